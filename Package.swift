@@ -1,0 +1,22 @@
+// swift-tools-version: 6.0
+// What an app links. It has no dependencies, and must never have any: an app that adds this package
+// fetches this one checkout and nothing else. The server lives in `Server/`, a package of its own.
+import PackageDescription
+
+let package = Package(
+    name: "BillingSDK",
+    platforms: [.iOS(.v15), .macOS(.v12)],
+    products: [
+        .library(name: "BillingSDK", targets: ["BillingSDK"]),
+        .library(name: "TollgateAPI", targets: ["TollgateAPI"]),
+        .library(name: "TollgateCore", targets: ["TollgateCore"]),
+    ],
+    targets: [
+        .target(name: "TollgateCore"),
+        .target(name: "TollgateAPI", dependencies: ["TollgateCore"]),
+        .target(name: "BillingSDK", dependencies: ["TollgateAPI", "TollgateCore"]),
+        .testTarget(name: "TollgateCoreTests", dependencies: ["TollgateCore"]),
+        .testTarget(
+            name: "BillingSDKTests", dependencies: ["BillingSDK", "TollgateAPI", "TollgateCore"]),
+    ]
+)

@@ -1,0 +1,136 @@
+// swift-tools-version: 6.2
+// The server, the sandbox and the command line. The arrows between targets are the architecture
+// (see ARCHITECTURE.md); an import that is not declared here is an error.
+import PackageDescription
+
+let package = Package(
+    name: "Server",
+    platforms: [.macOS(.v14)],
+    products: [.executable(name: "tollgate", targets: ["TollgateCLI"])],
+    dependencies: [
+        .package(name: "BillingSDK", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // MARK: - The stores' contracts
+        .target(name: "StrictJSON"),
+        .target(
+            name: "AppStoreAPI",
+            dependencies: [
+                "StrictJSON",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]),
+        .target(
+            name: "StripeAPI",
+            dependencies: ["StrictJSON", .product(name: "Crypto", package: "swift-crypto")]),
+
+        // MARK: - From a store's words to ours, and where they are kept
+        .target(name: "Intake", dependencies: ["AppStoreAPI", "StripeAPI", .core]),
+        .target(
+            name: "Storage", dependencies: [.core, .product(name: "Crypto", package: "swift-crypto")]),
+        .target(
+            name: "StorageSQLite",
+            dependencies: ["Storage", .product(name: "GRDB", package: "GRDB.swift")]),
+        .systemLibrary(
+            name: "CLibPQ", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .target(name: "StoragePostgres", dependencies: ["CLibPQ", "Storage"]),
+
+        // MARK: - The application
+        .target(
+            name: "TollgateService",
+            dependencies: [
+                "AppStoreAPI", "Intake", "Storage", "StrictJSON", "StripeAPI", .api, .core,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Yams", package: "Yams"),
+            ]),
+        .target(
+            name: "TollgateServer",
+            dependencies: [
+                "TollgateService", .api, .core,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            resources: [.embedInCode("Pages")]),
+
+        // MARK: - The sandbox: shares no code with our reading of the stores
+        .target(name: "SandboxClock"),
+        .target(
+            name: "AppStoreSimulator",
+            dependencies: [
+                "SandboxClock",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]),
+        .target(
+            name: "StripeSimulator",
+            dependencies: [
+                "SandboxClock",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            resources: [.embedInCode("Pages")]),
+
+        // MARK: - The command line, the only place that picks a driver
+        .executableTarget(
+            name: "TollgateCLI",
+            dependencies: [
+                "AppStoreAPI", "AppStoreSimulator", "Intake", "SandboxClock", "Storage",
+                "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
+                "TollgateServer", "TollgateService", .api, .core,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "BillingSDK", package: "BillingSDK"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
+    ]
+)
+
+extension Target.Dependency {
+    static let core = product(name: "TollgateCore", package: "BillingSDK")
+    static let api = product(name: "TollgateAPI", package: "BillingSDK")
+}
+
+// Linking with lld takes 3 seconds instead of 13; warnings are errors everywhere.
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+    if target.type == .executable || target.type == .test {
+        target.linkerSettings = [.unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux]))]
+    }
+}

@@ -1,0 +1,8 @@
+import AppStoreSimulator
+import ArgumentParser
+import AsyncHTTPClient
+import Hummingbird
+import StorageSQLite
+import StoragePostgres
+import StripeSimulator
+import TollgateServer
