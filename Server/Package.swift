@@ -117,6 +117,14 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
+
+        // MARK: - Tests
+        .target(
+            name: "TollgateTesting",
+            dependencies: ["CLibPQ", "Storage", "StoragePostgres", "StorageSQLite"]),
+        .testTarget(
+            name: "StorageTests",
+            dependencies: ["Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting"]),
     ]
 )
 

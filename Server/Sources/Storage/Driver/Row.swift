@@ -52,6 +52,7 @@ public struct Row: Hashable, Sendable {
     private func mismatch(_ column: Int, _ wanted: String) -> StorageError {
         StorageError(
             .typeMismatch,
-            "column \(column) of \(values.count) holds \(self[column].typeName), not \(wanted)")
+            "column \(column) of \(values.count) holds \(self[column].typeName), not \(wanted)"
+        )
     }
 }

@@ -51,6 +51,7 @@ public protocol StorageDriver: Sendable {
     /// If `body` throws, nothing is written. `body` may run several times (after a deadlock, a
     /// serialisation failure or a lost connection), so it must have no effect but on the database.
     /// An unknown outcome of the commit is `StorageError.Kind.outcomeUnknown`.
+    @discardableResult
     func write<R: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> R
     ) async throws -> R

@@ -8,7 +8,7 @@ internal import Foundation
 /// Unchecked because the compiler cannot see it: all mutable state is touched only while `condition`
 /// is locked, and a context is made, used and dropped by its own thread alone.
 package final class WorkerThreads<Context>: @unchecked Sendable {
-    private typealias Job = (Context) -> Void
+    package typealias Job = (Context) -> Void
 
     private let name: String
     private let count: Int
@@ -58,7 +58,8 @@ package final class WorkerThreads<Context>: @unchecked Sendable {
         }
     }
 
-    private func submit(_ job: @escaping Job) -> Bool {
+    /// Queues `job` for one of the threads; false after `close()`.
+    package func submit(_ job: @escaping Job) -> Bool {
         condition.lock()
         defer { condition.unlock() }
         guard !isClosed else { return false }

@@ -53,7 +53,8 @@ extension StorageDriver {
                     [
                         .integer(Int64(migration.number)), .text(migration.name),
                         .blob(migration.digest),
-                    ])
+                    ]
+                )
             }
         }
         try await requireSchema(migrations)
@@ -68,13 +69,16 @@ extension StorageDriver {
             version = try await read { try applied($0, of: migrations) }
         } catch let error as StorageError where error.kind == .other {
             throw StorageError(
-                .schema, "there is no schema here yet; start the server once (\(error.message))")
+                .schema,
+                "there is no schema here yet; start the server once (\(error.message))"
+            )
         }
         guard version == migrations.count else {
             throw StorageError(
                 .schema,
                 "the schema has version \(version), this program needs \(migrations.count); "
-                    + "start the server once to migrate it")
+                    + "start the server once to migrate it"
+            )
         }
     }
 
@@ -84,20 +88,26 @@ extension StorageDriver {
 
     /// The number of the last step applied.
     private func applied(
-        _ connection: any StorageConnection, of migrations: [Migration]
+        _ connection: any StorageConnection,
+        of migrations: [Migration]
     ) throws(StorageError) -> Int {
-        let rows = try connection.query("SELECT number, name, digest FROM schema_version ORDER BY number")
+        let rows = try connection.query(
+            "SELECT number, name, digest FROM schema_version ORDER BY number"
+        )
         if let last = rows.last, try last.int64(0) > Int64(migrations.count) {
             throw StorageError(
                 .schema,
                 "the schema has version \(try last.int64(0)) (\(try last.text(1))), this program "
-                    + "knows \(migrations.count); use a newer program")
+                    + "knows \(migrations.count); use a newer program"
+            )
         }
         for (row, migration) in zip(rows, migrations) {
             let isSame = try row.int64(0) == Int64(migration.number)
             guard isSame, try row.bytes(2) == migration.digest else {
                 throw StorageError(
-                    .schema, "step \(migration.number) of the schema is not the one applied here")
+                    .schema,
+                    "step \(migration.number) of the schema is not the one applied here"
+                )
             }
         }
         return rows.count

@@ -12,7 +12,8 @@ public enum Schema {
         """
 
     private static let firstTables = Migration(
-        1, "journal, record, ledger, sessions",
+        1,
+        "journal, record, ledger, sessions",
         [
             // MARK: Evidence, never rebuilt
             // One row for each thing that was stated to us. `id` is drawn by INSERT … RETURNING id.
@@ -134,5 +135,6 @@ public enum Schema {
             ) {table}
             """,
             "CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value {blob} NOT NULL) {table}",
-        ])
+        ]
+    )
 }
