@@ -114,6 +114,14 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
+
+        // MARK: - Tests
+        .testTarget(
+            name: "StripeAPITests",
+            dependencies: [
+                "StrictJSON", "StripeAPI", .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .core]),
     ]
 )
 
