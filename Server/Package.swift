@@ -125,6 +125,12 @@ let package = Package(
         .testTarget(
             name: "StorageTests",
             dependencies: ["Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting"]),
+        .testTarget(
+            name: "StripeAPITests",
+            dependencies: [
+                "StrictJSON", "StripeAPI", .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .core]),
     ]
 )
 

@@ -33,7 +33,7 @@ public struct Rebuild: Sendable {
 
     /// - Parameter progress: told how many rows were replayed so far, and of how many.
     public func verify(progress: @Sendable (Int64, Int64) -> Void = { _, _ in }) async throws -> Report {
-        try await Schema.migrate(scratch)
+        try await scratch.migrate()
         let total = try await source.read { connection in
             try connection.query("SELECT count(*), coalesce(max(id), 0) FROM journal").first
         }

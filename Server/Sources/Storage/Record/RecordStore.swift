@@ -11,7 +11,7 @@ public final class RecordStore: Sendable {
     ///
     /// - Throws: `StorageError`, also when a newer program has already changed the schema.
     public init(_ driver: any StorageDriver) async throws {
-        try await Schema.migrate(driver)
+        try await driver.migrate()
         let versions = try await driver.read { connection in
             try connection.query("SELECT body FROM catalog_version ORDER BY adopted, id")
                 .map { try RecordDecoder.decode(CatalogHistory.Version.self, from: $0.bytes(0)) }
