@@ -7,6 +7,7 @@ extension Fact {
         case .payment(let payment):
             (payment.customer.map { [.stripeCustomer($0)] } ?? [])
                 + (payment.reference.map { [.reference($0)] } ?? [])
+        case .buyer(let buyer): [.reference(buyer.reference)]
         case .claim(let claim): [.customer(claim.customer)]
         case .assignment(let assignment): [.customer(assignment.customer)]
         case .grant(let grant): [.customer(grant.customer)]
@@ -22,6 +23,7 @@ extension Purchase {
         if let subscription { names.append(.stripeCustomer(subscription.value.customer)) }
         if let customer = payment?.customer { names.append(.stripeCustomer(customer)) }
         if let reference = payment?.reference { names.append(.reference(reference)) }
+        if let buyer { names.append(.reference(buyer.value.reference)) }
         names += claims.map { .customer($0.customer) }
         if let assignment { names.append(.customer(assignment.value.customer)) }
         if let grant { names.append(.customer(grant.value.customer)) }
