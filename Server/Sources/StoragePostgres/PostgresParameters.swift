@@ -24,8 +24,9 @@ final class PostgresParameters {
     private var lengths: [Int32] = []
     private var formats: [Int32] = []
 
-    /// Queues one run of `statement` and returns libpq's verdict, 1 for success. Throws
-    /// `.typeMismatch`, and queues nothing, if a value does not suit its parameter.
+    /// Queues one run of `statement` and returns libpq's verdict, 1 for success.
+    ///
+    /// Throws `.typeMismatch`, and queues nothing, if a value does not suit its parameter.
     func send(
         _ values: [SQLValue],
         to statement: PostgresSession.Prepared,

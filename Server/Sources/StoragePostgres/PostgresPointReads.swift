@@ -75,8 +75,10 @@ final class PostgresPointReads: Sendable {
         }
     }
 
-    /// Answers all of `batch`. What was under way on a connection that died while it was idle, which
-    /// shows only when it is used, goes once more over a new one.
+    /// Answers all of `batch`.
+    ///
+    /// What was under way on a connection that died while it was idle, which shows only when it is
+    /// used, goes once more over a new one.
     private static func answer(_ batch: [Read], _ session: PostgresSession) {
         var open = batch
         var mayGoAgain = true
@@ -96,6 +98,7 @@ final class PostgresPointReads: Sendable {
     }
 
     /// One trip for all of `batch`; returns those that the server skipped because another failed.
+    ///
     /// Throws, with nothing answered, if the connection is lost.
     private static func answered(
         _ batch: [Read],

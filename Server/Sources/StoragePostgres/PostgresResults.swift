@@ -104,7 +104,9 @@ private func wholeNumber(_ bytes: UnsafeRawBufferPointer) throws(StorageError) -
     return number
 }
 
-/// A failed result as our error: code and primary message. The detail is left out, it has values.
+/// A failed result as our error: code and primary message.
+///
+/// The detail is left out, it has values.
 private func storageError(_ result: OpaquePointer) -> StorageError {
     func field(_ letter: Unicode.Scalar) -> String? {
         PQresultErrorField(result, Int32(letter.value)).map { String(cString: $0) }

@@ -2,8 +2,9 @@ internal import Foundation
 internal import Storage
 
 extension PostgresSession {
-    /// How often a transaction that lost against another is tried. With locks taken in order
-    /// (RULES.md §12) one retry is rare already.
+    /// How often a transaction that lost against another is tried.
+    ///
+    /// With locks taken in order (RULES.md §12) one retry is rare already.
     private static let attempts = 8
 
     /// Runs `body` between `begin` and COMMIT; again if it got in another's way, and once more if
@@ -38,7 +39,9 @@ extension PostgresSession {
     }
 }
 
-/// One open transaction on a session. BEGIN travels with the first statement.
+/// One open transaction on a session.
+///
+/// BEGIN travels with the first statement.
 final class PostgresTransaction: StorageConnection {
     let dialect = Dialect.postgres
     /// The first error: the server refuses every statement after it.
@@ -74,7 +77,9 @@ final class PostgresTransaction: StorageConnection {
         _ = try noting { () throws(StorageError) in try send([.plain(statement)]) }
     }
 
-    /// Ends the transaction so that it lasts. Throws `.outcomeUnknown` if the answer is lost.
+    /// Ends the transaction so that it lasts.
+    ///
+    /// Throws `.outcomeUnknown` if the answer is lost.
     func commit() throws(StorageError) {
         if let failure { throw failure }
         // Nothing was sent yet.
@@ -97,7 +102,9 @@ final class PostgresTransaction: StorageConnection {
         }
     }
 
-    /// Ends the transaction without a trace. A lost connection does the same.
+    /// Ends the transaction without a trace.
+    ///
+    /// A lost connection does the same.
     func rollback() {
         guard begin == nil, session.isConnected else { return }
         _ = try? session.roundTrip([.plain("ROLLBACK")])

@@ -47,7 +47,9 @@ final class PostgresSession {
 
     // MARK: - Connecting
 
-    /// Makes sure that there is a connection; true if it is a new one. Throws `.unavailable`.
+    /// Makes sure that there is a connection; true if it is a new one.
+    ///
+    /// Throws `.unavailable`.
     func connect() throws(StorageError) -> Bool {
         guard connection == nil else { return false }
         guard let opened = Self.open(url) else {
@@ -119,8 +121,9 @@ final class PostgresSession {
         return statement
     }
 
-    /// Sends `commands` together and returns what became of each. Throws only if the connection is
-    /// lost, and is then no longer connected.
+    /// Sends `commands` together and returns what became of each.
+    ///
+    /// Throws only if the connection is lost, and is then no longer connected.
     func roundTrip(_ commands: [Command]) throws(StorageError) -> [Outcome] {
         guard let connection else { throw StorageError(.unavailable, "not connected") }
         if commands.isEmpty { return [] }
@@ -158,7 +161,9 @@ final class PostgresSession {
         }
     }
 
-    /// Takes in results until the end of the trip. Each command has one or more, closed by a null.
+    /// Takes in results until the end of the trip.
+    ///
+    /// Each command has one or more, closed by a null.
     private func receive(
         _ sent: [Int],
         _ connection: OpaquePointer,

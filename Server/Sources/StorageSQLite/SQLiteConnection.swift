@@ -20,7 +20,9 @@ final class SQLiteConnection: StorageConnection {
         isOwned = false
     }
 
-    /// Opens the file at `path` for reading. Such a connection never writes a checkpoint.
+    /// Opens the file at `path` for reading.
+    ///
+    /// Such a connection never writes a checkpoint.
     init(readingFrom path: String, cacheKiB: Int) throws(StorageError) {
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX

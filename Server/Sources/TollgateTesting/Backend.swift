@@ -37,7 +37,9 @@ public struct TestDatabase: Sendable {
     /// The file's path, or the URL.
     public let location: String
 
-    /// Opens it. A second time at once only on PostgreSQL, or after closing.
+    /// Opens it.
+    ///
+    /// A second time at once only on PostgreSQL, or after closing.
     public func open() throws -> any StorageDriver {
         switch backend {
         case .sqlite: try StorageSQLite(path: location)

@@ -2,8 +2,9 @@ internal import CLibPQ
 internal import Foundation
 internal import Synchronization
 
-/// A PostgreSQL server of the tests' own, on loopback, with its defaults. One for each test process;
-/// it is stopped and removed when the process ends, however it ends.
+/// A PostgreSQL server of the tests' own, on loopback, with its defaults.
+///
+/// One for each test process; it is stopped and removed when the process ends, however it ends.
 public final class EmbeddedPostgres: Sendable {
     /// Why there is no server.
     public struct Failure: Error, CustomStringConvertible {
@@ -12,8 +13,9 @@ public final class EmbeddedPostgres: Sendable {
 
     private static let started = Result { try EmbeddedPostgres() }
 
-    /// The server of this process, started at the first call. Throws `Failure` if PostgreSQL is not
-    /// installed or does not start.
+    /// The server of this process, started at the first call.
+    ///
+    /// Throws `Failure` if PostgreSQL is not installed or does not start.
     public static func shared() throws -> EmbeddedPostgres {
         try started.get()
     }

@@ -40,8 +40,10 @@ extension StorageConnection {
     }
 }
 
-/// A database: SQLite or PostgreSQL. Every error of the database itself is a `StorageError`; an
-/// error that `body` throws comes out as it is.
+/// A database: SQLite or PostgreSQL.
+///
+/// Every error of the database itself is a `StorageError`; an error that `body` throws comes out as
+/// it is.
 public protocol StorageDriver: Sendable {
     /// The few places where the databases' SQL differs.
     var dialect: Dialect { get }

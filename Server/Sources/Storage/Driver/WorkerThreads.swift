@@ -29,7 +29,9 @@ package final class WorkerThreads<Context>: @unchecked Sendable {
         self.makeContext = makeContext
     }
 
-    /// Runs `body` on one of the threads. Throws `.closed` after `close()`.
+    /// Runs `body` on one of the threads.
+    ///
+    /// Throws `.closed` after `close()`.
     package func run<R: Sendable>(
         _ body: @escaping @Sendable (Context) throws -> R
     ) async throws -> R {

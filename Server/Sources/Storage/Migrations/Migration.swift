@@ -1,7 +1,9 @@
 internal import Crypto
 
-/// One step of the schema. Numbered from 1 without gaps and never changed once released: a later
-/// step repairs an earlier one.
+/// One step of the schema.
+///
+/// Numbered from 1 without gaps and never changed once released: a later step repairs an earlier
+/// one.
 public struct Migration: Sendable {
     /// Its place in the order, from 1.
     public let number: Int
@@ -30,7 +32,9 @@ public struct Migration: Sendable {
 
 extension StorageDriver {
     /// Brings the schema up to the last of `migrations`, each in a transaction of its own, and
-    /// returns its number. Does nothing where it is up to date already.
+    /// returns its number.
+    ///
+    /// Does nothing where it is up to date already.
     ///
     /// Servers that start together on one PostgreSQL wait for each other. Throws `.schema` if the
     /// database is newer than this program, or if a step was changed after it had been applied.
@@ -62,7 +66,9 @@ extension StorageDriver {
     }
 
     /// Checks without writing that the schema is exactly that of `migrations`; for commands that
-    /// only read. Throws `.schema` if it is older, newer or another.
+    /// only read.
+    ///
+    /// Throws `.schema` if it is older, newer or another.
     public func requireSchema(_ migrations: [Migration] = Schema.migrations) async throws {
         let version: Int
         do {

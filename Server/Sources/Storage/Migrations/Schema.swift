@@ -1,4 +1,6 @@
-/// The tables (RULES.md §10). Keys are 16 bytes unless they say otherwise, instants are milliseconds.
+/// The tables (RULES.md §10).
+///
+/// Keys are 16 bytes unless they say otherwise, instants are milliseconds.
 public enum Schema {
     /// All steps so far, the oldest first.
     public static let migrations = [firstTables]
