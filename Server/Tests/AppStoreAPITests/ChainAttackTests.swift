@@ -75,11 +75,16 @@ import _CryptoExtras
         Mutation("leaf with an RSA key", .keyType) {
             $0.leaf.key = Certificate.PrivateKey(try _RSA.Signing.PrivateKey(keySize: .bits2048))
         },
-        Mutation("intermediate with an RSA key", .certificateAlgorithm) {
+        Mutation("intermediate with an RSA key", .keyType) {
             $0.intermediate.key = Certificate.PrivateKey(
                 try _RSA.Signing.PrivateKey(keySize: .bits2048)
             )
             $0.leaf.algorithm = .sha256WithRSAEncryption
+        },
+        Mutation("intermediate signed with RSA", .certificateAlgorithm) {
+            $0.root.key = Certificate.PrivateKey(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+            $0.root.algorithm = .sha256WithRSAEncryption
+            $0.intermediate.algorithm = .sha256WithRSAEncryption
         },
     ]
 
