@@ -14,17 +14,23 @@ struct Node {
     /// The range in the text; of a string without its quotes.
     var start: UInt32
     var end: UInt32
-    /// The node after this one and all that it contains. A name has its hash here instead.
+    /// The node after this one and all that it contains.
+    ///
+    /// A name has its hash here instead.
     var next: UInt32
-    /// Bits 0 to 7: kind. Bits 8 to 31: of a container the number of its elements or members, of
-    /// a string with escapes one more than its place in `Document.unescapedRanges`.
+    /// Bits 0 to 7: kind.
+    ///
+    /// Bits 8 to 31: of a container the number of its elements or members, of a string with escapes
+    /// one more than its place in `Document.unescapedRanges`.
     var tag: UInt32
 
     var kind: JSON.Kind { JSON.Kind(rawValue: UInt8(truncatingIfNeeded: tag)) ?? .null }
     var count: Int { Int(tag >> 8) }
 }
 
-/// A text and the places of its values. Never changes after reading.
+/// A text and the places of its values.
+///
+/// Never changes after reading.
 final class Document: Sendable {
     let text: [UInt8]
     let nodes: ContiguousArray<Node>

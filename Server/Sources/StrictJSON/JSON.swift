@@ -103,7 +103,9 @@ public struct JSON: Sendable {
     /// The number as `Int`, by the same rule as ``int64``.
     public var int: Int? { int64.flatMap { Int(exactly: $0) } }
 
-    /// The nearest `Double`; never infinite. Not for money.
+    /// The nearest `Double`; never infinite.
+    ///
+    /// Not for money.
     public var double: Double? {
         guard let number, let value = Double(number), value.isFinite else { return nil }
         return value

@@ -1,5 +1,7 @@
 extension JSON {
-    /// Why a text was refused. It names the rule and the place, never what stood there.
+    /// Why a text was refused.
+    ///
+    /// It names the rule and the place, never what stood there.
     public struct ParsingError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The rule that was broken.
         public let rule: Rule

@@ -60,7 +60,9 @@ extension AppStore {
 }
 
 extension AppStore {
-    /// The payload of a signed string inside of a payload. The outer signature covers it.
+    /// The payload of a signed string inside of a payload.
+    ///
+    /// The outer signature covers it.
     static func innerPayload(
         _ name: StaticString,
         of fields: Fields,

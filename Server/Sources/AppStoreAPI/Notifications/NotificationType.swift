@@ -1,5 +1,7 @@
 extension AppStore {
-    /// What happened. The type explains why; `data.status` and the signed objects are the truth.
+    /// What happened.
+    ///
+    /// The type explains why; `data.status` and the signed objects are the truth.
     public struct NotificationType: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
 

@@ -1,5 +1,7 @@
 extension AppStore {
-    /// The state of an auto-renewable subscription. A customer is entitled in `active` and `billingGracePeriod`.
+    /// The state of an auto-renewable subscription.
+    ///
+    /// A customer is entitled in `active` and `billingGracePeriod`.
     public struct Status: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: Int
 

@@ -36,7 +36,9 @@ enum Base64 {
     // MARK: - Tables
 
     /// For each of the four places of a group a table from character to its six bits, shifted to
-    /// where they belong. `invalid` marks the rest.
+    /// where they belong.
+    ///
+    /// `invalid` marks the rest.
     private static let invalid: UInt32 = 0x8000_0000
     private static let url = table("-_")
     private static let standard = table("+/")

@@ -23,7 +23,9 @@ struct CertificateChain: Sendable {
     /// Marks certificates that sign App Store data.
     static let leafMarker: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
 
-    /// Proves a chain. This costs two P-384 verifications; the caller has a budget for it.
+    /// Proves a chain.
+    ///
+    /// This costs two P-384 verifications; the caller has a budget for it.
     ///
     /// A revocation check (OCSP) belongs at the end of this function.
     init(

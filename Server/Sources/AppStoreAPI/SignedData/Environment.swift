@@ -1,5 +1,7 @@
 extension AppStore {
-    /// Where a purchase was made. TestFlight and App Review buy in the sandbox.
+    /// Where a purchase was made.
+    ///
+    /// TestFlight and App Review buy in the sandbox.
     public struct Environment: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
 

@@ -1,7 +1,9 @@
 import Foundation
 import StrictJSON
 
-/// Reads the documented fields of one payload. `null` counts as absent.
+/// Reads the documented fields of one payload.
+///
+/// `null` counts as absent.
 ///
 /// Every date is checked against a range here, before anything computes with it.
 struct Fields {

@@ -9,8 +9,9 @@ import Foundation
 final class KnownChains: @unchecked Sendable {
     private struct Entry {
         let chain: CertificateChain
-        /// The first parts of JWS that carried this chain, newest first. More than one only if the
-        /// header's JSON or its third certificate differ.
+        /// The first parts of JWS that carried this chain, newest first.
+        ///
+        /// More than one only if the header's JSON or its third certificate differ.
         var headers: [[UInt8]] = []
     }
 

@@ -14,7 +14,9 @@ extension AppStore {
         public let autoRenewStatus: AutoRenewStatus?
         /// Why it expired.
         public let expirationIntent: ExpirationIntent?
-        /// Whether the store still tries to charge. Decides nothing alone.
+        /// Whether the store still tries to charge.
+        ///
+        /// Decides nothing alone.
         public let isInBillingRetryPeriod: Bool?
         /// Until when access goes on although charging failed.
         public let gracePeriodExpiresDate: Int64?

@@ -104,8 +104,10 @@ extension AppStore {
 // MARK: - What can be verified
 
 extension AppStore.SignedDataVerifier {
-    /// Verifies a notification. Its signature covers the signed objects inside, so theirs are not
-    /// checked again; that they are for the same app, environment and purchase is.
+    /// Verifies a notification.
+    ///
+    /// Its signature covers the signed objects inside, so theirs are not checked again; that they
+    /// are for the same app, environment and purchase is.
     ///
     /// - Parameters:
     ///   - signedPayload: The JWS of the body's member of that name.
@@ -135,8 +137,9 @@ extension AppStore.SignedDataVerifier {
         }
     }
 
-    /// Verifies signed renewal info that stands alone. It does not name its app, so it should come
-    /// with the transaction beside it.
+    /// Verifies signed renewal info that stands alone.
+    ///
+    /// It does not name its app, so it should come with the transaction beside it.
     ///
     /// - Parameter transaction: A verified transaction of the same purchase.
     public func verifyRenewalInfo(

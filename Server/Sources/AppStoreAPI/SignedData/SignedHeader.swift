@@ -7,8 +7,9 @@ struct SignedHeader {
     /// Three of Apple's certificates make a header of 6 KB.
     static let maximumLength = 64 << 10
 
-    /// DER of the first and second certificate. The third is only counted: trust comes from the
-    /// configured roots.
+    /// DER of the first and second certificate.
+    ///
+    /// The third is only counted: trust comes from the configured roots.
     let leaf: [UInt8]
     let intermediate: [UInt8]
 

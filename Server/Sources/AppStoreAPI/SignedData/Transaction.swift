@@ -20,7 +20,9 @@ extension AppStore {
         public let purchaseDate: Int64?
         /// When the original transaction was charged.
         public let originalPurchaseDate: Int64?
-        /// When the period ends. Fixed per transaction: a renewal is a new one.
+        /// When the period ends.
+        ///
+        /// Fixed per transaction: a renewal is a new one.
         public let expiresDate: Int64?
         /// How many were bought.
         public let quantity: Int?
@@ -30,7 +32,9 @@ extension AppStore {
         public let appAccountToken: UUID?
         /// Whether it was bought or is shared by the family.
         public let inAppOwnershipType: InAppOwnershipType?
-        /// When this was signed. The clock of everything said here.
+        /// When this was signed.
+        ///
+        /// The clock of everything said here.
         public let signedDate: Int64?
         /// When it was refunded or revoked; gone after a reversal.
         public let revocationDate: Int64?
@@ -58,7 +62,9 @@ extension AppStore {
         public let storefrontID: String?
         /// Whether the customer acted or the store renewed.
         public let transactionReason: TransactionReason?
-        /// What was charged, in milliunits, after offers, for the whole quantity. Not for accounting.
+        /// What was charged, in milliunits, after offers, for the whole quantity.
+        ///
+        /// Not for accounting.
         public let price: Int64?
         /// ISO 4217.
         public let currency: String?

@@ -1,7 +1,9 @@
 import StrictJSON
 
 extension AppStore {
-    /// Why signed data was refused. It never holds anything of the payload.
+    /// Why signed data was refused.
+    ///
+    /// It never holds anything of the payload.
     public struct VerificationError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The rule that was broken.
         public let rule: Rule
@@ -46,7 +48,9 @@ extension AppStore {
 }
 
 extension AppStore.VerificationError {
-    /// What a caller sees of a refusal. Part of our contract: never renamed.
+    /// What a caller sees of a refusal.
+    ///
+    /// Part of our contract: never renamed.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         case algorithm = "jws_alg"
         case header = "jws_header"
