@@ -1,9 +1,10 @@
 internal import Foundation
 internal import Intake
+internal import Logging
 internal import Storage
-public import StripeAPI
+internal import StripeAPI
 public import TollgateAPI
-public import TollgateCore
+internal import TollgateCore
 
 extension Tollgate {
     /// A Checkout Session for one product of the catalog.

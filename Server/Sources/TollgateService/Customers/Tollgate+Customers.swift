@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Storage
 public import TollgateAPI
-public import TollgateCore
+internal import TollgateCore
 
 /// A customer as kept: what the app's backend said, and the names that stores know them by.
 struct Profile: Codable {

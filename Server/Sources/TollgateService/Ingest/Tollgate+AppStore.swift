@@ -1,6 +1,7 @@
-public import AppStoreAPI
-internal import Crypto
+internal import AppStoreAPI
+internal import Foundation
 internal import Intake
+internal import Logging
 internal import Storage
 public import TollgateAPI
 public import TollgateCore

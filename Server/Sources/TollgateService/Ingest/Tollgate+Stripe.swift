@@ -1,7 +1,10 @@
 internal import Intake
+internal import Logging
 internal import Storage
 public import StripeAPI
-public import TollgateCore
+internal import StrictJSON
+internal import TollgateAPI
+internal import TollgateCore
 
 extension Tollgate {
     /// Takes in the body of a Stripe webhook. Durable when this returns.
@@ -51,6 +54,12 @@ extension Tollgate {
             message, source: "read:\(id)", dedupeKey: key, stated: Instant(seconds: date),
             kind: .fetched, body: Array(session.json.rawBytes), store: .stripe)
         return session
+    }
+
+    /// Whether a Checkout Session is paid for, by Stripe's word; what it bought is then fulfilled.
+    public func fulfilment(ofCheckoutSession id: String) async throws -> Bool {
+        let session = try await fulfil(checkoutSession: id)
+        return session.status == .complete && session.paymentStatus != .unpaid
     }
 
     /// Asks the stores what messages did not carry. Call it again and again; it returns when

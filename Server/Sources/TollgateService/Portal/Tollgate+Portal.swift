@@ -1,4 +1,6 @@
 internal import Foundation
+internal import Storage
+internal import StripeAPI
 public import TollgateAPI
 public import TollgateCore
 
