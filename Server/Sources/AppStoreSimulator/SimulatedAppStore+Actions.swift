@@ -1,3 +1,5 @@
+import SandboxClock
+
 extension SimulatedAppStore {
     /// What StoreKit hands to the app after a purchase.
     public struct SignedTransaction: Codable, Hashable, Sendable {
@@ -37,24 +39,37 @@ extension SimulatedAppStore {
     ///   - storefront: ISO 3166-1 alpha-3.
     ///   - family: any name; accounts of one family share what is shareable.
     public func createCustomer(
-        appAccountToken: String? = nil, storefront: String = "USA", family: String? = nil
+        appAccountToken: String? = nil,
+        storefront: String = "USA",
+        family: String? = nil
     ) async throws -> Customer {
         try await change { world, now in
             world.createCustomer(
-                appAccountToken: appAccountToken, storefront: storefront, family: family, at: now)
+                appAccountToken: appAccountToken,
+                storefront: storefront,
+                family: family,
+                at: now
+            )
         }
     }
 
     /// The customer confirms a purchase; the result is what the app gets to post to its server.
     /// - Parameter offer: an offer's identifier; introductory offers apply by themselves.
     public func buy(
-        _ productID: String, customer: String, appAccountToken: String? = nil, quantity: Int = 1,
+        _ productID: String,
+        customer: String,
+        appAccountToken: String? = nil,
+        quantity: Int = 1,
         offer: String? = nil
     ) async throws -> SignedTransaction {
         let id = try await change { world, now in
             try world.buy(
-                productID, by: customer, appAccountToken: appAccountToken, quantity: quantity,
-                offer: offer, at: now
+                productID,
+                by: customer,
+                appAccountToken: appAccountToken,
+                quantity: quantity,
+                offer: offer,
+                at: now
             ).id
         }
         return try await signedTransaction(id)
@@ -76,12 +91,14 @@ extension SimulatedAppStore {
 
     /// Changes to another plan of the group: up at once, down at the next renewal.
     public func changePlan(
-        _ originalTransactionID: String, to productID: String
+        _ originalTransactionID: String,
+        to productID: String
     ) async throws -> SignedTransaction {
         let id = try await change { world, now in
             try world.changePlan(
                 of: try world.subscription(originalTransactionID),
-                to: try world.product(productID), at: now
+                to: try world.product(productID),
+                at: now
             ).id
         }
         return try await signedTransaction(id)
@@ -90,13 +107,17 @@ extension SimulatedAppStore {
     /// Redeems an offer on an active subscription.
     /// - Parameter productID: the plan the offer is for; the current one if left out.
     public func redeemOffer(
-        _ originalTransactionID: String, offer: String, productID: String? = nil
+        _ originalTransactionID: String,
+        offer: String,
+        productID: String? = nil
     ) async throws -> SignedTransaction {
         let id = try await change { world, now in
             let subscription = try world.subscription(originalTransactionID)
             return try world.redeem(
-                offer, on: subscription,
-                product: try world.product(productID ?? subscription.productID), at: now
+                offer,
+                on: subscription,
+                product: try world.product(productID ?? subscription.productID),
+                at: now
             ).id
         }
         return try await signedTransaction(id)
@@ -122,7 +143,8 @@ extension SimulatedAppStore {
     /// Asks Apple for the money back, which asks the app what was consumed.
     /// - Parameter reason: a `consumptionRequestReason`.
     public func requestRefund(
-        _ transactionID: String, reason: String = "UNINTENDED_PURCHASE"
+        _ transactionID: String,
+        reason: String = "UNINTENDED_PURCHASE"
     ) async throws {
         try await change { world, _ in try world.requestRefund(transactionID, reason: reason) }
     }
@@ -146,7 +168,9 @@ extension SimulatedAppStore {
     ///   - reason: 1 for an issue in the app, 0 for any other.
     ///   - percentage: thousandths of a percent of the price; whole if left out.
     public func refund(
-        _ transactionID: String, reason: Int = 0, percentage: Int? = nil
+        _ transactionID: String,
+        reason: Int = 0,
+        percentage: Int? = nil
     ) async throws {
         try await change { world, now in
             try world.refund(transactionID, reason: reason, percentage: percentage, at: now)
@@ -172,7 +196,9 @@ extension SimulatedAppStore {
 
     /// Raises a product's price for its subscribers.
     public func raisePrice(
-        of productID: String, to price: Int64, consentRequired: Bool
+        of productID: String,
+        to price: Int64,
+        consentRequired: Bool
     ) async throws {
         try await change { world, _ in
             try world.raisePrice(of: productID, to: price, consentRequired: consentRequired)
@@ -207,8 +233,10 @@ extension SimulatedAppStore {
         let now = await clock.now
         let transaction = try world.transaction(id)
         return SignedTransaction(
-            transactionID: transaction.id, originalTransactionID: transaction.originalID,
-            jws: try signed(transaction, at: now))
+            transactionID: transaction.id,
+            originalTransactionID: transaction.originalID,
+            jws: try signed(transaction, at: now)
+        )
     }
 
     /// What StoreKit on the customer's device shows now.
@@ -220,7 +248,8 @@ extension SimulatedAppStore {
             currentEntitlements: try all.filter { isCurrent($0, at: now) }
                 .map { try signed($0, at: now) },
             unfinished: try all.filter { !$0.isFinished }.map { try signed($0, at: now) },
-            appTransaction: try signedAppTransaction(customer, at: now))
+            appTransaction: try signedAppTransaction(customer, at: now)
+        )
     }
 
     private func isCurrent(_ transaction: Transaction, at now: Int64) -> Bool {

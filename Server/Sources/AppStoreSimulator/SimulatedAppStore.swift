@@ -30,6 +30,15 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         var authority: CertificateAuthority.Snapshot
         var apiKeys: [APIKey]
         var world: World
+        var now: Int64
+    }
+
+    private var lastNow: Int64 = 0
+
+    /// The instant at which the store in a state file was left, so that a clock can go on there.
+    public static func savedNow(statePath: String) -> Int64? {
+        let bytes = try? Data(contentsOf: URL(fileURLWithPath: statePath))
+        return bytes.flatMap { try? JSONDecoder().decode(Snapshot.self, from: $0) }?.now
     }
 
     /// Opens the store, or takes up the one that `statePath` holds.
@@ -39,7 +48,9 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     ///   wants to look at them directly.
     /// - Throws: when the state cannot be read, or keys and certificates cannot be made.
     public init(
-        configuration: Configuration, clock: VirtualClock, deliver: Deliver? = nil
+        configuration: Configuration,
+        clock: VirtualClock,
+        deliver: Deliver? = nil
     ) throws {
         self.clock = clock
         statePath = configuration.statePath
@@ -47,15 +58,15 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         faults = configuration.faults
         faultRandom = SeededRandom(seed: configuration.seed ^ 0xF4017)
         self.deliver =
-            deliver ?? HTTPDelivery(timeout: .milliseconds(configuration.deliveryTimeout)).post
+            deliver ?? HTTPDelivery(timeout: configuration.deliveryTimeout).post
         if let path = configuration.statePath, FileManager.default.fileExists(atPath: path) {
             let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
             let snapshot = try JSONDecoder().decode(Snapshot.self, from: bytes)
             authority = try CertificateAuthority(snapshot.authority)
             apiKeys = snapshot.apiKeys
             world = snapshot.world
-            world.rebuildDues(now: world.notificationOrder.last
-                .flatMap { snapshot.world.notifications[$0]?.signedDate } ?? 0)
+            lastNow = snapshot.now
+            world.rebuildDues(now: snapshot.now)
             for product in configuration.products { world.products[product.id] = product }
             if let url = configuration.notificationURL { world.notificationURL = url }
         } else {
@@ -120,6 +131,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
                 world.performDue(id, at: entry.instant)
                 await tell(at: entry.instant)
             case .notification(let id):
+                lastNow = max(lastNow, instant)
                 world.beginAttempt(id)
                 await attempt(id, at: instant)
                 save()
@@ -141,6 +153,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
 
     /// Signs what was announced and sends it.
     private func tell(at now: Int64) async {
+        lastNow = max(lastNow, now)
         let announcements = world.announcements
         world.announcements = []
         var sent: [String] = []
@@ -161,10 +174,15 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         let payload = notificationPayload(announcement, at: now)
         guard let signed = try? signer.sign(payload) else { return nil }
         return Notification(
-            id: payload.notificationUUID, type: announcement.type, subtype: announcement.subtype,
-            signedDate: now, signedPayload: signed, transactionID: announcement.transaction?.id,
+            id: payload.notificationUUID,
+            type: announcement.type,
+            subtype: announcement.subtype,
+            signedDate: now,
+            signedPayload: signed,
+            transactionID: announcement.transaction?.id,
             originalTransactionID: announcement.transaction?.originalID,
-            url: world.notificationURL)
+            url: world.notificationURL
+        )
     }
 
     private func attemptFirst(_ id: String, at now: Int64) async {
@@ -209,7 +227,12 @@ public actor SimulatedAppStore: VirtualClock.Participant {
 
     func save() {
         guard let statePath else { return }
-        let snapshot = Snapshot(authority: authority.snapshot, apiKeys: apiKeys, world: world)
+        let snapshot = Snapshot(
+            authority: authority.snapshot,
+            apiKeys: apiKeys,
+            world: world,
+            now: lastNow
+        )
         guard let bytes = try? PayloadSigner.encoder.encode(snapshot) else { return }
         try? bytes.write(to: URL(fileURLWithPath: statePath), options: .atomic)
     }

@@ -1,11 +1,17 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOHTTP1
 
 /// Posts notifications over HTTP as Apple's servers do: 200 to 206 is success, the body is
 /// ignored, redirects are not followed.
 struct HTTPDelivery: Sendable {
-    var timeout: TimeAmount
+    private let timeout: TimeAmount
+
+    /// - Parameter milliseconds: how long the whole exchange may take.
+    init(timeout milliseconds: Int64) {
+        timeout = .milliseconds(milliseconds)
+    }
 
     // One client for the process, never shut down: its event loops are the process's own.
     private static let client: HTTPClient = {
@@ -19,7 +25,8 @@ struct HTTPDelivery: Sendable {
     }
 
     @Sendable func post(
-        _ signedPayload: String, to url: String
+        _ signedPayload: String,
+        to url: String
     ) async -> SimulatedAppStore.SendAttemptResult {
         guard let body = try? JSONEncoder().encode(Body(signedPayload: signedPayload)) else {
             return .other
@@ -40,13 +47,12 @@ struct HTTPDelivery: Sendable {
             case .remoteConnectionClosed: return .prematureClose
             default: return .other
             }
-        } catch is NIOConnectionError {
-            return .noResponse
         } catch is IOError {
             return .socketIssue
         } catch {
             let type = String(reflecting: Swift.type(of: error))
             if type.contains("NIOSSL") { return .tlsIssue }
+            if type.contains("NIOConnectionError") { return .noResponse }
             return type.contains("HTTPParser") ? .invalidResponse : .other
         }
     }

@@ -4,7 +4,9 @@ extension SimulatedAppStore.World {
 
     /// Writes down how an attempt went, and when the next one is.
     mutating func recordAttempt(
-        _ id: String, at now: Int64, result: SimulatedAppStore.SendAttemptResult
+        _ id: String,
+        at now: Int64,
+        result: SimulatedAppStore.SendAttemptResult
     ) {
         guard var notification = notifications[id] else { return }
         notification.attempts.append(.init(attemptDate: now, sendAttemptResult: result))

@@ -18,8 +18,11 @@ extension SimulatedAppStore {
             for _ in 0..<10 { keyID.append(letters[Int(random.next() % UInt64(letters.count))]) }
             let key = P256.Signing.PrivateKey()
             return Self(
-                keyID: keyID, issuerID: random.uuid(), privateKeyPEM: key.pemRepresentation,
-                publicKeyPEM: key.publicKey.pemRepresentation)
+                keyID: keyID,
+                issuerID: random.uuid(),
+                privateKeyPEM: key.pemRepresentation,
+                publicKeyPEM: key.publicKey.pemRepresentation
+            )
         }
     }
 }

@@ -18,7 +18,9 @@ struct AppTransactionPayload: Encodable, Sendable {
 
     /// - Parameter nonce: a lowercase UUID; the device is the customer's only one.
     init(
-        customer: SimulatedAppStore.Customer, in world: SimulatedAppStore.World, nonce: String,
+        customer: SimulatedAppStore.Customer,
+        in world: SimulatedAppStore.World,
+        nonce: String,
         signedDate: Int64
     ) {
         receiptType = world.environment.rawValue

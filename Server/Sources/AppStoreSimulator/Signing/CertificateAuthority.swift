@@ -32,22 +32,31 @@ struct CertificateAuthority: Sendable {
         let leafKey = P256.Signing.PrivateKey()
         let rootName = try name("Tollgate Sandbox Root CA - G3", unit: "Certification Authority")
         let intermediateName = try name(
-            "Tollgate Sandbox Worldwide Developer Relations Certification Authority", unit: "G6")
+            "Tollgate Sandbox Worldwide Developer Relations Certification Authority",
+            unit: "G6"
+        )
         let leafName = try name(
             "Tollgate Sandbox ECC Mac App Store and iTunes Store Receipt Signing",
-            unit: "Worldwide Developer Relations")
+            unit: "Worldwide Developer Relations"
+        )
 
         let rootIdentifier = SubjectKeyIdentifier(hash: .init(rootKey.publicKey))
         let intermediateIdentifier = SubjectKeyIdentifier(hash: .init(intermediateKey.publicKey))
         let root = try certificate(
-            .init(rootKey.publicKey), subject: rootName, issuer: rootName, issuerKey: rootKey,
+            .init(rootKey.publicKey),
+            subject: rootName,
+            issuer: rootName,
+            issuerKey: rootKey,
             extensions: try Certificate.Extensions {
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
                 rootIdentifier
                 Critical(KeyUsage(keyCertSign: true, cRLSign: true))
-            })
+            }
+        )
         let intermediate = try certificate(
-            .init(intermediateKey.publicKey), subject: intermediateName, issuer: rootName,
+            .init(intermediateKey.publicKey),
+            subject: intermediateName,
+            issuer: rootName,
             issuerKey: rootKey,
             extensions: try extensions(
                 Certificate.Extensions {
@@ -55,9 +64,15 @@ struct CertificateAuthority: Sendable {
                     AuthorityKeyIdentifier(keyIdentifier: rootIdentifier.keyIdentifier)
                     intermediateIdentifier
                     Critical(KeyUsage(keyCertSign: true, cRLSign: true))
-                }, marker: [1, 2, 840, 113635, 100, 6, 2, 1], ocspURL: ocspURL))
+                },
+                marker: [1, 2, 840, 113635, 100, 6, 2, 1],
+                ocspURL: ocspURL
+            )
+        )
         let leaf = try certificate(
-            .init(leafKey.publicKey), subject: leafName, issuer: intermediateName,
+            .init(leafKey.publicKey),
+            subject: leafName,
+            issuer: intermediateName,
             issuerKey: intermediateKey,
             extensions: try extensions(
                 Certificate.Extensions {
@@ -65,13 +80,21 @@ struct CertificateAuthority: Sendable {
                     AuthorityKeyIdentifier(keyIdentifier: intermediateIdentifier.keyIdentifier)
                     SubjectKeyIdentifier(hash: .init(leafKey.publicKey))
                     Critical(KeyUsage(digitalSignature: true))
-                }, marker: [1, 2, 840, 113635, 100, 6, 11, 1], ocspURL: ocspURL))
+                },
+                marker: [1, 2, 840, 113635, 100, 6, 11, 1],
+                ocspURL: ocspURL
+            )
+        )
         return try Self(
             Snapshot(
                 root: Identity(certificate: root, privateKey: rootKey.pemRepresentation),
                 intermediate: Identity(
-                    certificate: intermediate, privateKey: intermediateKey.pemRepresentation),
-                leaf: Identity(certificate: leaf, privateKey: leafKey.pemRepresentation)))
+                    certificate: intermediate,
+                    privateKey: intermediateKey.pemRepresentation
+                ),
+                leaf: Identity(certificate: leaf, privateKey: leafKey.pemRepresentation)
+            )
+        )
     }
 
     /// Takes up a chain that was made before.
@@ -93,7 +116,9 @@ struct CertificateAuthority: Sendable {
     }
 
     private static func extensions(
-        _ basic: Certificate.Extensions, marker: ASN1ObjectIdentifier, ocspURL: String?
+        _ basic: Certificate.Extensions,
+        marker: ASN1ObjectIdentifier,
+        ocspURL: String?
     ) throws -> Certificate.Extensions {
         var all = Array(basic)
         if let ocspURL {
@@ -108,15 +133,24 @@ struct CertificateAuthority: Sendable {
     }
 
     private static func certificate(
-        _ key: Certificate.PublicKey, subject: DistinguishedName, issuer: DistinguishedName,
-        issuerKey: P384.Signing.PrivateKey, extensions: Certificate.Extensions
+        _ key: Certificate.PublicKey,
+        subject: DistinguishedName,
+        issuer: DistinguishedName,
+        issuerKey: P384.Signing.PrivateKey,
+        extensions: Certificate.Extensions
     ) throws -> Data {
         let certificate = try Certificate(
-            version: .v3, serialNumber: .init(), publicKey: key,
+            version: .v3,
+            serialNumber: .init(),
+            publicKey: key,
             notValidBefore: Date(timeIntervalSince1970: 946_684_800),  // 2000-01-01
             notValidAfter: Date(timeIntervalSince1970: 7_258_118_399),  // 2199-12-31
-            issuer: issuer, subject: subject, signatureAlgorithm: .ecdsaWithSHA384,
-            extensions: extensions, issuerPrivateKey: .init(issuerKey))
+            issuer: issuer,
+            subject: subject,
+            signatureAlgorithm: .ecdsaWithSHA384,
+            extensions: extensions,
+            issuerPrivateKey: .init(issuerKey)
+        )
         var serializer = DER.Serializer()
         try serializer.serialize(certificate)
         return Data(serializer.serializedBytes)

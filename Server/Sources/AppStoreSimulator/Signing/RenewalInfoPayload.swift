@@ -23,8 +23,10 @@ struct RenewalInfoPayload: Encodable, Sendable {
     var signedDate: Int64
 
     init(
-        _ subscription: SimulatedAppStore.Subscription, customer: SimulatedAppStore.Customer,
-        in world: SimulatedAppStore.World, signedDate: Int64
+        _ subscription: SimulatedAppStore.Subscription,
+        customer: SimulatedAppStore.Customer,
+        in world: SimulatedAppStore.World,
+        signedDate: Int64
     ) {
         let product = world.products[subscription.autoRenewProductID]
         let isShared = subscription.sharedFrom != nil

@@ -32,8 +32,10 @@ struct TransactionPayload: Encodable, Sendable {
     var appTransactionId: String
 
     init(
-        _ transaction: SimulatedAppStore.Transaction, customer: SimulatedAppStore.Customer,
-        in world: SimulatedAppStore.World, signedDate: Int64
+        _ transaction: SimulatedAppStore.Transaction,
+        customer: SimulatedAppStore.Customer,
+        in world: SimulatedAppStore.World,
+        signedDate: Int64
     ) {
         transactionId = transaction.id
         originalTransactionId = transaction.originalID

@@ -25,7 +25,9 @@ extension SimulatedAppStore {
             let container = try decoder.singleValueContainer()
             guard let period = Self(try container.decode(String.self)) else {
                 throw DecodingError.dataCorruptedError(
-                    in: container, debugDescription: "A period is written like P1W, P1M or P1Y.")
+                    in: container,
+                    debugDescription: "A period is written like P1W, P1M or P1Y."
+                )
             }
             self = period
         }

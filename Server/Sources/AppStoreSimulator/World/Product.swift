@@ -51,9 +51,16 @@ extension SimulatedAppStore {
         }
 
         public init(
-            id: String, kind: Kind, price: Int64, currency: String = "USD", period: Period? = nil,
-            subscriptionGroup: String? = nil, level: Int? = nil, isFamilyShareable: Bool = false,
-            introductoryOffer: Offer? = nil, offers: [Offer] = []
+            id: String,
+            kind: Kind,
+            price: Int64,
+            currency: String = "USD",
+            period: Period? = nil,
+            subscriptionGroup: String? = nil,
+            level: Int? = nil,
+            isFamilyShareable: Bool = false,
+            introductoryOffer: Offer? = nil,
+            offers: [Offer] = []
         ) {
             self.id = id
             self.kind = kind
@@ -84,9 +91,11 @@ extension SimulatedAppStore {
             isForSale = try values.decodeIfPresent(Bool.self, forKey: .isForSale) ?? true
             if kind == .autoRenewable, period == nil || subscriptionGroup == nil {
                 throw DecodingError.dataCorruptedError(
-                    forKey: .period, in: values,
+                    forKey: .period,
+                    in: values,
                     debugDescription:
-                        "An auto-renewable subscription needs period and subscription_group_id.")
+                        "An auto-renewable subscription needs period and subscription_group_id."
+                )
             }
         }
     }
@@ -127,7 +136,11 @@ extension SimulatedAppStore {
         }
 
         public init(
-            kind: Kind, id: String? = nil, discount: Discount, period: Period, count: Int = 1,
+            kind: Kind,
+            id: String? = nil,
+            discount: Discount,
+            period: Period,
+            count: Int = 1,
             price: Int64 = 0
         ) {
             self.kind = kind

@@ -7,13 +7,21 @@ extension SimulatedAppStore.World {
     typealias Subscription = SimulatedAppStore.Subscription
 
     mutating func createCustomer(
-        appAccountToken: String?, storefront: String, family: String?, at now: Int64
+        appAccountToken: String?,
+        storefront: String,
+        family: String?,
+        at now: Int64
     ) -> Customer {
         let number = customers.count + 1
         let customer = Customer(
-            id: "customer_\(number)", appAccountToken: appAccountToken?.lowercased(),
+            id: "customer_\(number)",
+            appAccountToken: appAccountToken?.lowercased(),
             appTransactionID: "70\(lastTransactionID / 1_000_000)\(1_000_000 + number * 37)",
-            storefront: storefront, downloaded: now, billingFails: false, family: family)
+            storefront: storefront,
+            downloaded: now,
+            billingFails: false,
+            family: family
+        )
         customers[customer.id] = customer
         return customer
     }
@@ -63,7 +71,9 @@ extension SimulatedAppStore.World {
 
     /// Sets the token on a purchase and on the subscription's coming periods.
     mutating func setAppAccountToken(
-        _ token: String, of originalID: String, at now: Int64
+        _ token: String,
+        of originalID: String,
+        at now: Int64
     ) throws(Refusal) {
         var transaction = try transaction(originalID)
         guard transaction.ownership == .purchased else {

@@ -22,7 +22,9 @@ extension SimulatedAppStore.World {
     }
 
     private mutating func shareSubscription(
-        _ source: Subscription, with member: String, at now: Int64
+        _ source: Subscription,
+        with member: String,
+        at now: Int64
     ) {
         guard source.state == .active || source.state == .billingGrace,
             let latest = transactions[source.latestTransactionID]
@@ -35,29 +37,51 @@ extension SimulatedAppStore.World {
         record(transaction, at: now)
         var share = source
         share = Subscription(
-            originalTransactionID: own ?? id, customer: member, group: source.group,
-            productID: source.productID, autoRenewProductID: source.autoRenewProductID,
-            latestTransactionID: id, renewalDate: source.renewalDate, renewalPrice: 0,
-            recentStart: now, sharedFrom: source.originalTransactionID, anchor: now)
+            originalTransactionID: own ?? id,
+            customer: member,
+            group: source.group,
+            productID: source.productID,
+            autoRenewProductID: source.autoRenewProductID,
+            latestTransactionID: id,
+            renewalDate: source.renewalDate,
+            renewalPrice: 0,
+            recentStart: now,
+            sharedFrom: source.originalTransactionID,
+            anchor: now
+        )
         share.autoRenews = source.autoRenews
         record(share)
         announce(
-            "SUBSCRIBED", previous == nil ? "INITIAL_BUY" : "RESUBSCRIBE",
-            subscription: share.originalTransactionID)
+            "SUBSCRIBED",
+            previous == nil ? "INITIAL_BUY" : "RESUBSCRIBE",
+            subscription: share.originalTransactionID
+        )
     }
 
     private mutating func shared(
-        _ source: Transaction, id: String, originalID: String, member: String, at now: Int64
+        _ source: Transaction,
+        id: String,
+        originalID: String,
+        member: String,
+        at now: Int64
     ) -> Transaction {
         Transaction(
-            id: id, originalID: originalID, customer: member,
+            id: id,
+            originalID: originalID,
+            customer: member,
             webOrderLineItemID: source.webOrderLineItemID == nil ? nil : nextLineItemID(),
-            orderID: nextOrderID(), productID: source.productID, kind: source.kind,
-            subscriptionGroup: source.subscriptionGroup, purchaseDate: source.purchaseDate,
+            orderID: nextOrderID(),
+            productID: source.productID,
+            kind: source.kind,
+            subscriptionGroup: source.subscriptionGroup,
+            purchaseDate: source.purchaseDate,
             originalPurchaseDate: transactions[originalID]?.originalPurchaseDate
                 ?? source.purchaseDate,
-            expiresDate: source.expiresDate, quantity: source.quantity, ownership: .familyShared,
-            reason: source.reason)
+            expiresDate: source.expiresDate,
+            quantity: source.quantity,
+            ownership: .familyShared,
+            reason: source.reason
+        )
     }
 
     /// Brings the family's shares to the buyer's state after it changed.
@@ -89,15 +113,22 @@ extension SimulatedAppStore.World {
             let id = nextTransactionID()
             record(
                 shared(
-                    latest, id: id, originalID: share.originalTransactionID,
-                    member: share.customer, at: now), at: now)
+                    latest,
+                    id: id,
+                    originalID: share.originalTransactionID,
+                    member: share.customer,
+                    at: now
+                ),
+                at: now
+            )
             changed.latestTransactionID = id
             record(changed)
             announce(
                 latest.reason == .purchase ? "DID_CHANGE_RENEWAL_PREF" : "DID_RENEW",
                 latest.reason == .purchase
                     ? "UPGRADE" : share.state == .active ? nil : "BILLING_RECOVERY",
-                subscription: share.originalTransactionID)
+                subscription: share.originalTransactionID
+            )
             return
         }
         if own.expiresDate != latest.expiresDate {
@@ -156,7 +187,11 @@ extension SimulatedAppStore.World {
                 && share.revocation == nil
             {
                 share.revocation = .init(
-                    date: now, reason: 0, type: "FAMILY_REVOKE", percentage: nil)
+                    date: now,
+                    reason: 0,
+                    type: "FAMILY_REVOKE",
+                    percentage: nil
+                )
                 record(share, at: now)
                 announce("REVOKE", transaction: share.id)
             }

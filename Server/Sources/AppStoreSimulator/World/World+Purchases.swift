@@ -1,8 +1,12 @@
 extension SimulatedAppStore.World {
     /// A customer taps the buy button and confirms. Returns the transaction the device gets.
     mutating func buy(
-        _ productID: String, by customerID: String, appAccountToken: String?, quantity: Int,
-        offer offerID: String?, at now: Int64
+        _ productID: String,
+        by customerID: String,
+        appAccountToken: String?,
+        quantity: Int,
+        offer offerID: String?,
+        at now: Int64
     ) throws(Refusal) -> Transaction {
         let product = try product(productID)
         let customer = try customer(customerID)
@@ -27,11 +31,21 @@ extension SimulatedAppStore.World {
         }
         let id = nextTransactionID()
         let transaction = Transaction(
-            id: id, originalID: id, customer: customerID, orderID: nextOrderID(),
-            productID: productID, kind: product.kind, purchaseDate: now,
-            originalPurchaseDate: now, quantity: quantity, appAccountToken: token,
-            ownership: .purchased, reason: .purchase, price: product.price * Int64(quantity),
-            currency: product.currency)
+            id: id,
+            originalID: id,
+            customer: customerID,
+            orderID: nextOrderID(),
+            productID: productID,
+            kind: product.kind,
+            purchaseDate: now,
+            originalPurchaseDate: now,
+            quantity: quantity,
+            appAccountToken: token,
+            ownership: .purchased,
+            reason: .purchase,
+            price: product.price * Int64(quantity),
+            currency: product.currency
+        )
         record(transaction, at: now)
         announce("ONE_TIME_CHARGE", transaction: id)
         share(transaction, at: now)
@@ -39,7 +53,10 @@ extension SimulatedAppStore.World {
     }
 
     private mutating func subscribe(
-        to product: Product, _ customer: Customer, token: String?, offer offerID: String?,
+        to product: Product,
+        _ customer: Customer,
+        token: String?,
+        offer offerID: String?,
         at now: Int64
     ) throws(Refusal) -> Transaction {
         let group = product.subscriptionGroup ?? product.id
@@ -64,19 +81,39 @@ extension SimulatedAppStore.World {
         let originalID = continues ? previous?.originalTransactionID ?? id : id
         let end = endOfFirstPeriod(of: product, offer: offer, from: now)
         let transaction = Transaction(
-            id: id, originalID: originalID, customer: customer.id,
-            webOrderLineItemID: nextLineItemID(), orderID: nextOrderID(), productID: product.id,
-            kind: .autoRenewable, subscriptionGroup: group, purchaseDate: now,
+            id: id,
+            originalID: originalID,
+            customer: customer.id,
+            webOrderLineItemID: nextLineItemID(),
+            orderID: nextOrderID(),
+            productID: product.id,
+            kind: .autoRenewable,
+            subscriptionGroup: group,
+            purchaseDate: now,
             originalPurchaseDate: transactions[originalID]?.originalPurchaseDate ?? now,
-            expiresDate: end, quantity: 1, appAccountToken: token, ownership: .purchased,
-            reason: .purchase, offer: offer, price: offer?.price ?? product.price,
-            currency: product.currency)
+            expiresDate: end,
+            quantity: 1,
+            appAccountToken: token,
+            ownership: .purchased,
+            reason: .purchase,
+            offer: offer,
+            price: offer?.price ?? product.price,
+            currency: product.currency
+        )
         record(transaction, at: now)
         var subscription = Subscription(
-            originalTransactionID: originalID, customer: customer.id, group: group,
-            productID: product.id, autoRenewProductID: product.id, latestTransactionID: id,
-            renewalDate: end, renewalPrice: product.price, appAccountToken: token,
-            recentStart: now, anchor: now)
+            originalTransactionID: originalID,
+            customer: customer.id,
+            group: group,
+            productID: product.id,
+            autoRenewProductID: product.id,
+            latestTransactionID: id,
+            renewalDate: end,
+            renewalPrice: product.price,
+            appAccountToken: token,
+            recentStart: now,
+            anchor: now
+        )
         start(&subscription, product: product, offer: offer, from: now, to: end)
         if let previous, now - previous.renewalDate <= renewals.ignoredGap,
             previous.state == .expired
@@ -85,15 +122,19 @@ extension SimulatedAppStore.World {
         }
         record(subscription)
         announce(
-            "SUBSCRIBED", previous == nil ? "INITIAL_BUY" : "RESUBSCRIBE",
-            subscription: originalID)
+            "SUBSCRIBED",
+            previous == nil ? "INITIAL_BUY" : "RESUBSCRIBE",
+            subscription: originalID
+        )
         share(transaction, at: now)
         return try latestTransaction(of: originalID)
     }
 
     /// Changes to another plan of the group: up at once, down at the next renewal.
     mutating func changePlan(
-        of subscription: Subscription, to product: Product, at now: Int64
+        of subscription: Subscription,
+        to product: Product,
+        at now: Int64
     ) throws(Refusal) -> Transaction {
         guard subscription.state == .active, subscription.sharedFrom == nil else {
             throw .notPossible("Only an active subscription of one's own can be changed.")
@@ -133,7 +174,10 @@ extension SimulatedAppStore.World {
 
     /// Replaces the running period by one of `product` that begins now.
     mutating func upgrade(
-        _ subscription: Subscription, to product: Product, offer: Offer?, at now: Int64
+        _ subscription: Subscription,
+        to product: Product,
+        offer: Offer?,
+        at now: Int64
     ) throws(Refusal) -> Transaction {
         var changed = subscription
         let original = subscription.originalTransactionID
@@ -145,13 +189,25 @@ extension SimulatedAppStore.World {
         record(replaced, at: now)
         let end = endOfFirstPeriod(of: product, offer: offer, from: now)
         let transaction = Transaction(
-            id: nextTransactionID(), originalID: original, customer: subscription.customer,
-            webOrderLineItemID: nextLineItemID(), orderID: nextOrderID(), productID: product.id,
-            kind: .autoRenewable, subscriptionGroup: subscription.group, purchaseDate: now,
-            originalPurchaseDate: replaced.originalPurchaseDate, expiresDate: end, quantity: 1,
-            appAccountToken: subscription.appAccountToken, ownership: .purchased,
-            reason: .purchase, offer: offer, price: offer?.price ?? product.price,
-            currency: product.currency)
+            id: nextTransactionID(),
+            originalID: original,
+            customer: subscription.customer,
+            webOrderLineItemID: nextLineItemID(),
+            orderID: nextOrderID(),
+            productID: product.id,
+            kind: .autoRenewable,
+            subscriptionGroup: subscription.group,
+            purchaseDate: now,
+            originalPurchaseDate: replaced.originalPurchaseDate,
+            expiresDate: end,
+            quantity: 1,
+            appAccountToken: subscription.appAccountToken,
+            ownership: .purchased,
+            reason: .purchase,
+            offer: offer,
+            price: offer?.price ?? product.price,
+            currency: product.currency
+        )
         record(transaction, at: now)
         changed.productID = product.id
         changed.autoRenewProductID = product.id
@@ -161,8 +217,10 @@ extension SimulatedAppStore.World {
         start(&changed, product: product, offer: offer, from: now, to: end)
         record(changed)
         announce(
-            offer == nil ? "DID_CHANGE_RENEWAL_PREF" : "OFFER_REDEEMED", "UPGRADE",
-            subscription: original)
+            offer == nil ? "DID_CHANGE_RENEWAL_PREF" : "OFFER_REDEEMED",
+            "UPGRADE",
+            subscription: original
+        )
         if behaviour.upgradeSendsRefund {
             announce("REFUND", transaction: replaced.id, subscription: original)
         }
@@ -173,7 +231,10 @@ extension SimulatedAppStore.World {
     /// Redeems an offer on an active subscription: for the same plan or a lower one it applies
     /// at the next renewal, for a higher one now.
     mutating func redeem(
-        _ offerID: String, on subscription: Subscription, product: Product, at now: Int64
+        _ offerID: String,
+        on subscription: Subscription,
+        product: Product,
+        at now: Int64
     ) throws(Refusal) -> Transaction {
         guard subscription.state == .active else {
             throw .notPossible("An offer is redeemed on an active subscription; else buy with it.")
@@ -193,8 +254,10 @@ extension SimulatedAppStore.World {
         changed.renewalPrice = offer.price
         record(changed)
         announce(
-            "OFFER_REDEEMED", product.id == current.id ? nil : "DOWNGRADE",
-            subscription: original)
+            "OFFER_REDEEMED",
+            product.id == current.id ? nil : "DOWNGRADE",
+            subscription: original
+        )
         return try latestTransaction(of: original)
     }
 
@@ -203,7 +266,9 @@ extension SimulatedAppStore.World {
     }
 
     private func offer(
-        _ id: String?, of product: Product, for customer: Customer
+        _ id: String?,
+        of product: Product,
+        for customer: Customer
     ) throws(Refusal) -> Offer? {
         if let id {
             guard let offer = product.offers.first(where: { $0.id == id }) else {
@@ -227,7 +292,10 @@ extension SimulatedAppStore.World {
 
     /// Sets the subscription's counters for a period that just began as the first of its kind.
     func start(
-        _ subscription: inout Subscription, product: Product, offer: Offer?, from start: Int64,
+        _ subscription: inout Subscription,
+        product: Product,
+        offer: Offer?,
+        from start: Int64,
         to end: Int64
     ) {
         subscription.renewalDate = end

@@ -1,7 +1,10 @@
 extension SimulatedAppStore.World {
     /// Apple gives the money back, whole or a share of it in thousandths of a percent.
     mutating func refund(
-        _ id: String, reason: Int, percentage: Int?, at now: Int64
+        _ id: String,
+        reason: Int,
+        percentage: Int?,
+        at now: Int64
     ) throws(Refusal) {
         var refunded = try transaction(id)
         guard refunded.ownership == .purchased else {
@@ -14,8 +17,11 @@ extension SimulatedAppStore.World {
         }
         let isWhole = percentage == nil || percentage == 100_000
         refunded.revocation = .init(
-            date: now, reason: reason, type: isWhole ? "REFUND_FULL" : "REFUND_PRORATED",
-            percentage: percentage ?? 100_000)
+            date: now,
+            reason: reason,
+            type: isWhole ? "REFUND_FULL" : "REFUND_PRORATED",
+            percentage: percentage ?? 100_000
+        )
         record(refunded, at: now)
         guard let subscription = subscriptions[refunded.originalID] else {
             announce("REFUND", transaction: id)
@@ -66,15 +72,19 @@ extension SimulatedAppStore.World {
     mutating func requestRefund(_ id: String, reason: String) throws(Refusal) {
         let transaction = try transaction(id)
         announce(
-            "CONSUMPTION_REQUEST", transaction: id,
+            "CONSUMPTION_REQUEST",
+            transaction: id,
             subscription: subscriptions[transaction.originalID]?.originalTransactionID,
-            consumptionRequestReason: reason)
+            consumptionRequestReason: reason
+        )
     }
 
     mutating func declineRefund(_ id: String) throws(Refusal) {
         let transaction = try transaction(id)
         announce(
-            "REFUND_DECLINED", transaction: id,
-            subscription: subscriptions[transaction.originalID]?.originalTransactionID)
+            "REFUND_DECLINED",
+            transaction: id,
+            subscription: subscriptions[transaction.originalID]?.originalTransactionID
+        )
     }
 }

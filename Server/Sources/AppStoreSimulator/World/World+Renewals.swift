@@ -14,8 +14,11 @@ extension SimulatedAppStore.World {
         guard subscription.autoRenews else {
             let refused = subscription.expirationIntent == 3
             return expire(
-                subscription, intent: refused ? 3 : 1, refused ? "PRICE_INCREASE" : "VOLUNTARY",
-                at: now)
+                subscription,
+                intent: refused ? 3 : 1,
+                refused ? "PRICE_INCREASE" : "VOLUNTARY",
+                at: now
+            )
         }
         if let increase = subscription.priceIncrease, !increase.isAccepted {
             return expireAtEnd(subscription, intent: 3, "PRICE_INCREASE", at: now)
@@ -34,7 +37,10 @@ extension SimulatedAppStore.World {
 
     /// A renewal charged ahead of the end may be refused ahead of it, but ends at the end.
     private mutating func expireAtEnd(
-        _ subscription: Subscription, intent: Int, _ subtype: String, at now: Int64
+        _ subscription: Subscription,
+        intent: Int,
+        _ subtype: String,
+        at now: Int64
     ) {
         guard now < subscription.renewalDate else {
             return expire(subscription, intent: intent, subtype, at: now)
@@ -58,8 +64,10 @@ extension SimulatedAppStore.World {
         changed.expirationIntent = 2
         record(changed)
         announce(
-            "DID_FAIL_TO_RENEW", changed.state == .billingGrace ? "GRACE_PERIOD" : nil,
-            subscription: changed.originalTransactionID)
+            "DID_FAIL_TO_RENEW",
+            changed.state == .billingGrace ? "GRACE_PERIOD" : nil,
+            subscription: changed.originalTransactionID
+        )
         followShares(of: changed.originalTransactionID, at: changed.renewalDate)
     }
 
@@ -74,7 +82,10 @@ extension SimulatedAppStore.World {
     }
 
     mutating func expire(
-        _ subscription: Subscription, intent: Int, _ subtype: String?, at now: Int64
+        _ subscription: Subscription,
+        intent: Int,
+        _ subtype: String?,
+        at now: Int64
     ) {
         var changed = subscription
         changed.state = .expired
@@ -118,20 +129,33 @@ extension SimulatedAppStore.World {
         } else {
             changed.periodsSinceAnchor += 1
             end = renewals.end(
-                of: product.period ?? .month, times: changed.periodsSinceAnchor,
-                from: changed.anchor)
+                of: product.period ?? .month,
+                times: changed.periodsSinceAnchor,
+                from: changed.anchor
+            )
         }
         let price =
             offer.offer?.price ?? (isNewPlan ? product.price : changed.renewalPrice)
         let transaction = Transaction(
-            id: nextTransactionID(), originalID: original, customer: subscription.customer,
-            webOrderLineItemID: nextLineItemID(), orderID: nextOrderID(), productID: product.id,
-            kind: .autoRenewable, subscriptionGroup: subscription.group,
+            id: nextTransactionID(),
+            originalID: original,
+            customer: subscription.customer,
+            webOrderLineItemID: nextLineItemID(),
+            orderID: nextOrderID(),
+            productID: product.id,
+            kind: .autoRenewable,
+            subscriptionGroup: subscription.group,
             purchaseDate: purchaseDate,
             originalPurchaseDate: transactions[original]?.originalPurchaseDate ?? purchaseDate,
-            expiresDate: end, quantity: 1, appAccountToken: subscription.appAccountToken,
-            ownership: .purchased, reason: .renewal, offer: offer.offer, price: price,
-            currency: product.currency)
+            expiresDate: end,
+            quantity: 1,
+            appAccountToken: subscription.appAccountToken,
+            ownership: .purchased,
+            reason: .renewal,
+            offer: offer.offer,
+            price: price,
+            currency: product.currency
+        )
         record(transaction, at: now)
         changed.productID = product.id
         changed.latestTransactionID = transaction.id
@@ -149,13 +173,18 @@ extension SimulatedAppStore.World {
         }
         record(changed)
         announce(
-            "DID_RENEW", recovered ? "BILLING_RECOVERY" : nil, subscription: original)
+            "DID_RENEW",
+            recovered ? "BILLING_RECOVERY" : nil,
+            subscription: original
+        )
         followShares(of: original, at: now)
     }
 
     /// The offer that the coming period has, taken off the subscription's account.
     private func nextOffer(
-        for subscription: inout Subscription, product: Product, previousEnd: Int64
+        for subscription: inout Subscription,
+        product: Product,
+        previousEnd: Int64
     ) -> (offer: Offer?, isFirst: Bool) {
         if let pending = subscription.pendingOffer {
             subscription.pendingOffer = nil
@@ -176,8 +205,7 @@ extension SimulatedAppStore.World {
 
     // MARK: - The customer's and Apple's hand on renewals
 
-    mutating func setAutoRenew(_ isOn: Bool, of originalID: String, at now: Int64) throws(Refusal)
-    {
+    mutating func setAutoRenew(_ isOn: Bool, of originalID: String, at now: Int64) throws(Refusal) {
         var changed = try subscription(originalID)
         guard changed.sharedFrom == nil else {
             throw .notPossible("A family member's share is the buyer's to cancel.")
@@ -207,12 +235,16 @@ extension SimulatedAppStore.World {
         announce(
             "DID_CHANGE_RENEWAL_STATUS",
             subscription.autoRenews ? "AUTO_RENEW_ENABLED" : "AUTO_RENEW_DISABLED",
-            subscription: subscription.originalTransactionID)
+            subscription: subscription.originalTransactionID
+        )
     }
 
     /// Moves the renewal date, at most twice in 365 days; returns the new one.
     mutating func extend(
-        _ originalID: String, days: Int, at now: Int64, announcing: Bool = true
+        _ originalID: String,
+        days: Int,
+        at now: Int64,
+        announcing: Bool = true
     ) throws(Refusal) -> Int64 {
         var changed = try subscription(originalID)
         guard changed.sharedFrom == nil else {
@@ -251,7 +283,9 @@ extension SimulatedAppStore.World {
 
     /// Raises a product's price for everyone who has it, with or without asking them.
     mutating func raisePrice(
-        of productID: String, to price: Int64, consentRequired: Bool
+        of productID: String,
+        to price: Int64,
+        consentRequired: Bool
     ) throws(Refusal) {
         var product = try product(productID)
         guard price > product.price else { throw .invalid("The new price is not higher.") }

@@ -178,15 +178,23 @@ extension SimulatedAppStore {
         // MARK: - Telling
 
         mutating func announce(
-            _ type: String, _ subtype: String? = nil, transaction: String? = nil,
-            subscription: String? = nil, consumptionRequestReason: String? = nil
+            _ type: String,
+            _ subtype: String? = nil,
+            transaction: String? = nil,
+            subscription: String? = nil,
+            consumptionRequestReason: String? = nil
         ) {
             let subject = subscription.flatMap { subscriptions[$0] }
             let named = transaction ?? subject?.latestTransactionID
             announcements.append(
                 Announcement(
-                    type: type, subtype: subtype, transaction: named.flatMap { transactions[$0] },
-                    subscription: subject, consumptionRequestReason: consumptionRequestReason))
+                    type: type,
+                    subtype: subtype,
+                    transaction: named.flatMap { transactions[$0] },
+                    subscription: subject,
+                    consumptionRequestReason: consumptionRequestReason
+                )
+            )
         }
     }
 }
