@@ -66,10 +66,13 @@ import TollgateAPI
         }
 
         func launch(canVerify: Bool = true) -> TestApp {
-            TestApp(maximumStale: 60, server: server) { configuration in
+            let check: BillingSDK.Configuration.SignatureCheck = { message, signature, key in
+                OfflineTests.checksum(message, key) == signature
+            }
+            let directory = directory
+            return TestApp(maximumStale: 60, server: server) { configuration in
                 configuration.cacheDirectory = directory
-                configuration.verifySignature =
-                    canVerify ? { checksum($0, $2) == $1 } : nil
+                configuration.verifySignature = canVerify ? check : nil
             }
         }
 

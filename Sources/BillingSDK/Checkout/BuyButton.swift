@@ -73,8 +73,20 @@ public final class BuyButton: Identifiable, Sendable {
         formatter.locale = locale
         formatter.numberStyle = .currency
         formatter.currencyCode = lineItemGroup.currency.uppercased()
-        let digits = formatter.maximumFractionDigits
-        let major = minor / pow(Decimal(10), digits)
+        let major = minor / pow(Decimal(10), Self.minorDigits(of: lineItemGroup.currency))
         return formatter.string(from: NSDecimalNumber(decimal: major))
+    }
+
+    /// How many digits Stripe's minor unit has; not always the formatter's idea of the currency.
+    ///
+    /// <https://docs.stripe.com/currencies#zero-decimal>
+    private static func minorDigits(of currency: String) -> Int {
+        switch currency.lowercased() {
+        case "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv",
+            "xaf", "xof", "xpf":
+            0
+        case "bhd", "jod", "kwd", "omr", "tnd": 3
+        default: 2
+        }
     }
 }

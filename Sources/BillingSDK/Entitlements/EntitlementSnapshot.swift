@@ -43,7 +43,7 @@ struct EntitlementSnapshot: Sendable {
     /// A clock that was set back makes the age negative: then nothing is known about it.
     func isFresh(at now: Date, maximumAge: TimeInterval) -> Bool {
         let age = now.timeIntervalSince(takenAt)
-        guard age >= 0, age <= maximumAge else { return false }
+        guard maximumAge > 0, age >= 0, age <= maximumAge else { return false }
         guard let firstEnd else { return true }
         return serverInstant(at: now) < firstEnd
     }
