@@ -20,7 +20,7 @@ ASN1_NULL = b"\x05\x00"
 # Real leaves carry such a notice; it brings ours to the length of Apple's (2.5 KB for the three).
 NOTICE = (
     "Reliance on this certificate by any party assumes acceptance of the then applicable standard "
-    "terms and conditions of use, certificate policy and certification practice statements."
+    "terms and conditions of use, certificate policy and certification practice statements; see the authority's public repository."
 )
 
 

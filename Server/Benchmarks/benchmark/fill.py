@@ -18,7 +18,7 @@ from . import corpus, population
 from .load import LoadGenerator
 from .servers import Reference, Server, Tollgate
 
-THROUGH_THE_FRONT_DOOR = 20_000
+THROUGH_THE_FRONT_DOOR = 100_000
 SAMPLE = 50_000  # customers that the reads ask for
 
 

@@ -41,7 +41,8 @@ def goals(run: dict) -> list[Goal]:
     reference = run.get("reference") or {}
     sqlite, sqlite_large = _of(run, "sqlite", "small"), _of(run, "sqlite", "large")
     postgres, postgres_large = _of(run, "postgres", "small"), _of(run, "postgres", "large")
-    best_reference = _best(reference.get("ingest"))
+    best_reference = _best(reference.get("ingest"), "fastest")
+    best_reads = _best(reference.get("reads"), "fastest")
     found = [
         Goal("notification verified and decoded / raw P-256", 0.4, 0.5,
              reached=_ratio(signatures.get("notifications_per_second"), signatures.get("raw_p256_per_second")),
@@ -54,8 +55,8 @@ def goals(run: dict) -> list[Goal]:
         Goal("ingest p99 at 64 connections", 50, 25, smaller=True, unit="ms",
              reached=_at(sqlite.get("ingest"), 64, "p99_ms")),
         Goal("entitlement reads / reference", 4.5, 6, unit="×",
-             reached=_ratio(_best(sqlite.get("reads")), _best(reference.get("reads"))),
-             note=_rates(_best(sqlite.get("reads")), _best(reference.get("reads")))),
+             reached=_ratio(_best(sqlite.get("reads")), best_reads),
+             note=_rates(_best(sqlite.get("reads")), best_reads)),
         Goal("entitlement reads / own empty JSON route", 0.75, 0.85,
              reached=_ratio(_at(sqlite.get("reads"), 64, "per_second"), _at(sqlite.get("empty"), 64, "per_second")),
              note=_rates(_at(sqlite.get("reads"), 64, "per_second"), _at(sqlite.get("empty"), 64, "per_second"))),
@@ -125,8 +126,8 @@ def _sizes(run):
     return f"{run.get('small', 0):,} → {run.get('large', 0):,} customers"
 
 
-def _best(measured):
-    return max((found["per_second"] for found in measured.values()), default=None) if measured else None
+def _best(measured, what="per_second"):
+    return max((found[what] for found in measured.values()), default=None) if measured else None
 
 
 def _at(measured, connections, what):
