@@ -43,7 +43,10 @@ let package = Package(
             name: "Storage", dependencies: [.core, .product(name: "Crypto", package: "swift-crypto")]),
         .target(
             name: "StorageSQLite",
-            dependencies: ["Storage", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "Storage", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         .systemLibrary(
             name: "CLibPQ", pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),

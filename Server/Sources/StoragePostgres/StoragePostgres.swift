@@ -1,1 +1,1 @@
-// filled in below
+public import Storage
