@@ -6,7 +6,11 @@ import PackageDescription
 let package = Package(
     name: "Server",
     platforms: [.macOS(.v14)],
-    products: [.executable(name: "tollgate", targets: ["TollgateCLI"])],
+    products: [
+        .executable(name: "tollgate", targets: ["TollgateCLI"]),
+        .library(name: "AppStoreAPI", targets: ["AppStoreAPI"]),
+        .library(name: "StripeAPI", targets: ["StripeAPI"]),
+    ],
     dependencies: [
         .package(name: "BillingSDK", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
