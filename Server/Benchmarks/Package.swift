@@ -24,6 +24,7 @@ let package = Package(
                 .enableUpcomingFeature("InternalImportsByDefault"),
                 .enableUpcomingFeature("MemberImportVisibility"),
             ],
-            linkerSettings: [.unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux]))])
+            linkerSettings: [.unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux]))]
+        )
     ]
 )

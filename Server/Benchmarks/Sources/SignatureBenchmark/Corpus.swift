@@ -34,13 +34,17 @@ struct Corpus {
             records.append(
                 Record(
                     head: String(decoding: text[target..<target + head], as: UTF8.self),
-                    body: Array(text[(target + head)...])))
+                    body: Array(text[(target + head)...])
+                )
+            )
         }
         self.records = records
     }
 
     private static func bytes(
-        _ count: Int, of file: FileHandle, _ path: String
+        _ count: Int,
+        of file: FileHandle,
+        _ path: String
     ) throws -> [UInt8] {
         guard count > 0 else { return [] }
         guard let data = try file.read(upToCount: count), data.count == count else {
