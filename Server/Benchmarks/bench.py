@@ -371,7 +371,13 @@ def main() -> int:
     output.write_text(json.dumps(results, indent=2) + "\n")
     noise = results["machine"]
     print(goals.table(found), "\n")
+    if one_core := goals.rates(results):
+        print(one_core, "\n")
     print(goals.details(results), "\n")
+    for database in ("sqlite", "postgres"):
+        for place in results.get(database, {}).values():
+            print(f"{database}, {place['customers']:,} customers: filled in {place['fill_seconds']} s, first "
+                  f"answer {place['start_seconds']} s after the start")
     print(f"Machine: {noise['cores']} cores; the same work took {noise['work_ms_fastest']} to "
           f"{noise['work_ms_slowest']} ms over {noise['work_samples']} samples (spread "
           f"{noise['work_spread_percent']} % of the median); a flush {noise['flush_ms_median']} ms "

@@ -94,6 +94,24 @@ def table(found: list[Goal]) -> str:
     return _columns(rows)
 
 
+def rates(run: dict) -> str:
+    """What one core does without HTTP and database."""
+    signatures, library = run.get("signatures") or {}, run.get("reference_library") or {}
+    rows = [("on one core", "per second", "µs each")]
+    for name, rate in (
+        ("raw P-256 verification", signatures.get("raw_p256_per_second")),
+        ("notification, Tollgate", signatures.get("notifications_per_second")),
+        ("notification, Apple's Python library", library.get("notifications_per_second")),
+        ("Stripe event, Tollgate", signatures.get("stripe_events_per_second")),
+        ("Stripe event, construct_event", library.get("stripe_events_per_second")),
+    ):
+        if rate:
+            rows.append((name, f"{rate:,.0f}", f"{1e6 / rate:,.1f}"))
+    if signatures.get("new_chain_us"):
+        rows.append(("an unknown chain of certificates", "", f"{signatures['new_chain_us']:,.0f}"))
+    return _columns(rows) if len(rows) > 1 else ""
+
+
 def details(run: dict) -> str:
     """Every measurement over HTTP, one row each."""
     rows = [("server", "customers", "what", "connections", "per second", "p50 ms", "p99 ms", "max ms",
