@@ -71,7 +71,8 @@ class Bench:
         self.load = LoadGenerator(self.directory)
         self.calibration = machine.Calibration(self.directory)
         self.run_started_ms = time.time_ns() // 1_000_000
-        self.results: dict = {"small": self.plan.small, "large": self.plan.large, "quick": arguments.quick}
+        self.results: dict = {"small": self.plan.small, "large": self.plan.large, "quick": arguments.quick,
+                              "python": sys.version.split()[0]}
         self.began = time.monotonic()
 
     # MARK: - The whole run
