@@ -37,6 +37,16 @@ let package = Package(
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ]),
+        .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON"]),
+        .testTarget(
+            name: "AppStoreAPITests",
+            dependencies: [
+                "AppStoreAPI", "StrictJSON",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
+            ]),
         .target(
             name: "StripeAPI",
             dependencies: ["StrictJSON", .product(name: "Crypto", package: "swift-crypto")]),
@@ -121,6 +131,20 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
+
+        // MARK: - Tests
+        .target(
+            name: "TollgateTesting",
+            dependencies: ["CLibPQ", "Storage", "StoragePostgres", "StorageSQLite"]),
+        .testTarget(
+            name: "StorageTests",
+            dependencies: ["Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting"]),
+        .testTarget(
+            name: "StripeAPITests",
+            dependencies: [
+                "StrictJSON", "StripeAPI", .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .core]),
     ]
 )
 

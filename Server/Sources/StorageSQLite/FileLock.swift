@@ -14,7 +14,10 @@ final class FileLock: Sendable {
         let name = path + ".lock"
         let file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else {
-            throw StorageError(.unavailable, "cannot open \(name): \(String(cString: strerror(errno)))")
+            throw StorageError(
+                .unavailable,
+                "cannot open \(name): \(String(cString: strerror(errno)))"
+            )
         }
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
             var bytes = [UInt8](repeating: 0, count: 20)
@@ -24,7 +27,8 @@ final class FileLock: Sendable {
             throw StorageError(
                 .inUse,
                 "\(path) is in use by another server\(holder.map { " (process \($0))" } ?? ""). "
-                    + "One process owns a SQLite file: stop the other, or let both use PostgreSQL.")
+                    + "One process owns a SQLite file: stop the other, or let both use PostgreSQL."
+            )
         }
         self.file = file
         let process = Array(String(getpid()).utf8)

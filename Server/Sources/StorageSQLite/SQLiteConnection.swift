@@ -20,7 +20,9 @@ final class SQLiteConnection: StorageConnection {
         isOwned = false
     }
 
-    /// Opens the file at `path` for reading. Such a connection never writes a checkpoint.
+    /// Opens the file at `path` for reading.
+    ///
+    /// Such a connection never writes a checkpoint.
     init(readingFrom path: String, cacheKiB: Int) throws(StorageError) {
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
@@ -29,7 +31,10 @@ final class SQLiteConnection: StorageConnection {
             let error = opened.map(Self.lastError) ?? StorageError(.unavailable, "out of memory")
             sqlite3_close_v2(opened)
             throw StorageError(
-                error.kind, "cannot open \(path): \(error.message)", code: error.code)
+                error.kind,
+                "cannot open \(path): \(error.message)",
+                code: error.code
+            )
         }
         database = opened
         isOwned = true
@@ -52,7 +57,8 @@ final class SQLiteConnection: StorageConnection {
 
     /// Runs `body` between `begin` and COMMIT; ROLLBACK if it throws.
     func transaction<R>(
-        _ begin: String, _ body: (any StorageConnection) throws -> R
+        _ begin: String,
+        _ body: (any StorageConnection) throws -> R
     ) throws -> R {
         failure = nil
         try execute(begin)
@@ -145,7 +151,8 @@ final class SQLiteConnection: StorageConnection {
     }
 
     private func rows(
-        of statement: OpaquePointer, _ parameters: [SQLValue]
+        of statement: OpaquePointer,
+        _ parameters: [SQLValue]
     ) throws(StorageError) -> [Row] {
         defer { sqlite3_reset(statement) }
         try bind(parameters, to: statement)
@@ -161,7 +168,8 @@ final class SQLiteConnection: StorageConnection {
     }
 
     private func changes(
-        by statement: OpaquePointer, _ parameters: [SQLValue]
+        by statement: OpaquePointer,
+        _ parameters: [SQLValue]
     ) throws(StorageError) -> Int {
         defer { sqlite3_reset(statement) }
         try bind(parameters, to: statement)
@@ -182,7 +190,8 @@ final class SQLiteConnection: StorageConnection {
                     buffer.initializeElement(at: Int(column), to: value(statement, column))
                 }
                 count = Int(columns)
-            })
+            }
+        )
     }
 
     private func value(_ statement: OpaquePointer, _ column: Int32) -> SQLValue {
@@ -192,7 +201,8 @@ final class SQLiteConnection: StorageConnection {
             let text = sqlite3_column_text(statement, column)
             let count = Int(sqlite3_column_bytes(statement, column))
             return .text(
-                String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
+                String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+            )
         case SQLITE_BLOB:
             let bytes = sqlite3_column_blob(statement, column)
             let count = Int(sqlite3_column_bytes(statement, column))
@@ -205,13 +215,15 @@ final class SQLiteConnection: StorageConnection {
     }
 
     private func bind(
-        _ parameters: [SQLValue], to statement: OpaquePointer
+        _ parameters: [SQLValue],
+        to statement: OpaquePointer
     ) throws(StorageError) {
         guard Int(sqlite3_bind_parameter_count(statement)) == parameters.count else {
             throw StorageError(
                 .other,
                 "the statement wants \(sqlite3_bind_parameter_count(statement)) parameters, "
-                    + "not \(parameters.count)")
+                    + "not \(parameters.count)"
+            )
         }
         for (index, parameter) in parameters.enumerated() {
             let place = Int32(index + 1)
@@ -232,8 +244,13 @@ final class SQLiteConnection: StorageConnection {
             // An empty string may have no address, and no address would bind null.
             bytes.withMemoryRebound(to: CChar.self) { characters in
                 sqlite3_bind_text64(
-                    statement, place, characters.baseAddress ?? emptyText, UInt64(characters.count),
-                    copied, UInt8(SQLITE_UTF8))
+                    statement,
+                    place,
+                    characters.baseAddress ?? emptyText,
+                    UInt64(characters.count),
+                    copied,
+                    UInt8(SQLITE_UTF8)
+                )
             }
         }
     }
@@ -242,20 +259,29 @@ final class SQLiteConnection: StorageConnection {
         if blob.isEmpty { return sqlite3_bind_zeroblob(statement, place, 0) }
         return blob.withUnsafeBytes { bytes in
             sqlite3_bind_blob64(
-                statement, place, bytes.baseAddress, UInt64(bytes.count), copied)
+                statement,
+                place,
+                bytes.baseAddress,
+                UInt64(bytes.count),
+                copied
+            )
         }
     }
 
     /// The error of the last call on `database`, as ours.
     static func lastError(_ database: OpaquePointer) -> StorageError {
         storageError(
-            sqlite3_extended_errcode(database), String(cString: sqlite3_errmsg(database)))
+            sqlite3_extended_errcode(database),
+            String(cString: sqlite3_errmsg(database))
+        )
     }
 }
 
 /// SQLITE_TRANSIENT, a cast in C that Swift cannot import: SQLite makes its own copy.
 nonisolated(unsafe) private let copied = unsafeBitCast(
-    -1, to: sqlite3_destructor_type.self)
+    -1,
+    to: sqlite3_destructor_type.self
+)
 
 /// The address of an empty C string that lives for ever.
 nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> = {

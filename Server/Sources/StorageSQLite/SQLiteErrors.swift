@@ -1,7 +1,9 @@
 internal import GRDBSQLite
 internal import Storage
 
-/// SQLite's extended result code as our error. SQLite's messages name tables and columns, no values.
+/// SQLite's extended result code as our error.
+///
+/// SQLite's messages name tables and columns, no values.
 func storageError(_ code: Int32, _ message: String) -> StorageError {
     let kind: StorageError.Kind =
         switch code & 0xff {

@@ -31,8 +31,9 @@ final class SQLiteReaders: Sendable {
         return try body(try place.connection())
     }
 
-    /// A number for the calling thread. Handles are addresses of aligned memory, so their low bits are
-    /// all the same.
+    /// A number for the calling thread.
+    ///
+    /// Handles are addresses of aligned memory, so their low bits are all the same.
     private static var thread: UInt {
         #if canImport(Darwin)
             UInt(bitPattern: pthread_self()) >> 12

@@ -39,10 +39,14 @@ public final class StorageSQLite: StorageDriver {
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
             do {
                 try FileManager.default.createDirectory(
-                    at: folder, withIntermediateDirectories: true)
+                    at: folder,
+                    withIntermediateDirectories: true
+                )
             } catch {
                 throw StorageError(
-                    .unavailable, "cannot make the folder \(folder.path) for the database")
+                    .unavailable,
+                    "cannot make the folder \(folder.path) for the database"
+                )
             }
             let lock = try FileLock(database: path)
             writer = try Writer(path: path, cacheKiB: cacheKiB)
@@ -56,8 +60,10 @@ public final class StorageSQLite: StorageDriver {
         }
         let readerCacheKiB = max(1000, cacheKiB / 4)
         readers = SQLiteReaders(
-            path: path, count: 2 * max(2, ProcessInfo.processInfo.activeProcessorCount),
-            cacheKiB: readerCacheKiB)
+            path: path,
+            count: 2 * max(2, ProcessInfo.processInfo.activeProcessorCount),
+            cacheKiB: readerCacheKiB
+        )
         longReaders = WorkerThreads("sqlite-reader", count: 4) {
             SQLiteReadContext(path: path, cacheKiB: readerCacheKiB)
         }
@@ -67,6 +73,7 @@ public final class StorageSQLite: StorageDriver {
         }
     }
 
+    @discardableResult
     public func write<R: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> R
     ) async throws -> R {
@@ -83,7 +90,8 @@ public final class StorageSQLite: StorageDriver {
     }
 
     public func readNow(
-        _ sql: String, _ parameters: [SQLValue]
+        _ sql: String,
+        _ parameters: [SQLValue]
     ) async throws(StorageError) -> [Row] {
         try readers.read { reader throws(StorageError) in try reader.query(sql, parameters) }
     }

@@ -26,7 +26,10 @@ final class Writer: @unchecked Sendable {
         } catch let error as DatabaseError {
             let reason = storageError(error.extendedResultCode.rawValue, error.message ?? "")
             throw StorageError(
-                reason.kind, "cannot open \(path): \(reason.message)", code: reason.code)
+                reason.kind,
+                "cannot open \(path): \(reason.message)",
+                code: reason.code
+            )
         } catch {
             throw StorageError(.other, "cannot open \(path)")
         }
@@ -44,7 +47,8 @@ final class Writer: @unchecked Sendable {
                             throw StorageError(.closed, "the database was closed")
                         }
                         return try body(connection)
-                    })
+                    }
+                )
             }
         }
     }

@@ -50,6 +50,7 @@ public enum Statement: Hashable, Codable, Sendable {
     case invoice(StripeInvoice)
     case refund(StripeRefund)
     case dispute(StripeDispute)
+    case buyer(StripeBuyer)
     // Ours
     case claim(Claim)
     case assignment(Assignment)

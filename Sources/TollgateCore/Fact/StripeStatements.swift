@@ -195,3 +195,13 @@ public struct StripeDispute: Hashable, Codable, Sendable {
         status == "lost" || status == "needs_response" || status == "under_review"
     }
 }
+
+/// Who bought a subscription, as its Checkout Session named them; the subscription itself does not.
+public struct StripeBuyer: Hashable, Codable, Sendable {
+    /// `client_reference_id`.
+    public var reference: String
+
+    public init(reference: String) {
+        self.reference = reference
+    }
+}

@@ -4,7 +4,9 @@ extension Purchase {
         _ subscription: StripeSubscription, in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
-        let owner = owner(named: [.stripeCustomer(subscription.customer)])
+        var names: HolderNames = [.stripeCustomer(subscription.customer)]
+        if let buyer { names.append(.reference(buyer.value.reference)) }
+        let owner = owner(named: names)
         var access = PurchaseAccess()
         for item in subscription.items {
             let product = StoreProduct(.stripe, item.price)

@@ -12,6 +12,7 @@ public struct Purchase: Hashable, Codable, Sendable {
     public private(set) var reversal: Newest<Bool>?
     public private(set) var subscription: Newest<StripeSubscription>?
     public private(set) var payment: PaymentRecord?
+    public private(set) var buyer: Newest<StripeBuyer>?
     /// Sorted by id, like the two lists below.
     public private(set) var invoices: [Newest<StripeInvoice>] = []
     public private(set) var refunds: [Newest<StripeRefund>] = []
@@ -44,6 +45,7 @@ public struct Purchase: Hashable, Codable, Sendable {
         case .invoice(let invoice): join(invoice, fact)
         case .refund(let refund): join(refund, fact)
         case .dispute(let dispute): join(dispute, fact)
+        case .buyer(let buyer): self.buyer.join(newest(buyer, fact))
         case .claim(let claim): join(claim, fact)
         case .assignment(let assignment): self.assignment.join(newest(assignment, fact))
         case .grant(let grant): self.grant.join(newest(grant, fact))

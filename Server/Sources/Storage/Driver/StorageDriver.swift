@@ -40,8 +40,10 @@ extension StorageConnection {
     }
 }
 
-/// A database: SQLite or PostgreSQL. Every error of the database itself is a `StorageError`; an
-/// error that `body` throws comes out as it is.
+/// A database: SQLite or PostgreSQL.
+///
+/// Every error of the database itself is a `StorageError`; an error that `body` throws comes out as
+/// it is.
 public protocol StorageDriver: Sendable {
     /// The few places where the databases' SQL differs.
     var dialect: Dialect { get }
@@ -51,6 +53,7 @@ public protocol StorageDriver: Sendable {
     /// If `body` throws, nothing is written. `body` may run several times (after a deadlock, a
     /// serialisation failure or a lost connection), so it must have no effect but on the database.
     /// An unknown outcome of the commit is `StorageError.Kind.outcomeUnknown`.
+    @discardableResult
     func write<R: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> R
     ) async throws -> R

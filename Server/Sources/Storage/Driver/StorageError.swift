@@ -1,4 +1,6 @@
-/// What went wrong in a database. It names tables and constraints, never a parameter's value.
+/// What went wrong in a database.
+///
+/// It names tables and constraints, never a parameter's value.
 public struct StorageError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What a caller can do about it.
     public enum Kind: String, Hashable, Sendable {

@@ -8,7 +8,7 @@ internal import Foundation
 /// Unchecked because the compiler cannot see it: all mutable state is touched only while `condition`
 /// is locked, and a context is made, used and dropped by its own thread alone.
 package final class WorkerThreads<Context>: @unchecked Sendable {
-    private typealias Job = (Context) -> Void
+    package typealias Job = (Context) -> Void
 
     private let name: String
     private let count: Int
@@ -29,7 +29,9 @@ package final class WorkerThreads<Context>: @unchecked Sendable {
         self.makeContext = makeContext
     }
 
-    /// Runs `body` on one of the threads. Throws `.closed` after `close()`.
+    /// Runs `body` on one of the threads.
+    ///
+    /// Throws `.closed` after `close()`.
     package func run<R: Sendable>(
         _ body: @escaping @Sendable (Context) throws -> R
     ) async throws -> R {
@@ -58,7 +60,8 @@ package final class WorkerThreads<Context>: @unchecked Sendable {
         }
     }
 
-    private func submit(_ job: @escaping Job) -> Bool {
+    /// Queues `job` for one of the threads; false after `close()`.
+    package func submit(_ job: @escaping Job) -> Bool {
         condition.lock()
         defer { condition.unlock() }
         guard !isClosed else { return false }

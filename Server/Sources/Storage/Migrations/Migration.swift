@@ -1,7 +1,9 @@
 internal import Crypto
 
-/// One step of the schema. Numbered from 1 without gaps and never changed once released: a later
-/// step repairs an earlier one.
+/// One step of the schema.
+///
+/// Numbered from 1 without gaps and never changed once released: a later step repairs an earlier
+/// one.
 public struct Migration: Sendable {
     /// Its place in the order, from 1.
     public let number: Int
@@ -30,7 +32,9 @@ public struct Migration: Sendable {
 
 extension StorageDriver {
     /// Brings the schema up to the last of `migrations`, each in a transaction of its own, and
-    /// returns its number. Does nothing where it is up to date already.
+    /// returns its number.
+    ///
+    /// Does nothing where it is up to date already.
     ///
     /// Servers that start together on one PostgreSQL wait for each other. Throws `.schema` if the
     /// database is newer than this program, or if a step was changed after it had been applied.
@@ -53,7 +57,8 @@ extension StorageDriver {
                     [
                         .integer(Int64(migration.number)), .text(migration.name),
                         .blob(migration.digest),
-                    ])
+                    ]
+                )
             }
         }
         try await requireSchema(migrations)
@@ -61,20 +66,25 @@ extension StorageDriver {
     }
 
     /// Checks without writing that the schema is exactly that of `migrations`; for commands that
-    /// only read. Throws `.schema` if it is older, newer or another.
+    /// only read.
+    ///
+    /// Throws `.schema` if it is older, newer or another.
     public func requireSchema(_ migrations: [Migration] = Schema.migrations) async throws {
         let version: Int
         do {
             version = try await read { try applied($0, of: migrations) }
         } catch let error as StorageError where error.kind == .other {
             throw StorageError(
-                .schema, "there is no schema here yet; start the server once (\(error.message))")
+                .schema,
+                "there is no schema here yet; start the server once (\(error.message))"
+            )
         }
         guard version == migrations.count else {
             throw StorageError(
                 .schema,
                 "the schema has version \(version), this program needs \(migrations.count); "
-                    + "start the server once to migrate it")
+                    + "start the server once to migrate it"
+            )
         }
     }
 
@@ -84,20 +94,26 @@ extension StorageDriver {
 
     /// The number of the last step applied.
     private func applied(
-        _ connection: any StorageConnection, of migrations: [Migration]
+        _ connection: any StorageConnection,
+        of migrations: [Migration]
     ) throws(StorageError) -> Int {
-        let rows = try connection.query("SELECT number, name, digest FROM schema_version ORDER BY number")
+        let rows = try connection.query(
+            "SELECT number, name, digest FROM schema_version ORDER BY number"
+        )
         if let last = rows.last, try last.int64(0) > Int64(migrations.count) {
             throw StorageError(
                 .schema,
                 "the schema has version \(try last.int64(0)) (\(try last.text(1))), this program "
-                    + "knows \(migrations.count); use a newer program")
+                    + "knows \(migrations.count); use a newer program"
+            )
         }
         for (row, migration) in zip(rows, migrations) {
             let isSame = try row.int64(0) == Int64(migration.number)
             guard isSame, try row.bytes(2) == migration.digest else {
                 throw StorageError(
-                    .schema, "step \(migration.number) of the schema is not the one applied here")
+                    .schema,
+                    "step \(migration.number) of the schema is not the one applied here"
+                )
             }
         }
         return rows.count

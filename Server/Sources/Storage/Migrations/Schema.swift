@@ -1,4 +1,6 @@
-/// The tables (RULES.md §10). Keys are 16 bytes unless they say otherwise, instants are milliseconds.
+/// The tables (RULES.md §10).
+///
+/// Keys are 16 bytes unless they say otherwise, instants are milliseconds.
 public enum Schema {
     /// All steps so far, the oldest first.
     public static let migrations = [firstTables]
@@ -12,7 +14,8 @@ public enum Schema {
         """
 
     private static let firstTables = Migration(
-        1, "journal, record, ledger, sessions",
+        1,
+        "journal, record, ledger, sessions",
         [
             // MARK: Evidence, never rebuilt
             // One row for each thing that was stated to us. `id` is drawn by INSERT … RETURNING id.
@@ -134,5 +137,6 @@ public enum Schema {
             ) {table}
             """,
             "CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value {blob} NOT NULL) {table}",
-        ])
+        ]
+    )
 }

@@ -1,0 +1,73 @@
+internal import Intake
+internal import Storage
+public import StripeAPI
+public import TollgateCore
+
+extension Tollgate {
+    /// Takes in the body of a Stripe webhook. Durable when this returns.
+    ///
+    /// - Parameter signature: the header `Stripe-Signature`.
+    /// - Throws: `Stripe.WebhookSignature.Refusal`; a refusal `malformed_body` for what is no
+    ///   event; `StorageError` where it could not be kept, so that Stripe sends it again.
+    public func receiveStripeEvent(_ body: [UInt8], signature: String?) async throws -> Receipt {
+        try Stripe.WebhookSignature.verify(
+            header: signature, body: body, secrets: configuration.stripeWebhookSecrets,
+            now: clocks.wall().milliseconds / 1000)
+        let event: Stripe.Event
+        do {
+            event = try Stripe.Event(bytes: body)
+        } catch {
+            throw Refusal(400, .invalidRequestError, .malformedBody, "This is no Stripe event: \(error).")
+        }
+        return try await journal(
+            StripeIntake.message(event), source: event.id,
+            dedupeKey: RowKey("event", event.livemode ? "live" : "test", event.id),
+            stated: Instant(seconds: event.created), kind: .delivered, body: body, store: .stripe)
+    }
+
+    /// Fulfils a Checkout Session by reading it from Stripe. Called from the return page and for
+    /// every `wanted` session; whichever comes first, coins are credited once.
+    @discardableResult
+    public func fulfil(checkoutSession id: String) async throws -> Stripe.CheckoutSession {
+        guard let stripe else {
+            throw Refusal(
+                503, .apiError, .storeUnavailable,
+                "Stripe is not configured: set TOLLGATE_STRIPE_SECRET_KEY.")
+        }
+        let answer: Stripe.Answer<Stripe.CheckoutSession>
+        do {
+            answer = try await stripe.checkoutSession(id)
+        } catch .refused(let error) where error.status == 404 {
+            throw Refusal.missing("checkout session", id, param: "session_id")
+        }
+        let session = answer.value
+        let date = answer.date ?? clocks.wall().milliseconds / 1000
+        guard session.status == .complete else { return session }
+        let message = StripeIntake.message(reading: session, date: date, livemode: session.livemode)
+        // Reading twice what has not changed is no news.
+        let key = RowKey(
+            "read", id, session.paymentStatus.rawValue, session.paymentIntent?.id ?? "")
+        _ = try await journal(
+            message, source: "read:\(id)", dedupeKey: key, stated: Instant(seconds: date),
+            kind: .fetched, body: Array(session.json.rawBytes), store: .stripe)
+        return session
+    }
+
+    /// Asks the stores what messages did not carry. Call it again and again; it returns when
+    /// nothing is left that can be answered now.
+    public func fetchWanted() async {
+        guard stripe != nil else { return }
+        do {
+            for wanted in try await store.wanted(.checkoutLines, limit: 100) {
+                do {
+                    try await fulfil(checkoutSession: wanted.object)
+                } catch let refusal as Refusal where refusal.status == 404 {
+                    logger.warning("a session is wanted that Stripe does not know")
+                }
+                try await store.settle(wanted)
+            }
+        } catch {
+            logger.warning("asking for what is missing will be tried again", metadata: ["error": "\(error)"])
+        }
+    }
+}
