@@ -8,8 +8,13 @@ let package = Package(
     platforms: [.macOS(.v14)],
     products: [
         .executable(name: "tollgate", targets: ["TollgateCLI"]),
+        // For `Benchmarks/`, a package of its own.
         .library(name: "AppStoreAPI", targets: ["AppStoreAPI"]),
+        .library(name: "Storage", targets: ["Storage"]),
+        .library(name: "StoragePostgres", targets: ["StoragePostgres"]),
+        .library(name: "StorageSQLite", targets: ["StorageSQLite"]),
         .library(name: "StripeAPI", targets: ["StripeAPI"]),
+        .library(name: "TollgateService", targets: ["TollgateService"]),
     ],
     dependencies: [
         .package(name: "BillingSDK", path: ".."),

@@ -8,7 +8,9 @@ let package = Package(
     platforms: [.macOS(.v14)],
     dependencies: [
         .package(name: "Server", path: ".."),
+        .package(name: "BillingSDK", path: "../.."),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
         .executableTarget(
@@ -17,14 +19,30 @@ let package = Package(
                 .product(name: "AppStoreAPI", package: "Server"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "StripeAPI", package: "Server"),
-            ],
-            swiftSettings: [
-                .treatAllWarnings(as: .error),
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-            ],
-            linkerSettings: [.unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux]))]
-        )
+            ]
+        ),
+        .executableTarget(
+            name: "FillDatabase",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Storage", package: "Server"),
+                .product(name: "StoragePostgres", package: "Server"),
+                .product(name: "StorageSQLite", package: "Server"),
+                .product(name: "TollgateAPI", package: "BillingSDK"),
+                .product(name: "TollgateCore", package: "BillingSDK"),
+                .product(name: "TollgateService", package: "Server"),
+            ]
+        ),
     ]
 )
+
+for target in package.targets {
+    target.swiftSettings = [
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+    target.linkerSettings = [.unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux]))]
+}

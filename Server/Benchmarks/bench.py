@@ -17,11 +17,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark import corpus, goals, machine
+from benchmark import corpus, goals, machine, population
 from benchmark.certificates import make_chain
 from benchmark.corpus import CorpusWriter
-from benchmark.fill import THROUGH_THE_FRONT_DOOR, CannotFill, fill
+from benchmark.fill import THROUGH_THE_FRONT_DOOR, bulk, fill
 from benchmark.load import LoadFailed, LoadGenerator
+from benchmark.notifications import RENEWALS_OF_TEN
 from benchmark.ocsp_responder import OCSPResponder
 from benchmark.postgres import Postgres, PostgresMissing
 from benchmark.servers import Reference, Server, ServerFailed, Tollgate, reference_environment
@@ -56,7 +57,7 @@ class Plan:
 
 FULL = Plan(seconds=4, rounds=3, small=10_000, large=1_000_000, notifications=10_000,
             reference_seconds=5, reference_rounds=2, signature_rounds=7)
-QUICK = Plan(seconds=2, rounds=1, small=10_000, large=1_000_000, notifications=9_000,
+QUICK = Plan(seconds=2, rounds=1, small=10_000, large=100_000, notifications=9_000,
              reference_seconds=3, reference_rounds=1, signature_rounds=3)
 
 
@@ -107,8 +108,7 @@ class Bench:
         self.calibration.sample()
         try:
             work()
-        except (LoadFailed, ServerFailed, CannotFill, PostgresMissing, RuntimeError,
-                subprocess.CalledProcessError) as error:
+        except (LoadFailed, ServerFailed, PostgresMissing, RuntimeError, subprocess.SubprocessError) as error:
             self.results.setdefault("problems", []).append(f"{name}: {error}")
             self.say(f"{name} failed: {error}")
 
@@ -127,7 +127,7 @@ class Bench:
         scratch = ROOT / ".build-release"
         command = ["swift", "build", "-c", "release", "--package-path", str(HERE),
                    "--scratch-path", str(scratch)]
-        for product in ("tollgate", "SignatureBenchmark"):
+        for product in ("tollgate", "SignatureBenchmark", "FillDatabase"):
             self.say(f"release build of {product} …")
             subprocess.run([*command, "--product", product], check=True, stdout=sys.stderr)
         found = subprocess.run([*command, "--show-bin-path"], check=True, capture_output=True, text=True)
@@ -192,7 +192,7 @@ class Bench:
             sample = fill(server, self.plan.small, self.load, self.first_purchases, directory,
                           self.run_started_ms)
             found = self.results["reference"] = {"customers": self.plan.small}
-            self.warm_up(server, sample, directory, self.stream)
+            self.warm_up(server, sample, directory, self.stream, self.plan.small)
             rounds = self.plan.reference_rounds
             found["reads"] = self.reads(server, (1, 64, 256), {64: rounds, 256: rounds})
             found["ingest"] = self.ingest(
@@ -218,18 +218,24 @@ class Bench:
         directory = self.fresh(f"{database}-{size}")
         url = (postgres.create_database(f"tollgate_{size}") if postgres
                else f"sqlite:{directory / 'tollgate.sqlite'}")
+        self.say(f"{database}: filling with {customers:,} customers …")
+        began = time.monotonic()
+        sample = None
+        if customers > THROUGH_THE_FRONT_DOOR and not self.arguments.stand_in:
+            sample = bulk(program.parent / "FillDatabase", url, HERE / "catalog.yaml", customers,
+                          self.run_started_ms)
         server = self.start(program, url, directory, postgres)
         try:
-            self.say(f"{database}: filling with {customers:,} customers …")
-            began = time.monotonic()
-            sample = fill(server, customers, self.load, self.first_purchases, directory, self.run_started_ms)
+            if sample is None:
+                sample = fill(server, customers, self.load, self.first_purchases, directory,
+                              self.run_started_ms)
             self.sync()
             found = self.results.setdefault(database, {})[size] = {
                 "customers": customers, "fill_seconds": round(time.monotonic() - began, 1),
                 "start_seconds": round(server.start_seconds, 3)}
             self.say(f"{database}, {customers:,} customers: measuring …")
             stream = self.stream if size == "small" else self.stream_large
-            self.warm_up(server, sample, directory, stream)
+            self.warm_up(server, sample, directory, stream, customers)
             if size == "small":
                 found["empty"], found["reads"] = self.reads_beside_empty(server)
                 found["ingest"] = self.ingest(server, stream, (64, 1, 256), self.plan.seconds,
@@ -261,7 +267,8 @@ class Bench:
 
     # MARK: - Measurements over HTTP
 
-    def warm_up(self, server: Server, sample: list[str], directory: Path, stream: Path) -> None:
+    def warm_up(self, server: Server, sample: list[str], directory: Path, stream: Path,
+                customers: int) -> None:
         """Fills the chain caches of every worker and the servers' statement caches."""
         self.targets = directory / "targets.corpus"
         corpus.write(self.targets, (
@@ -270,6 +277,17 @@ class Bench:
                                connections=64, count=400)
         self.next_notification = result["next"]
         self.load.run(server.port, corpus=self.targets, connections=64, count=2_000, headers=server.headers)
+        self.check_answers(server, customers)
+
+    def check_answers(self, server: Server, customers: int) -> None:
+        """Figures of a server that answers wrongly are worth nothing: the renewals of the warm-up
+        must show in their customers' entitlements."""
+        for sequence in range(RENEWALS_OF_TEN):
+            customer = population.shuffled(sequence, customers)
+            found = server.get(f"/v1/customers/{server.customer_id(customer)}/entitlements")["data"]
+            renewed = population.period_start(customer, 1, self.run_started_ms) + population.MONTH_MS
+            if not any(e["lookup_key"] == population.LOOKUP_KEY and e["until"] >= renewed for e in found):
+                raise RuntimeError(f"customer {customer} has renewed until {renewed}, the answer is {found}")
 
     def measured(self, server: Server, rounds: int, **request) -> dict:
         """Medians over the rounds of one measurement; CPU is that of the server and its database."""

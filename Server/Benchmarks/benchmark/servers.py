@@ -1,5 +1,6 @@
 """The two servers under measurement: Tollgate and the reference receiver."""
 
+import json
 import os
 import signal
 import subprocess
@@ -57,6 +58,11 @@ class Server:
     def tail(self, size: int = 2000) -> str:
         return self.log.read_text(errors="replace")[-size:]
 
+    def get(self, path: str) -> dict:
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=self.headers)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+
     def pids(self) -> list[int]:
         return machine.family(self._process.pid)
 
@@ -101,6 +107,9 @@ class Tollgate(Server):
     def headers(self) -> dict:
         return {"Authorization": f"Bearer {SECRET_KEY}"}
 
+    def customer_id(self, customer: int) -> str:
+        return population.app_user_id(customer)
+
 
 class Reference(Server):
     """FastAPI under uvicorn with four workers; see `reference_receiver.py`."""
@@ -123,6 +132,9 @@ class Reference(Server):
     @property
     def headers(self) -> dict:
         return {}
+
+    def customer_id(self, customer: int) -> str:
+        return population.app_account_token(customer)
 
 
 def reference_environment(root: Path, database: str) -> dict:
