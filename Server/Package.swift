@@ -6,7 +6,16 @@ import PackageDescription
 let package = Package(
     name: "Server",
     platforms: [.macOS(.v14)],
-    products: [.executable(name: "tollgate", targets: ["TollgateCLI"])],
+    products: [
+        .executable(name: "tollgate", targets: ["TollgateCLI"]),
+        // For `Benchmarks/`, a package of its own.
+        .library(name: "AppStoreAPI", targets: ["AppStoreAPI"]),
+        .library(name: "Storage", targets: ["Storage"]),
+        .library(name: "StoragePostgres", targets: ["StoragePostgres"]),
+        .library(name: "StorageSQLite", targets: ["StorageSQLite"]),
+        .library(name: "StripeAPI", targets: ["StripeAPI"]),
+        .library(name: "TollgateService", targets: ["TollgateService"]),
+    ],
     dependencies: [
         .package(name: "BillingSDK", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
