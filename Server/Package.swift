@@ -141,7 +141,7 @@ let package = Package(
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "Intake", "SandboxClock", "Storage",
                 "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
-                "TollgateServer", "TollgateService", .api, .core,
+                "StrictJSON", "TollgateServer", "TollgateService", .api, .core,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "BillingSDK", package: "BillingSDK"),
@@ -149,7 +149,9 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]),
 
         // MARK: - Tests
