@@ -169,6 +169,18 @@ let package = Package(
             dependencies: [
                 "StrictJSON", "StripeAPI", .product(name: "Crypto", package: "swift-crypto"),
             ]),
+        .testTarget(
+            name: "TollgateServerTests",
+            dependencies: [
+                "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "Storage", "StripeAPI",
+                "TollgateServer", "TollgateService", "TollgateTesting", .api, .core,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
         .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .core]),
     ]
 )
