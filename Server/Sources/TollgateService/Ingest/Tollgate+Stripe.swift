@@ -37,12 +37,7 @@ extension Tollgate {
                 503, .apiError, .storeUnavailable,
                 "Stripe is not configured: set TOLLGATE_STRIPE_SECRET_KEY.")
         }
-        let answer: Stripe.Answer<Stripe.CheckoutSession>
-        do {
-            answer = try await stripe.checkoutSession(id)
-        } catch .refused(let error) where error.status == 404 {
-            throw Refusal.missing("checkout session", id, param: "session_id")
-        }
+        let answer = try await read(checkoutSession: id, with: stripe)
         let session = answer.value
         let date = answer.date ?? clocks.wall().milliseconds / 1000
         guard session.status == .complete else { return session }
@@ -54,6 +49,19 @@ extension Tollgate {
             message, source: "read:\(id)", dedupeKey: key, stated: Instant(seconds: date),
             kind: .fetched, body: Array(session.json.rawBytes), store: .stripe)
         return session
+    }
+
+    private func read(
+        checkoutSession id: String, with stripe: Stripe.Client
+    ) async throws -> Stripe.Answer<Stripe.CheckoutSession> {
+        do {
+            return try await stripe.checkoutSession(id)
+        } catch {
+            if case .refused(let refused) = error, refused.status == 404 {
+                throw Refusal.missing("checkout session", id, param: "session_id")
+            }
+            throw error
+        }
     }
 
     /// Whether a Checkout Session is paid for, by Stripe's word; what it bought is then fulfilled.

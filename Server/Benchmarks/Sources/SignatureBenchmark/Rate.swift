@@ -1,0 +1,35 @@
+import Foundation
+
+/// How often something can be done per second of CPU, so that what else runs on the machine counts
+/// as little as possible.
+struct Rate {
+    private(set) var rounds: [Double] = []
+
+    /// The middle of all rounds.
+    var median: Double {
+        let sorted = rounds.sorted()
+        guard !sorted.isEmpty else { return 0 }
+        return sorted[sorted.count / 2]
+    }
+
+    /// Runs `work` with 0, 1, 2, … for about `seconds` of CPU.
+    mutating func measure(seconds: Double, _ work: (Int) throws -> Void) rethrows {
+        let began = Self.cpuSeconds()
+        var done = 0
+        var elapsed = 0.0
+        repeat {
+            for _ in 0..<20 {
+                try work(done)
+                done += 1
+            }
+            elapsed = Self.cpuSeconds() - began
+        } while elapsed < seconds
+        rounds.append(Double(done) / elapsed)
+    }
+
+    private static func cpuSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
