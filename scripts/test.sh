@@ -46,11 +46,11 @@ suite() {
 
 strict=(--explicit-target-dependency-import-check error)
 
-suite "BillingSDK" "$results/sdk-swift-testing.xml" \
+suite "BillingSDK" "$results/sdk.xml" \
     swift test "${strict[@]}" --disable-xctest --xunit-output "$results/sdk.xml"
 
 if [ -f AppleStubs/Package.swift ]; then
-    suite "Apple-only code on stand-ins" "$results/apple-swift-testing.xml" \
+    suite "Apple-only code on stand-ins" "$results/apple.xml" \
         swift test --package-path AppleStubs --disable-xctest --xunit-output "$results/apple.xml"
 fi
 if [ -f scripts/apple-typecheck.sh ]; then
@@ -63,13 +63,18 @@ fi
 
 if check "Build the server" \
     swift build --package-path Server --build-tests "${strict[@]}"; then
-    suite "Server" "$results/server-swift-testing.xml" \
+    suite "Server" "$results/server.xml" \
         swift test --package-path Server --skip-build "${strict[@]}" --disable-xctest \
         --xunit-output "$PWD/$results/server.xml"
 
     TOLLGATE_BIN="$(swift build --package-path Server --show-bin-path)/tollgate"
-    export TOLLGATE_BIN
-    export TOLLGATE_TEST_OUTPUT="$PWD/output"
+    TOLLGATE_TEST_OUTPUT="$PWD/output"
+    export TOLLGATE_BIN TOLLGATE_TEST_OUTPUT
+
+    # The same story that a newcomer clicks through, on both databases.
+    check "The demo's story on SQLite" "$TOLLGATE_BIN" demo --script
+    check "The demo's story on PostgreSQL" \
+        bash scripts/with-postgres.sh "$TOLLGATE_BIN" demo --script
     suite "The running server, seen from outside" "$results/pytest.xml" \
         .venv/bin/python -m pytest Server/Tests/Python -p no:cacheprovider \
         --junitxml "$results/pytest.xml"
