@@ -99,6 +99,17 @@ let package = Package(
             ],
             resources: [.embedInCode("Pages")]),
 
+        .testTarget(
+            name: "StripeSimulatorTests",
+            dependencies: [
+                "SandboxClock", "StripeSimulator",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
+
         // MARK: - The command line, the only place that picks a driver
         .executableTarget(
             name: "TollgateCLI",
