@@ -128,6 +128,9 @@ let package = Package(
             name: "AppStoreSimulatorTests",
             dependencies: [
                 "AppStoreSimulator", "SandboxClock",
+            name: "StripeSimulatorTests",
+            dependencies: [
+                "SandboxClock", "StripeSimulator",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
