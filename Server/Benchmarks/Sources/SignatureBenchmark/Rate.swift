@@ -33,9 +33,8 @@ struct Rate {
         rounds.append(Double(done) / elapsed)
     }
 
+    /// User and system time of this process. POSIX counts it in millionths of a second.
     private static func cpuSeconds() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        Double(clock()) / 1e6
     }
 }
