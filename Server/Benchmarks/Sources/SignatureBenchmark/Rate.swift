@@ -33,7 +33,7 @@ struct Rate {
         rounds.append(Double(done) / elapsed)
     }
 
-    /// User and system time of this process. POSIX counts it in millionths of a second.
+    /// User and system time of this process, which POSIX counts in millionths of a second.
     private static func cpuSeconds() -> Double {
         Double(clock()) / 1e6
     }
