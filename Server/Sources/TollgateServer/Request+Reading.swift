@@ -19,7 +19,7 @@ extension Request {
 
     /// The body as JSON of this shape.
     func json<Value: Decodable>(_ type: Value.Type) async throws -> Value {
-        try RequestBody.decode(type, from: try await bytes(upTo: 256 << 10))
+        try StrictBody.decode(type, from: try await bytes(upTo: 256 << 10))
     }
 
     /// A query parameter in milliseconds.

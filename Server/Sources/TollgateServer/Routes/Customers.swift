@@ -64,7 +64,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     router.post(APIPath.customerSessions.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
         let body = try await request.bytes(upTo: 256 << 10)
-        let wanted = try RequestBody.customerSession(body, isForm: request.isForm)
+        let wanted = try StrictBody.customerSession(body, isForm: request.isForm)
         return try Response.json(
             try await tollgate.createSession(wanted, environment: try request.environment()))
     }

@@ -4,6 +4,7 @@ internal import Hummingbird
 internal import Mustache
 internal import NIOCore
 internal import TollgateAPI
+internal import TollgateCore
 internal import TollgateService
 
 /// The pages that people see: where Checkout returns to, and the portal.

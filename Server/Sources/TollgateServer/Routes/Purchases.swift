@@ -1,5 +1,6 @@
 internal import Hummingbird
 internal import TollgateAPI
+internal import TollgateCore
 internal import TollgateService
 
 /// Buying, presenting what was bought, and managing it.
@@ -39,7 +40,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let wanted =
             bytes.isEmpty
             ? API.BuyButtonCheckoutRequest()
-            : try RequestBody.decode(API.BuyButtonCheckoutRequest.self, from: bytes)
+            : try StrictBody.decode(API.BuyButtonCheckoutRequest.self, from: bytes)
         let checkout = try await tollgate.createCheckout(
             API.CheckoutSessionRequest(
                 buyButton: try context.id, successURL: wanted.successURL,
