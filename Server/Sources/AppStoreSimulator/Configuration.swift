@@ -11,7 +11,7 @@ extension SimulatedAppStore {
         public var products: [Product]
         /// Where App Store Server Notifications V2 are posted; without one none are sent.
         public var notificationURL: String?
-        /// Decides every id. The same seed and the same actions give the same ids.
+        /// Decides every id: the same seed and the same actions give the same ids.
         public var seed: UInt64
         /// How long a period lasts, and how often it renews by itself.
         public var renewals: Renewals

@@ -11,9 +11,9 @@ extension SimulatedAppStore {
         public var longestDelay: Int64 = 3_600_000
         /// Share of attempts whose signature is damaged.
         public var corrupt = 0.0
-        /// From this virtual instant …
+        /// From this virtual instant on nothing arrives.
         public var outageStart: Int64?
-        /// … to this one nothing arrives.
+        /// The virtual instant at which the outage is over.
         public var outageEnd: Int64?
 
         /// Nothing goes wrong.
