@@ -73,6 +73,26 @@ struct Fields {
         return try Fields(field, name)
     }
 
+    /// A string that an answer is useless without.
+    func required(_ name: StaticString) throws(AppStore.VerificationError) -> String {
+        guard let value = try string(name) else {
+            throw AppStore.VerificationError(.fieldMissing, at: "\(name)")
+        }
+        return value
+    }
+
+    /// The objects of an array; none if it is absent.
+    func objects<Value>(
+        _ name: StaticString,
+        _ read: (Fields) throws(AppStore.VerificationError) -> Value
+    ) throws(AppStore.VerificationError) -> [Value] {
+        guard let field = field(name) else { return [] }
+        guard field.kind == .array else { throw Self.wrongType(name) }
+        var values: [Value] = []
+        for element in field.elements { values.append(try read(try Fields(element, name))) }
+        return values
+    }
+
     /// An open enumeration over strings.
     func value<Value: RawRepresentable<String>>(
         _ name: StaticString,
