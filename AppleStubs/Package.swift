@@ -45,10 +45,13 @@ let package = Package(
                 ]),
             ]
         ),
+        // Beside a module named UIKit, Testing would look for an overlay that only Apple has.
         .testTarget(
             name: "AppleGlueTests",
             dependencies: ["BillingSDK", "DocSamples", "TollgateAPI"] + stubs,
-            swiftSettings: [asApple]
+            swiftSettings: [
+                asApple, .unsafeFlags(["-Xfrontend", "-disable-cross-import-overlays"]),
+            ]
         ),
     ]
 )

@@ -128,6 +128,9 @@ let package = Package(
             name: "AppStoreSimulatorTests",
             dependencies: [
                 "AppStoreSimulator", "SandboxClock",
+            name: "StripeSimulatorTests",
+            dependencies: [
+                "SandboxClock", "StripeSimulator",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -168,6 +171,18 @@ let package = Package(
             name: "StripeAPITests",
             dependencies: [
                 "StrictJSON", "StripeAPI", .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        .testTarget(
+            name: "TollgateServerTests",
+            dependencies: [
+                "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "Storage", "StripeAPI",
+                "TollgateServer", "TollgateService", "TollgateTesting", .api, .core,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .core]),
     ]

@@ -8,7 +8,8 @@ class SampleWallet: ObservableObject {
 
     @MainActor
     func reload() async {
-        guard let coins = try? await SampleBillingManager.shared.billing.getCoinBalance() else { return }
+        let billing = SampleBillingManager.shared.billing
+        guard let coins = try? await billing.getCoinBalance() else { return }
         spendable = Int(coins.spendable)
         debt = Int(coins.debt)
     }

@@ -1,7 +1,10 @@
 import Foundation
 
 public enum VerificationResult<SignedType> {
-    public enum VerificationError: Error, Sendable { case revokedCertificate, invalidCertificateChain, invalidDeviceVerification, invalidEncoding, invalidSignature, missingRequiredProperties }
+    public enum VerificationError: Error, Sendable {
+        case revokedCertificate, invalidCertificateChain, invalidDeviceVerification,
+            invalidEncoding, invalidSignature, missingRequiredProperties
+    }
     case unverified(SignedType, VerificationResult<SignedType>.VerificationError)
     case verified(SignedType)
 
@@ -14,7 +17,10 @@ public enum VerificationResult<SignedType> {
         }
     }
     public var unsafePayloadValue: SignedType {
-        switch self { case .verified(let v): return v; case .unverified(let v, _): return v }
+        switch self {
+        case .verified(let v): return v;
+        case .unverified(let v, _): return v
+        }
     }
 }
 extension VerificationResult: Sendable where SignedType: Sendable {}
@@ -33,7 +39,8 @@ public struct Transaction: Identifiable, Sendable, Hashable {
     public let _jws: String
 
     public init(_stub id: UInt64, productID: String, appAccountToken: UUID? = nil, jws: String) {
-        self.id = id; originalID = id; self.productID = productID; self.appAccountToken = appAccountToken
+        self.id = id; originalID = id; self.productID = productID;
+        self.appAccountToken = appAccountToken
         purchaseDate = Date(); expirationDate = nil; revocationDate = nil; _jws = jws
     }
 
@@ -42,14 +49,22 @@ public struct Transaction: Identifiable, Sendable, Hashable {
         let make: @Sendable () -> AsyncStream<Element>
         public struct AsyncIterator: AsyncIteratorProtocol {
             var base: AsyncStream<VerificationResult<Transaction>>.Iterator
-            public mutating func next() async -> VerificationResult<Transaction>? { await base.next() }
+            public mutating func next() async -> VerificationResult<Transaction>? {
+                await base.next()
+            }
         }
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: make().makeAsyncIterator()) }
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(base: make().makeAsyncIterator())
+        }
     }
 
     public static var updates: Transactions { Transactions { _FakeAppStore.shared.updates() } }
-    public static var unfinished: Transactions { Transactions { _FakeAppStore.shared.unfinishedStream() } }
-    public static var currentEntitlements: Transactions { Transactions { _FakeAppStore.shared.unfinishedStream() } }
+    public static var unfinished: Transactions {
+        Transactions { _FakeAppStore.shared.unfinishedStream() }
+    }
+    public static var currentEntitlements: Transactions {
+        Transactions { _FakeAppStore.shared.unfinishedStream() }
+    }
     public func finish() async { _FakeAppStore.shared.finish(id) }
 }
 
@@ -72,10 +87,13 @@ public struct Product: Identifiable, Sendable, Hashable {
         case userCancelled
         case pending
     }
-    public static func products<Identifiers: Collection>(for identifiers: Identifiers) async throws -> [Product]
+    public static func products<Identifiers: Collection>(for identifiers: Identifiers) async throws
+        -> [Product]
     where Identifiers.Element == String { identifiers.map { Product(_stub: $0) } }
 
-    @MainActor public func purchase(options: Set<PurchaseOption> = []) async throws -> PurchaseResult {
+    @MainActor public func purchase(options: Set<PurchaseOption> = []) async throws
+        -> PurchaseResult
+    {
         try _FakeAppStore.shared.purchase(self, token: options.compactMap(\.token).first)
     }
 }
@@ -91,7 +109,9 @@ public struct PurchaseIntent: Identifiable, Sendable {
             var base: AsyncStream<PurchaseIntent>.Iterator
             public mutating func next() async -> PurchaseIntent? { await base.next() }
         }
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: _FakeAppStore.shared.intents().makeAsyncIterator()) }
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(base: _FakeAppStore.shared.intents().makeAsyncIterator())
+        }
     }
     public static var intents: PurchaseIntents { PurchaseIntents() }
 }
@@ -110,26 +130,61 @@ public final class _FakeAppStore: @unchecked Sendable {
     public var canMakePayments = true
     public private(set) var finished: [UInt64] = []
 
+    /// Stub-only: a new phone for the next test.
+    public func _reset() {
+        let watching = lock.withLock {
+            defer {
+                nextID = 1; watchers = []; intentWatchers = []; open = []; backlogIntents = [];
+                finished = []
+                behaviour = .succeed; canMakePayments = true
+            }
+            return watchers
+        }
+        watching.forEach { $0.finish() }
+    }
+
     func updates() -> AsyncStream<VerificationResult<Transaction>> {
-        AsyncStream { c in lock.withLock { watchers.append(c); open.forEach { c.yield(.verified($0)) } } }
+        AsyncStream { c in
+            lock.withLock {
+                watchers.append(c); open.forEach { c.yield(.verified($0)) }
+            }
+        }
     }
     func unfinishedStream() -> AsyncStream<VerificationResult<Transaction>> {
-        AsyncStream { c in lock.withLock { open.forEach { c.yield(.verified($0)) } }; c.finish() }
+        AsyncStream { c in
+            lock.withLock { open.forEach { c.yield(.verified($0)) } }; c.finish()
+        }
     }
     func intents() -> AsyncStream<PurchaseIntent> {
-        AsyncStream { c in lock.withLock { intentWatchers.append(c); backlogIntents.forEach { c.yield($0) }; backlogIntents = [] } }
+        AsyncStream { c in
+            lock.withLock {
+                intentWatchers.append(c); backlogIntents.forEach { c.yield($0) };
+                backlogIntents = []
+            }
+        }
     }
-    func finish(_ id: UInt64) { lock.withLock { open.removeAll { $0.id == id }; finished.append(id) } }
+    func finish(_ id: UInt64) {
+        lock.withLock {
+            open.removeAll { $0.id == id }; finished.append(id)
+        }
+    }
     func purchase(_ p: Product, token: UUID?) throws -> Product.PurchaseResult {
         lock.withLock {
             switch behaviour {
             case .cancel: return .userCancelled
             case .pending: return .pending
             case .succeed, .unverified:
-                let t = Transaction(_stub: nextID, productID: p.id, appAccountToken: token, jws: "jws-\(nextID)")
+                let t = Transaction(
+                    _stub: nextID,
+                    productID: p.id,
+                    appAccountToken: token,
+                    jws: "jws-\(nextID)"
+                )
                 nextID += 1
                 open.append(t)
-                return .success(behaviour == .succeed ? .verified(t) : .unverified(t, .invalidSignature))
+                return .success(
+                    behaviour == .succeed ? .verified(t) : .unverified(t, .invalidSignature)
+                )
             }
         }
     }

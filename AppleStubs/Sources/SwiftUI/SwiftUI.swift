@@ -1,7 +1,11 @@
 // Minimal stand-in for SwiftUI: the documented declarations the SDK and its guide use, plus a tiny
 // renderer (`_Stub.render`) so that tests can look at a body and press its buttons.
 @_exported import Combine
-@_exported import UIKit
+#if canImport(UIKit)
+    @_exported import UIKit
+#else
+    @_exported import AppKit
+#endif
 
 // MARK: View + builder
 
@@ -23,21 +27,31 @@ extension _Primitive { public var body: Never { fatalError("primitive") } }
     public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
     public static func buildBlock() -> EmptyView { EmptyView() }
     public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
-    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<(repeat each Content)> {
+    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<
+        (repeat each Content)
+    > {
         var makers: [@MainActor (_Env) -> _Node] = []
         for c in repeat each content { makers.append { _Stub.render(c, $0) } }
         return TupleView((repeat each content), makers)
     }
     public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
-    public static func buildEither<T: View, F: View>(first: T) -> _ConditionalContent<T, F> { .init(.first(first)) }
-    public static func buildEither<T: View, F: View>(second: F) -> _ConditionalContent<T, F> { .init(.second(second)) }
-    public static func buildLimitedAvailability<Content: View>(_ content: Content) -> AnyView { AnyView(content) }
+    public static func buildEither<T: View, F: View>(first: T) -> _ConditionalContent<T, F> {
+        .init(.first(first))
+    }
+    public static func buildEither<T: View, F: View>(second: F) -> _ConditionalContent<T, F> {
+        .init(.second(second))
+    }
+    public static func buildLimitedAvailability<Content: View>(_ content: Content) -> AnyView {
+        AnyView(content)
+    }
 }
 
 public struct TupleView<T>: View, _Primitive {
     public var value: T
     let makers: [@MainActor (_Env) -> _Node]
-    init(_ value: T, _ makers: [@MainActor (_Env) -> _Node]) { self.value = value; self.makers = makers }
+    init(_ value: T, _ makers: [@MainActor (_Env) -> _Node]) {
+        self.value = value; self.makers = makers
+    }
     public func _node(_ env: _Env) -> _Node { _Node("Group", children: makers.map { $0(env) }) }
 }
 public struct _ConditionalContent<T: View, F: View>: View, _Primitive {
@@ -45,7 +59,10 @@ public struct _ConditionalContent<T: View, F: View>: View, _Primitive {
     let storage: Storage
     init(_ s: Storage) { storage = s }
     public func _node(_ env: _Env) -> _Node {
-        switch storage { case .first(let v): _Stub.render(v, env); case .second(let v): _Stub.render(v, env) }
+        switch storage {
+        case .first(let v): _Stub.render(v, env);
+        case .second(let v): _Stub.render(v, env)
+        }
     }
 }
 extension Optional: View where Wrapped: View { public var body: Never { fatalError() } }
@@ -71,26 +88,37 @@ public struct LocalizedStringKey: ExpressibleByStringInterpolation, Equatable {
 }
 public struct Color: View, _Primitive, Sendable, Hashable {
     let name: String
-    public static let red = Color(name: "red"), primary = Color(name: "primary"), secondary = Color(name: "secondary")
-    public static let accentColor = Color(name: "accent"), white = Color(name: "white"), clear = Color(name: "clear")
+    public static let red = Color(name: "red"), primary = Color(name: "primary"),
+        secondary = Color(name: "secondary")
+    public static let accentColor = Color(name: "accent"), white = Color(name: "white"),
+        clear = Color(name: "clear")
     public func _node(_ env: _Env) -> _Node { _Node("Color", text: name) }
 }
 public struct Font: Hashable, Sendable {
     let n: String
-    public static let headline = Font(n: "headline"), body = Font(n: "body"), caption = Font(n: "caption"), title = Font(n: "title")
+    public static let headline = Font(n: "headline"), body = Font(n: "body"),
+        caption = Font(n: "caption"), title = Font(n: "title")
 }
 public enum Edge: Int8, CaseIterable, Sendable {
     case top, leading, bottom, trailing
     public struct Set: OptionSet, Sendable {
         public let rawValue: Int8
         public init(rawValue: Int8) { self.rawValue = rawValue }
-        public static let top = Set(rawValue: 1), leading = Set(rawValue: 2), bottom = Set(rawValue: 4), trailing = Set(rawValue: 8)
-        public static let all: Set = [.top, .leading, .bottom, .trailing], horizontal: Set = [.leading, .trailing], vertical: Set = [.top, .bottom]
+        public static let top = Set(rawValue: 1), leading = Set(rawValue: 2),
+            bottom = Set(rawValue: 4), trailing = Set(rawValue: 8)
+        public static let all: Set = [.top, .leading, .bottom, .trailing],
+            horizontal: Set = [.leading, .trailing], vertical: Set = [.top, .bottom]
     }
 }
-public struct HorizontalAlignment: Sendable { public static let leading = Self(), center = Self(), trailing = Self() }
-public struct VerticalAlignment: Sendable { public static let top = Self(), center = Self(), bottom = Self() }
-public struct Alignment: Sendable { public static let center = Self(), leading = Self(), trailing = Self() }
+public struct HorizontalAlignment: Sendable {
+    public static let leading = Self(), center = Self(), trailing = Self()
+}
+public struct VerticalAlignment: Sendable {
+    public static let top = Self(), center = Self(), bottom = Self()
+}
+public struct Alignment: Sendable {
+    public static let center = Self(), leading = Self(), trailing = Self()
+}
 /// Exists on Apple too: `Transaction` is ambiguous in a file importing SwiftUI and StoreKit.
 public struct Transaction { public init() {} }
 
@@ -106,31 +134,58 @@ public struct Text: View, _Primitive {
 }
 public struct ProgressView<Label: View>: View, _Primitive {
     let label: Label?
-    public func _node(_ env: _Env) -> _Node { _Node("ProgressView", children: label.map { [_Stub.render($0, env)] } ?? []) }
+    public func _node(_ env: _Env) -> _Node {
+        _Node("ProgressView", children: label.map { [_Stub.render($0, env)] } ?? [])
+    }
 }
 extension ProgressView where Label == EmptyView { public init() { label = nil } }
-extension ProgressView where Label == Text { public init(_ key: LocalizedStringKey) { label = Text(key) } }
+extension ProgressView where Label == Text {
+    public init(_ key: LocalizedStringKey) { label = Text(key) }
+}
 
-public struct ButtonRole: Equatable, Sendable { public static let cancel = Self(), destructive = Self() }
+public struct ButtonRole: Equatable, Sendable {
+    public static let cancel = Self(), destructive = Self()
+}
 public struct Button<Label: View>: View, _Primitive {
     let action: @MainActor () -> Void
     let label: Label
-    public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) { self.action = action; self.label = label() }
-    public func _node(_ env: _Env) -> _Node { _Node("Button", children: [_Stub.render(label, env)], action: action) }
+    public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {
+        self.action = action; self.label = label()
+    }
+    public func _node(_ env: _Env) -> _Node {
+        _Node("Button", children: [_Stub.render(label, env)], action: action)
+    }
 }
 extension Button where Label == Text {
-    public init(_ key: LocalizedStringKey, action: @escaping @MainActor () -> Void) { self.init(action: action) { Text(key) } }
-    @_disfavoredOverload public init<S: StringProtocol>(_ title: S, action: @escaping @MainActor () -> Void) { self.init(action: action) { Text(title) } }
-    public init(_ key: LocalizedStringKey, role: ButtonRole?, action: @escaping @MainActor () -> Void) { self.init(action: action) { Text(key) } }
+    public init(_ key: LocalizedStringKey, action: @escaping @MainActor () -> Void) {
+        self.init(action: action) { Text(key) }
+    }
+    @_disfavoredOverload public init<S: StringProtocol>(
+        _ title: S,
+        action: @escaping @MainActor () -> Void
+    ) { self.init(action: action) { Text(title) } }
+    public init(
+        _ key: LocalizedStringKey,
+        role: ButtonRole?,
+        action: @escaping @MainActor () -> Void
+    ) { self.init(action: action) { Text(key) } }
 }
 public struct VStack<Content: View>: View, _Primitive {
     let c: Content
-    public init(alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content) { c = content() }
+    public init(
+        alignment: HorizontalAlignment = .center,
+        spacing: CGFloat? = nil,
+        @ViewBuilder content: () -> Content
+    ) { c = content() }
     public func _node(_ env: _Env) -> _Node { _Node("VStack", children: [_Stub.render(c, env)]) }
 }
 public struct HStack<Content: View>: View, _Primitive {
     let c: Content
-    public init(alignment: VerticalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content) { c = content() }
+    public init(
+        alignment: VerticalAlignment = .center,
+        spacing: CGFloat? = nil,
+        @ViewBuilder content: () -> Content
+    ) { c = content() }
     public func _node(_ env: _Env) -> _Node { _Node("HStack", children: [_Stub.render(c, env)]) }
 }
 public struct Group<Content: View>: View, _Primitive {
@@ -140,10 +195,14 @@ public struct Group<Content: View>: View, _Primitive {
 }
 public struct ForEach<Data: RandomAccessCollection, ID: Hashable, Content: View>: View, _Primitive {
     let data: Data; let content: (Data.Element) -> Content
-    public func _node(_ env: _Env) -> _Node { _Node("ForEach", children: data.map { _Stub.render(content($0), env) }) }
+    public func _node(_ env: _Env) -> _Node {
+        _Node("ForEach", children: data.map { _Stub.render(content($0), env) })
+    }
 }
 extension ForEach where Data.Element: Identifiable, ID == Data.Element.ID {
-    public init(_ data: Data, @ViewBuilder content: @escaping (Data.Element) -> Content) { self.data = data; self.content = content }
+    public init(_ data: Data, @ViewBuilder content: @escaping (Data.Element) -> Content) {
+        self.data = data; self.content = content
+    }
 }
 
 // MARK: Modifiers
@@ -163,32 +222,70 @@ public struct _Modified<Content: View>: View, _Primitive {
     }
 }
 extension View {
-    nonisolated func _mod(_ name: String, change: @escaping @MainActor (inout _Env) -> Void = { _ in },
-                          after: @escaping @MainActor (_Node) -> Void = { _ in }) -> _Modified<Self> {
+    nonisolated func _mod(
+        _ name: String,
+        change: @escaping @MainActor (inout _Env) -> Void = { _ in },
+        after: @escaping @MainActor (_Node) -> Void = { _ in }
+    ) -> _Modified<Self> {
         _Modified(content: self, name: name, change: change, after: after)
     }
-    nonisolated public func frame(width: CGFloat? = nil, height: CGFloat? = nil, alignment: Alignment = .center) -> some View { _mod("frame") }
-    nonisolated public func frame(maxWidth: CGFloat? = nil, maxHeight: CGFloat? = nil, alignment: Alignment = .center) -> some View { _mod("frame") }
-    nonisolated public func padding(_ edges: Edge.Set = .all, _ length: CGFloat? = nil) -> some View { _mod("padding") }
-    nonisolated public func foregroundColor(_ color: Color?) -> some View { _mod("foregroundColor") }
+    nonisolated public func frame(
+        width: CGFloat? = nil,
+        height: CGFloat? = nil,
+        alignment: Alignment = .center
+    ) -> some View { _mod("frame") }
+    nonisolated public func frame(
+        maxWidth: CGFloat? = nil,
+        maxHeight: CGFloat? = nil,
+        alignment: Alignment = .center
+    ) -> some View { _mod("frame") }
+    nonisolated public func padding(_ edges: Edge.Set = .all, _ length: CGFloat? = nil) -> some View
+    { _mod("padding") }
+    nonisolated public func foregroundColor(_ color: Color?) -> some View {
+        _mod("foregroundColor")
+    }
     nonisolated public func background<B: View>(_ background: B) -> some View { _mod("background") }
     nonisolated public func cornerRadius(_ radius: CGFloat) -> some View { _mod("cornerRadius") }
-    nonisolated public func disabled(_ disabled: Bool) -> some View { _mod("disabled(\(disabled))") { _ in } after: { $0.disabled = disabled } }
-    nonisolated public func accessibilityLabel(_ label: Text) -> some View { _mod("accessibilityLabel") }
-    nonisolated public func accessibilityIdentifier(_ identifier: String) -> some View { _mod("id:" + identifier) }
-    nonisolated public func onAppear(perform action: (@MainActor () -> Void)? = nil) -> some View { _mod("onAppear", after: { $0.onAppear = action }) }
-    nonisolated public func onDisappear(perform action: (@MainActor () -> Void)? = nil) -> some View { _mod("onDisappear") }
-    nonisolated public func onOpenURL(perform action: @escaping @MainActor (URL) -> Void) -> some View { _mod("onOpenURL", after: { $0.onOpenURL = action }) }
-    nonisolated public func task(priority: TaskPriority = .userInitiated, _ action: @escaping @MainActor @Sendable () async -> Void) -> some View {
+    nonisolated public func disabled(_ disabled: Bool) -> some View {
+        _mod("disabled(\(disabled))") { _ in
+        } after: {
+            $0.disabled = disabled
+        }
+    }
+    nonisolated public func accessibilityLabel(_ label: Text) -> some View {
+        _mod("accessibilityLabel")
+    }
+    nonisolated public func accessibilityIdentifier(_ identifier: String) -> some View {
+        _mod("id:" + identifier)
+    }
+    nonisolated public func onAppear(perform action: (@MainActor () -> Void)? = nil) -> some View {
+        _mod("onAppear", after: { $0.onAppear = action })
+    }
+    nonisolated public func onDisappear(perform action: (@MainActor () -> Void)? = nil) -> some View
+    { _mod("onDisappear") }
+    nonisolated public func onOpenURL(perform action: @escaping @MainActor (URL) -> Void)
+        -> some View
+    { _mod("onOpenURL", after: { $0.onOpenURL = action }) }
+    nonisolated public func task(
+        priority: TaskPriority = .userInitiated,
+        _ action: @escaping @MainActor @Sendable () async -> Void
+    ) -> some View {
         _mod("task", after: { $0.task = action })
     }
     nonisolated public func environmentObject<T: ObservableObject>(_ object: T) -> some View {
         _mod("environmentObject", change: { $0.objects[ObjectIdentifier(T.self)] = object })
     }
-    nonisolated public func environment<V>(_ keyPath: WritableKeyPath<EnvironmentValues, V>, _ value: V) -> some View {
+    nonisolated public func environment<V>(
+        _ keyPath: WritableKeyPath<EnvironmentValues, V>,
+        _ value: V
+    ) -> some View {
         _mod("environment", change: { $0.values[keyPath: keyPath] = value })
     }
-    nonisolated public func sheet<C: View>(isPresented: Binding<Bool>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping () -> C) -> some View { _mod("sheet") }
+    nonisolated public func sheet<C: View>(
+        isPresented: Binding<Bool>,
+        onDismiss: (() -> Void)? = nil,
+        @ViewBuilder content: @escaping () -> C
+    ) -> some View { _mod("sheet") }
 }
 
 // MARK: Property wrappers
@@ -202,39 +299,65 @@ extension DynamicProperty { public mutating func update() {} }
     let box: Box
     public init(wrappedValue: Value) { box = Box(wrappedValue) }
     public init(initialValue: Value) { box = Box(initialValue) }
-    public var wrappedValue: Value { get { box.value } nonmutating set { box.value = newValue } }
-    public var projectedValue: Binding<Value> { let b = box; return Binding(get: { b.value }, set: { b.value = $0 }) }
+    public var wrappedValue: Value {
+        get { box.value }
+        nonmutating set { box.value = newValue }
+    }
+    public var projectedValue: Binding<Value> {
+        let b = box; return Binding(get: { b.value }, set: { b.value = $0 })
+    }
 }
-extension State where Value: ExpressibleByNilLiteral { public init() { self.init(wrappedValue: nil) } }
+extension State where Value: ExpressibleByNilLiteral {
+    public init() { self.init(wrappedValue: nil) }
+}
 
 @propertyWrapper public struct Binding<Value>: DynamicProperty {
     let get: () -> Value, set: (Value) -> Void
-    public init(get: @escaping () -> Value, set: @escaping (Value) -> Void) { self.get = get; self.set = set }
-    public static func constant(_ value: Value) -> Binding { Binding(get: { value }, set: { _ in }) }
-    public var wrappedValue: Value { get { get() } nonmutating set { set(newValue) } }
+    public init(get: @escaping () -> Value, set: @escaping (Value) -> Void) {
+        self.get = get; self.set = set
+    }
+    public static func constant(_ value: Value) -> Binding {
+        Binding(get: { value }, set: { _ in })
+    }
+    public var wrappedValue: Value {
+        get { get() }
+        nonmutating set { set(newValue) }
+    }
     public var projectedValue: Binding { self }
 }
 
-@MainActor @propertyWrapper @preconcurrency public struct EnvironmentObject<ObjectType: ObservableObject>: DynamicProperty {
+@MainActor @propertyWrapper @preconcurrency
+public struct EnvironmentObject<ObjectType: ObservableObject>: DynamicProperty {
     final class Box { var object: ObjectType? }
     let box = Box()
     nonisolated public init() {}
     public var wrappedValue: ObjectType {
-        guard let o = box.object else { fatalError("No ObservableObject of type \(ObjectType.self) found.") }
+        guard let o = box.object else {
+            fatalError("No ObservableObject of type \(ObjectType.self) found.")
+        }
         return o
     }
 }
 extension EnvironmentObject: _Bindable_ {
-    public func _bind(_ env: _Env) { box.object = env.objects[ObjectIdentifier(ObjectType.self)] as? ObjectType }
+    public func _bind(_ env: _Env) {
+        box.object = env.objects[ObjectIdentifier(ObjectType.self)] as? ObjectType
+    }
 }
-@MainActor @propertyWrapper @preconcurrency public struct ObservedObject<ObjectType: ObservableObject>: DynamicProperty {
+@MainActor @propertyWrapper @preconcurrency
+public struct ObservedObject<ObjectType: ObservableObject>: DynamicProperty {
     nonisolated(unsafe) public var wrappedValue: ObjectType
     nonisolated public init(wrappedValue: ObjectType) { self.wrappedValue = wrappedValue }
 }
-@MainActor @propertyWrapper @preconcurrency public struct StateObject<ObjectType: ObservableObject>: DynamicProperty {
-    final class Box { let make: () -> ObjectType; lazy var v = make(); init(_ m: @escaping () -> ObjectType) { make = m } }
+@MainActor @propertyWrapper @preconcurrency
+public struct StateObject<ObjectType: ObservableObject>: DynamicProperty {
+    final class Box {
+        let make: () -> ObjectType; lazy var v = make();
+        init(_ m: @escaping () -> ObjectType) { make = m }
+    }
     nonisolated(unsafe) let box: Box
-    nonisolated public init(wrappedValue: @autoclosure @escaping () -> ObjectType) { box = Box(wrappedValue) }
+    nonisolated public init(wrappedValue: @autoclosure @escaping () -> ObjectType) {
+        box = Box(wrappedValue)
+    }
     public var wrappedValue: ObjectType { box.v }
 }
 @propertyWrapper public struct Environment<Value>: DynamicProperty {
@@ -244,17 +367,33 @@ extension EnvironmentObject: _Bindable_ {
     public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
     public var wrappedValue: Value { box.value ?? EnvironmentValues()[keyPath: keyPath] }
 }
-extension Environment: _Bindable_ { public func _bind(_ env: _Env) { box.value = env.values[keyPath: keyPath] } }
+extension Environment: _Bindable_ {
+    public func _bind(_ env: _Env) { box.value = env.values[keyPath: keyPath] }
+}
 
 @MainActor @preconcurrency public struct OpenURLAction: Sendable {
-    public struct Result: Sendable { let h: Bool; public static let handled = Result(h: true), discarded = Result(h: false), systemAction = Result(h: true) }
+    public struct Result: Sendable {
+        let h: Bool;
+        public static let handled = Result(h: true), discarded = Result(h: false),
+            systemAction = Result(h: true)
+    }
     nonisolated(unsafe) let handler: @MainActor (URL) -> Result
-    nonisolated public init(handler: @escaping @MainActor (URL) -> Result) { self.handler = handler }
+    nonisolated public init(handler: @escaping @MainActor (URL) -> Result) {
+        self.handler = handler
+    }
     public func callAsFunction(_ url: URL) { _ = handler(url) }
 }
 public struct EnvironmentValues {
     public init() {}
-    public var openURL = OpenURLAction { UIApplication.shared.open($0); return .systemAction }
+    #if canImport(UIKit)
+        public var openURL = OpenURLAction {
+            UIApplication.shared.open($0); return .systemAction
+        }
+    #else
+        public var openURL = OpenURLAction {
+            NSWorkspace.shared.open($0); return .systemAction
+        }
+    #endif
     public var locale = Locale(identifier: "ja_JP")
 }
 
@@ -275,7 +414,12 @@ public struct _Env {
     public var onAppear: (@MainActor () -> Void)?
     public var onOpenURL: (@MainActor (URL) -> Void)?
     public var task: (@MainActor @Sendable () async -> Void)?
-    init(_ kind: String, text: String? = nil, children: [_Node] = [], action: (@MainActor () -> Void)? = nil) {
+    init(
+        _ kind: String,
+        text: String? = nil,
+        children: [_Node] = [],
+        action: (@MainActor () -> Void)? = nil
+    ) {
         self.kind = kind; self.text = text; self.children = children; self.action = action
     }
     public var all: [_Node] { [self] + children.flatMap(\.all) }
@@ -285,7 +429,9 @@ public struct _Env {
 @MainActor public enum _Stub {
     public static func render<V: View>(_ view: V, _ env: _Env = _Env()) -> _Node {
         if let p = view as? any _Primitive { return p._node(env) }
-        for child in Mirror(reflecting: view).children { (child.value as? any _Bindable_)?._bind(env) }
+        for child in Mirror(reflecting: view).children {
+            (child.value as? any _Bindable_)?._bind(env)
+        }
         return render(view.body, env)
     }
 }

@@ -1,7 +1,7 @@
 // Minimal stand-in for UIKit, mirroring the documented public declarations the SDK uses.
 @_exported import Foundation
 #if canImport(FoundationNetworking)
-@_exported import FoundationNetworking
+    @_exported import FoundationNetworking
 #endif
 
 // A plain root class: corelibs' NSObject.init is nonisolated and cannot be overridden by a @MainActor one.
@@ -30,7 +30,11 @@ public enum UIModalPresentationStyle: Int, Sendable {
     open func viewWillAppear(_ animated: Bool) {}
     open func viewDidAppear(_ animated: Bool) {}
 
-    open func present(_ viewControllerToPresent: UIViewController, animated flag: Bool, completion: (() -> Void)? = nil) {
+    open func present(
+        _ viewControllerToPresent: UIViewController,
+        animated flag: Bool,
+        completion: (() -> Void)? = nil
+    ) {
         presentedViewController = viewControllerToPresent
         viewControllerToPresent.presentingViewController = self
         completion?()
@@ -45,7 +49,8 @@ public enum UIModalPresentationStyle: Int, Sendable {
     func presentationControllerDidDismiss(_ presentationController: UIPresentationController)
 }
 extension UIAdaptivePresentationControllerDelegate {
-    public func presentationControllerDidDismiss(_ presentationController: UIPresentationController) {}
+    public func presentationControllerDidDismiss(_ presentationController: UIPresentationController)
+    {}
 }
 
 @MainActor open class UIPresentationController: UIResponder {
@@ -61,13 +66,17 @@ extension UIAdaptivePresentationControllerDelegate {
     public struct OpenExternalURLOptionsKey: Hashable, RawRepresentable, @unchecked Sendable {
         public var rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
-        public static let universalLinksOnly = OpenExternalURLOptionsKey(rawValue: "UIApplicationOpenURLOptionUniversalLinksOnly")
+        public static let universalLinksOnly = OpenExternalURLOptionsKey(
+            rawValue: "UIApplicationOpenURLOptionUniversalLinksOnly"
+        )
     }
 
     nonisolated public static let willEnterForegroundNotification = Notification.Name(
-        "UIApplicationWillEnterForegroundNotification")
+        "UIApplicationWillEnterForegroundNotification"
+    )
     nonisolated public static let didBecomeActiveNotification = Notification.Name(
-        "UIApplicationDidBecomeActiveNotification")
+        "UIApplicationDidBecomeActiveNotification"
+    )
 
     private static let _shared = UIApplication()
     open class var shared: UIApplication { _shared }
@@ -77,14 +86,17 @@ extension UIAdaptivePresentationControllerDelegate {
 
     open func canOpenURL(_ url: URL) -> Bool { true }
     open func open(
-        _ url: URL, options: [UIApplication.OpenExternalURLOptionsKey: Any] = [:],
+        _ url: URL,
+        options: [UIApplication.OpenExternalURLOptionsKey: Any] = [:],
         completionHandler completion: (@MainActor @Sendable (Bool) -> Void)? = nil
     ) {
         _openedURLs.append(url)
         completion?(true)
     }
     @discardableResult
-    open func open(_ url: URL, options: [UIApplication.OpenExternalURLOptionsKey: Any] = [:]) async -> Bool {
+    open func open(_ url: URL, options: [UIApplication.OpenExternalURLOptionsKey: Any] = [:]) async
+        -> Bool
+    {
         _openedURLs.append(url)
         return true
     }

@@ -55,7 +55,8 @@ struct TestStore {
         products: [SimulatedAppStore.Product] = [],
         start: Int64 = start,
         behaviour: SimulatedAppStore.Behaviour = .init(),
-        statePath: String? = nil
+        statePath: String? = nil,
+        enforcesRateLimits: Bool = false
     ) async throws {
         let inbox = Inbox()
         self.inbox = inbox
@@ -74,7 +75,8 @@ struct TestStore {
                 renewals: renewals,
                 graceDays: graceDays,
                 behaviour: behaviour,
-                statePath: statePath
+                statePath: statePath,
+                enforcesRateLimits: enforcesRateLimits
             ),
             clock: clock,
             deliver: { payload, _ in await inbox.take(payload) }

@@ -15,8 +15,7 @@ public struct Evaluation: Hashable, Sendable {
 
     mutating func add(_ access: PurchaseAccess, to owner: HolderNames) {
         if let index = shares.firstIndex(where: { $0.owner == owner }) {
-            shares[index].access.intervals += access.intervals
-            shares[index].access.passes += access.passes
+            shares[index].access.merge(access)
         } else {
             shares.append(Share(owner: owner, access: access))
         }
@@ -31,6 +30,16 @@ public struct PurchaseAccess: Hashable, Codable, Sendable {
     public init(intervals: [AccessInterval] = [], passes: [Pass] = []) {
         self.intervals = intervals
         self.passes = passes
+    }
+
+    /// Takes in another part of the same purchase. Two names of one customer bring the same part
+    /// twice, and a pass that is counted twice would last twice as long.
+    public mutating func merge(_ other: PurchaseAccess) {
+        let known = Set(passes.map(\.evidence))
+        for interval in other.intervals where !intervals.contains(interval) {
+            intervals.append(interval)
+        }
+        passes += other.passes.filter { !known.contains($0.evidence) }
     }
 }
 

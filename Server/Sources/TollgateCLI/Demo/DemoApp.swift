@@ -115,8 +115,9 @@ actor DemoApp {
     /// Apple refunds the latest transaction of what was bought last.
     func refund() async throws {
         guard let latest else { return say("Nothing was bought in the App Store yet.") }
-        let transactions = await world.appStore.transactions(customer: account)
-        let last = transactions.last { $0.originalID == latest.originalTransactionID }
+        let transactions = try await world.appStore.transactions(customer: account)
+        let last = transactions.filter { $0.originalID == latest.originalTransactionID }
+            .max { $0.purchaseDate < $1.purchaseDate }
         try await world.appStore.refund(last?.id ?? latest.transactionID)
     }
 

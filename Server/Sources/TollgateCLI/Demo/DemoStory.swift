@@ -5,6 +5,7 @@ import StorageSQLite
 import StripeSimulator
 import TollgateAPI
 import TollgateCore
+import TollgateService
 
 /// The demo's story, told in the terminal. Every step says what must be true after it.
 struct DemoStory: Sendable {

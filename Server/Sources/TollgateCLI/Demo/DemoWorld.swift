@@ -4,6 +4,7 @@ import AsyncHTTPClient
 import Foundation
 import Hummingbird
 import SandboxClock
+import ServiceLifecycle
 import StripeAPI
 import StripeSimulator
 import TollgateCore
@@ -92,35 +93,41 @@ struct DemoWorld: Sendable {
         then: @escaping @Sendable () async throws -> Void
     ) async throws {
         let (opened, open) = AsyncStream.makeStream(of: Void.self)
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                try await appStore.run(
-                    host: addresses.appStore.host, port: addresses.appStore.port
-                ) { _ in open.yield() }
-                return true
+        let stores = [
+            Beside { try await appStore.run(
+                host: addresses.appStore.host, port: addresses.appStore.port
+            ) { _ in open.yield() } },
+            Beside { try await stripe.run(
+                host: addresses.stripe.host, port: addresses.stripe.port
+            ) { _ in open.yield() } },
+        ]
+        let story = Beside {
+            var count = 0
+            for await _ in opened {
+                count += 1
+                if count == 3 { break }
             }
-            group.addTask {
-                try await stripe.run(
-                    host: addresses.stripe.host, port: addresses.stripe.port
-                ) { _ in open.yield() }
-                return true
-            }
-            group.addTask {
-                try await server.run(at: addresses.server, routes: routes) { _ in open.yield() }
-                return true
-            }
-            group.addTask {
-                var count = 0
-                for await _ in opened {
-                    count += 1
-                    if count == 3 { break }
-                }
-                try await then()
-                return false
-            }
-            // The first of the three that ends, or a story that is told, ends all.
-            for try await isServer in group where isServer || Task.isCancelled { break }
-            group.cancelAll()
+            try await then()
+        }
+        try await server.run(
+            at: addresses.server,
+            beside: stores.map { .init(service: $0) } + [
+                .init(service: story, successTerminationBehavior: .gracefullyShutdownGroup)
+            ],
+            routes: routes
+        ) { _ in open.yield() }
+    }
+}
+
+/// Something that runs beside the server and ends with it.
+private struct Beside: Service {
+    let body: @Sendable () async throws -> Void
+
+    func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown { try await body() }
+        } catch is CancellationError {
+            // Asked to end, and ended.
         }
     }
 }

@@ -39,10 +39,12 @@ struct RunningServer: Sendable {
     /// Serves until the process is told to stop, then finishes what it has begun.
     ///
     /// - Parameters:
+    ///   - beside: runs as long as the server does; if it returns, all is shut down in order.
     ///   - routes: adds routes of the caller's own, such as the demo's page.
     ///   - ready: told the port once it is open.
     func run(
         at address: ListenAddress,
+        beside: [ServiceGroupConfiguration.ServiceConfiguration] = [],
         routes: @Sendable (Router<ServerRequestContext>) -> Void = { _ in },
         ready: @escaping @Sendable (Int) async -> Void
     ) async throws {
@@ -54,9 +56,12 @@ struct RunningServer: Sendable {
                 address: .hostname(address.host, port: address.port), serverName: "tollgate"),
             onServerRunning: { channel in await ready(channel.localAddress?.port ?? address.port) },
             logger: tollgate.logger)
+        let services: [ServiceGroupConfiguration.ServiceConfiguration] =
+            [.init(service: application), .init(service: StoreReads(tollgate: tollgate))] + beside
         let group = ServiceGroup(
-            services: [application, StoreReads(tollgate: tollgate)],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: tollgate.logger)
+            configuration: .init(
+                services: services, gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: tollgate.logger))
         try await group.run()
         await driver.close()
     }
