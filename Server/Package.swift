@@ -142,6 +142,14 @@ let package = Package(
             dependencies: [
                 "StrictJSON", "StripeAPI", .product(name: "Crypto", package: "swift-crypto"),
             ]),
+        .testTarget(
+            name: "RecordTests",
+            dependencies: [
+                "Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting", .core,
+            ]),
+        .testTarget(
+            name: "IntakeTests",
+            dependencies: ["AppStoreAPI", "Intake", "StrictJSON", "StripeAPI", .core]),
         .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .core]),
     ]
 )
