@@ -6,7 +6,16 @@ import PackageDescription
 let package = Package(
     name: "Server",
     platforms: [.macOS(.v14)],
-    products: [.executable(name: "tollgate", targets: ["TollgateCLI"])],
+    products: [
+        .executable(name: "tollgate", targets: ["TollgateCLI"]),
+        // For `Benchmarks/`, a package of its own.
+        .library(name: "AppStoreAPI", targets: ["AppStoreAPI"]),
+        .library(name: "Storage", targets: ["Storage"]),
+        .library(name: "StoragePostgres", targets: ["StoragePostgres"]),
+        .library(name: "StorageSQLite", targets: ["StorageSQLite"]),
+        .library(name: "StripeAPI", targets: ["StripeAPI"]),
+        .library(name: "TollgateService", targets: ["TollgateService"]),
+    ],
     dependencies: [
         .package(name: "BillingSDK", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -97,6 +106,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ]),
@@ -110,8 +120,30 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             resources: [.embedInCode("Pages")]),
+
+        .testTarget(
+            name: "AppStoreSimulatorTests",
+            dependencies: [
+                "AppStoreSimulator", "SandboxClock",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
+        .testTarget(
+            name: "StripeSimulatorTests",
+            dependencies: [
+                "SandboxClock", "StripeSimulator",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
 
         // MARK: - The command line, the only place that picks a driver
         .executableTarget(
@@ -119,7 +151,7 @@ let package = Package(
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "Intake", "SandboxClock", "Storage",
                 "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
-                "TollgateServer", "TollgateService", .api, .core,
+                "StrictJSON", "TollgateServer", "TollgateService", .api, .core,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "BillingSDK", package: "BillingSDK"),
@@ -127,8 +159,13 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            resources: [.embedInCode("Pages")]),
 
         // MARK: - Tests
         .target(
@@ -150,6 +187,18 @@ let package = Package(
         .testTarget(
             name: "IntakeTests",
             dependencies: ["AppStoreAPI", "Intake", "StrictJSON", "StripeAPI", .core]),
+        .testTarget(
+            name: "TollgateServerTests",
+            dependencies: [
+                "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "Storage", "StripeAPI",
+                "TollgateServer", "TollgateService", "TollgateTesting", .api, .core,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
         .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .core]),
     ]
 )

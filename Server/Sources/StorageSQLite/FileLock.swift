@@ -38,6 +38,8 @@ final class FileLock: Sendable {
     }
 
     deinit {
+        // Closing alone would leave the lock to a child that is being started at this moment.
+        flock(file, LOCK_UN)
         close(file)
     }
 }

@@ -19,8 +19,11 @@ enum Credentials {
     init(_ request: Request, _ tollgate: Tollgate) async throws {
         guard let header = request.headers[.authorization], let key = Self.key(in: header) else {
             throw Refusal(
-                401, .authenticationError, .missingKey,
-                "Send a key as 'Authorization: Bearer KEY'.")
+                401,
+                .authenticationError,
+                .missingKey,
+                "Send a key as 'Authorization: Bearer KEY'."
+            )
         }
         switch APIKeyKind(key) {
         case .secret? where Self.areEqual(key, tollgate.configuration.secretKey):
@@ -37,16 +40,28 @@ enum Credentials {
             self = .session(try await tollgate.session(key))
         default:
             throw Refusal(
-                401, .authenticationError, .invalidKey, "This key is not one of this server's.")
+                401,
+                .authenticationError,
+                .invalidKey,
+                "This key is not one of this server's."
+            )
         }
     }
 
     /// The key of a Bearer header, or the user name of a Basic one, as Stripe's clients may send.
     private static func key(in header: String) -> String? {
-        if header.hasPrefix("Bearer ") { return String(header.dropFirst(7)) }
-        guard header.hasPrefix("Basic "), let data = Data(base64Encoded: String(header.dropFirst(6)))
-        else { return nil }
-        return String(decoding: data, as: UTF8.self).split(separator: ":").first.map(String.init)
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        switch parts[0].lowercased() {
+        case "bearer":
+            return String(parts[1])
+        case "basic":
+            guard let data = Data(base64Encoded: String(parts[1])) else { return nil }
+            return String(decoding: data, as: UTF8.self).split(separator: ":").first
+                .map(String.init)
+        default:
+            return nil
+        }
     }
 
     /// Compares hashes, so that the time it takes tells nothing.
@@ -58,7 +73,11 @@ enum Credentials {
     func requireSecret() throws {
         guard case .secret = self else {
             throw Refusal(
-                403, .permissionError, "key_scope", "This address takes the secret key only.")
+                403,
+                .permissionError,
+                "key_scope",
+                "This address takes the secret key only."
+            )
         }
     }
 
@@ -74,7 +93,26 @@ enum Credentials {
     func requireSession() throws -> CustomerSession {
         guard let session else {
             throw Refusal(
-                401, .authenticationError, .noSessionPresent, "Sign in first: this needs a customer session.")
+                401,
+                .authenticationError,
+                .noSessionPresent,
+                "Sign in first: this needs a customer session."
+            )
+        }
+        return session
+    }
+
+    /// The session, where the secret key would do as well.
+    ///
+    /// - Throws: 403 `key_scope` for a publishable key alone.
+    func requireSessionUnlessSecret() throws -> CustomerSession {
+        guard let session else {
+            throw Refusal(
+                403,
+                .permissionError,
+                "key_scope",
+                "This address takes the secret key, or the session of the customer."
+            )
         }
         return session
     }
@@ -83,13 +121,32 @@ enum Credentials {
     /// for a session. Another's is as if it were not there.
     func customer(_ id: String, _ component: CustomerSession.Component?) throws -> String {
         if case .secret = self { return id }
-        let session = try requireSession()
+        let session = try requireSessionUnlessSecret()
         guard session.customer.rawValue == id else {
             throw Refusal(
-                404, .invalidRequestError, .resourceMissing, "No such customer: '\(id.prefix(80))'.",
-                param: "id")
+                404,
+                .invalidRequestError,
+                .resourceMissing,
+                "No such customer: '\(id.prefix(80))'.",
+                param: "id"
+            )
         }
         if let component { try session.require(component) }
         return id
+    }
+
+    /// The environment of a question: a session sees its own only.
+    func environment(_ asked: StoreEnvironment?) throws -> StoreEnvironment? {
+        guard let session else { return asked }
+        guard asked == nil || asked == session.environment else {
+            throw Refusal(
+                403,
+                .permissionError,
+                "key_scope",
+                "This customer session is for the environment \(session.environment.rawValue).",
+                param: "environment"
+            )
+        }
+        return session.environment
     }
 }

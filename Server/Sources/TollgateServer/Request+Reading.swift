@@ -19,7 +19,7 @@ extension Request {
 
     /// The body as JSON of this shape.
     func json<Value: Decodable>(_ type: Value.Type) async throws -> Value {
-        try RequestBody.decode(type, from: try await bytes(upTo: 256 << 10))
+        try StrictBody.decode(type, from: try await bytes(upTo: 256 << 10))
     }
 
     /// A query parameter in milliseconds.
@@ -27,8 +27,12 @@ extension Request {
         guard let text = uri.queryParameters[Substring(name)] else { return nil }
         guard let value = Int64(text) else {
             throw Refusal(
-                400, .invalidRequestError, .parameterInvalid,
-                "\(name) is a time in UNIX milliseconds.", param: name)
+                400,
+                .invalidRequestError,
+                .parameterInvalid,
+                "\(name) is a time in UNIX milliseconds.",
+                param: name
+            )
         }
         return Instant(milliseconds: value)
     }
@@ -38,8 +42,12 @@ extension Request {
         guard let text = uri.queryParameters["environment"] else { return nil }
         guard let environment = StoreEnvironment(rawValue: text.lowercased()) else {
             throw Refusal(
-                400, .invalidRequestError, .parameterInvalid,
-                "environment is 'production' or 'sandbox'.", param: "environment")
+                400,
+                .invalidRequestError,
+                .parameterInvalid,
+                "environment is 'production' or 'sandbox'.",
+                param: "environment"
+            )
         }
         return environment
     }

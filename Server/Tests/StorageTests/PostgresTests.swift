@@ -56,6 +56,37 @@ import TollgateTesting
         await other.close()
     }
 
+    @Test func aConnectionLostDuringCommitLeavesTheOutcomeUnknown() async throws {
+        let driver = try await Backend.postgres.open()
+        try await driver.write { connection in
+            try connection.define(
+                """
+                CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS
+                'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END'
+                """
+            )
+            try connection.define(
+                """
+                CREATE CONSTRAINT TRIGGER die AFTER INSERT ON meta DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW EXECUTE FUNCTION die()
+                """
+            )
+        }
+        let tries = Atomic(0)
+        let error = await #expect(throws: StorageError.self) {
+            try await driver.write { connection in
+                tries.add(1, ordering: .relaxed)
+                try connection.execute("INSERT INTO meta (name, value) VALUES ('a', '')")
+            }
+        }
+        #expect(error?.kind == .outcomeUnknown)
+        #expect(error?.isRetryable == true)
+        // What may have been written is not done again by the driver; its caller knows better.
+        #expect(tries.load(ordering: .relaxed) == 1)
+        try await driver.write { try $0.execute("DELETE FROM meta") }
+        await driver.close()
+    }
+
     @Test func aDeadlockIsTriedAgain() async throws {
         let driver = try await Backend.postgres.open()
         try await driver.write { connection in

@@ -93,6 +93,28 @@ import TollgateTesting
         }
     }
 
+    @Test func aFullDiskIsAnErrorAndNothingIsWritten() async throws {
+        let driver = try StorageSQLite(path: Self.path())
+        try await driver.migrate()
+        func write(pages: Int) async throws {
+            try await driver.write { connection in
+                _ = try connection.query("PRAGMA max_page_count = \(pages)")
+                try connection.executeMany(
+                    "INSERT INTO meta (name, value) VALUES ($1, $2)",
+                    (0..<100).map { [.text("\($0)"), .blob([UInt8](repeating: 1, count: 5000))] }
+                )
+            }
+        }
+        let error = await #expect(throws: StorageError.self) { try await write(pages: 60) }
+        #expect(error?.kind == .diskFull)
+        #expect(error?.isRetryable == true)
+        let count = "SELECT count(*) FROM meta"
+        #expect(try await driver.readNow(count, []) == [Row([.integer(0)])])
+        try await write(pages: 10_000)
+        #expect(try await driver.readNow(count, []) == [Row([.integer(100)])])
+        await driver.close()
+    }
+
     @Test func parametersAreCountedByTheirNumber() async throws {
         let driver = try StorageSQLite(path: Self.path())
         let rows = try await driver.readNow(

@@ -27,7 +27,7 @@ public struct SignedBody: Hashable, Sendable {
             let expanded = try? Self.expand(compact) { id in
                 segments.first { $0.id == id }?.bytes
             }
-            if expanded == body {
+            if let expanded, body.withUnsafeBufferPointer({ $0.isEqual(to: expanded) }) {
                 self.compact = compact
                 self.segments = segments
                 return

@@ -134,7 +134,8 @@ private enum RecentSegments {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    fileprivate func isEqual(to other: [UInt8]) -> Bool {
+    /// Equality at the speed of memory; that of arrays goes byte by byte.
+    func isEqual(to other: [UInt8]) -> Bool {
         guard count == other.count, let start = baseAddress else { return false }
         return other.withUnsafeBytes { bytes in
             bytes.baseAddress.map { memcmp(start, $0, count) == 0 } ?? true

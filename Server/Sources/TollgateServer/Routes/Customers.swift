@@ -22,21 +22,31 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let customer = try credentials.customer(context.id, .activeEntitlements)
         let session = credentials.session
         let list = try await tollgate.entitlements(
-            of: customer, in: try request.environment() ?? session?.environment,
-            at: try request.instant(APIQuery.at), signed: session != nil)
+            of: customer,
+            in: try credentials.environment(request.environment()),
+            at: try request.instant(APIQuery.at),
+            signed: session != nil
+        )
         return try Response.json(list)
     }
     router.get(APIPath.customerExplain.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
         guard let lookupKey = request.uri.queryParameters["lookup_key"] else {
             throw Refusal(
-                400, .invalidRequestError, .parameterMissing, "Missing required param: lookup_key.",
-                param: "lookup_key")
+                400,
+                .invalidRequestError,
+                .parameterMissing,
+                "Missing required param: lookup_key.",
+                param: "lookup_key"
+            )
         }
         let explanation = try await tollgate.explain(
-            String(lookupKey), for: try context.id, in: try request.environment(),
+            String(lookupKey),
+            for: try context.id,
+            in: try request.environment(),
             at: try request.instant(APIQuery.at),
-            known: try request.instant(APIQuery.known)?.milliseconds)
+            known: try request.instant(APIQuery.known)?.milliseconds
+        )
         return try Response.json(explanation)
     }
     router.get(APIPath.customerCoins.route) { request, context in
@@ -45,28 +55,37 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         return try Response.json(
             try await tollgate.coins(
                 of: customer,
-                in: try request.environment() ?? credentials.session?.environment))
+                in: try credentials.environment(request.environment())
+            )
+        )
     }
     router.post(APIPath.customerCoinsSpend.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
         let reply = try await tollgate.spend(
-            try await request.json(API.SpendRequest.self), of: try context.id,
-            in: try request.environment(), idempotencyKey: request.idempotencyKey)
+            try await request.json(API.SpendRequest.self),
+            of: try context.id,
+            in: try request.environment(),
+            idempotencyKey: request.idempotencyKey
+        )
         return try Response.json(reply)
     }
     router.post(APIPath.customerGrants.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
         let grant = try await tollgate.grant(
-            try await request.json(API.GrantRequest.self), to: try context.id,
-            in: try request.environment(), idempotencyKey: request.idempotencyKey)
+            try await request.json(API.GrantRequest.self),
+            to: try context.id,
+            in: try request.environment(),
+            idempotencyKey: request.idempotencyKey
+        )
         return try Response.json(grant, status: .created)
     }
     router.post(APIPath.customerSessions.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
         let body = try await request.bytes(upTo: 256 << 10)
-        let wanted = try RequestBody.customerSession(body, isForm: request.isForm)
+        let wanted = try StrictBody.customerSession(body, isForm: request.isForm)
         return try Response.json(
-            try await tollgate.createSession(wanted, environment: try request.environment()))
+            try await tollgate.createSession(wanted, environment: try request.environment())
+        )
     }
 }
 

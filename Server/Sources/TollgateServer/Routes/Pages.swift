@@ -4,6 +4,7 @@ internal import Hummingbird
 internal import Mustache
 internal import NIOCore
 internal import TollgateAPI
+internal import TollgateCore
 internal import TollgateService
 
 /// The pages that people see: where Checkout returns to, and the portal.
@@ -12,7 +13,8 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
     router.get("/assets/tollgate.css") { _, _ in
         Response.text(
             String(decoding: PackageResources.tollgate_css, as: UTF8.self),
-            type: "text/css; charset=utf-8")
+            type: "text/css; charset=utf-8"
+        )
     }
     router.get(APIPath.checkoutRedirectSuccess.route) { request, _ in
         let session = request.uri.queryParameters["session_id"].map(String.init)
@@ -22,8 +24,11 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
         pages.page(
             "checkout",
             CheckoutPage(
-                title: "Checkout was cancelled", kind: "cancelled",
-                message: "You were not charged. You can close this page and go back to the app."))
+                title: "Checkout was cancelled",
+                kind: "cancelled",
+                message: "You were not charged. You can close this page and go back to the app."
+            )
+        )
     }
     router.get(APIPath.portal.route) { request, _ in
         let secret = request.uri.queryParameters["session"].map(String.init) ?? ""
@@ -34,8 +39,12 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
             return pages.page(
                 "checkout",
                 CheckoutPage(
-                    title: "This link has expired", kind: "cancelled",
-                    message: "Open the portal again from the app."), status: .unauthorized)
+                    title: "This link has expired",
+                    kind: "cancelled",
+                    message: "Open the portal again from the app."
+                ),
+                status: .unauthorized
+            )
         }
     }
 }
@@ -44,15 +53,19 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
 /// believes Stripe, never the address it was opened with.
 private func outcome(of session: String?, _ tollgate: Tollgate) async -> CheckoutPage {
     let processing = CheckoutPage(
-        title: "Your payment is being processed", kind: "processing",
-        message: "The app will show your purchase as soon as the payment is confirmed.")
+        title: "Your payment is being processed",
+        kind: "processing",
+        message: "The app will show your purchase as soon as the payment is confirmed."
+    )
     guard let session, session.hasPrefix("cs_"), session.utf8.count < 256 else { return processing }
     do {
         let checkout = try await tollgate.fulfilment(ofCheckoutSession: session)
         return checkout
             ? CheckoutPage(
-                title: "Thank you", kind: "success",
-                message: "Your purchase is ready. You can close this page and go back to the app.")
+                title: "Thank you",
+                kind: "success",
+                message: "Your purchase is ready. You can close this page and go back to the app."
+            )
             : processing
     } catch {
         return processing
@@ -85,8 +98,12 @@ struct PortalPage {
         user = view.customer.appUserID
         rows = view.purchases.map {
             Row(
-                name: $0.name, store: $0.store == .appStore ? "App Store" : $0.store == .stripe ? "Web" : "Gift",
-                state: $0.state, isActive: $0.isActive, isAppStore: $0.store == .appStore)
+                name: $0.name,
+                store: $0.store == .appStore ? "App Store" : $0.store == .stripe ? "Web" : "Gift",
+                state: $0.state,
+                isActive: $0.isActive,
+                isAppStore: $0.store == .appStore
+            )
         }
         isEmpty = rows.isEmpty
         coins = view.coins.spendable
@@ -112,12 +129,17 @@ struct Pages: Sendable {
 
     func page(_ name: String, _ content: Any, status: HTTPResponse.Status = .ok) -> Response {
         let html = library.render(content, withTemplate: name) ?? ""
-        var headers: HTTPFields = [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"]
+        var headers: HTTPFields = [
+            .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
+        ]
         headers[.contentSecurityPolicy] =
             "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
         headers[.xContentTypeOptions] = "nosniff"
         if let name = HTTPField.Name("Referrer-Policy") { headers[name] = "no-referrer" }
         return Response(
-            status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: html)))
+            status: status,
+            headers: headers,
+            body: .init(byteBuffer: ByteBuffer(string: html))
+        )
     }
 }

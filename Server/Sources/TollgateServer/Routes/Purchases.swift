@@ -1,5 +1,6 @@
 internal import Hummingbird
 internal import TollgateAPI
+internal import TollgateCore
 internal import TollgateService
 
 /// Buying, presenting what was bought, and managing it.
@@ -8,7 +9,9 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let credentials = try await Credentials(request, tollgate)
         let presented = try await request.json(API.AppStoreTransactionRequest.self)
         let reply = try await tollgate.receiveSignedTransaction(
-            presented, from: credentials.session?.customer)
+            presented,
+            from: credentials.session?.customer
+        )
         return try Response.json(reply)
     }
     router.post(APIPath.checkoutSessions.route) { request, _ in
@@ -18,11 +21,15 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         if case .secret = credentials {
             guard customer != nil else {
                 throw Refusal(
-                    400, .invalidRequestError, .parameterMissing, "Missing required param: customer.",
-                    param: "customer")
+                    400,
+                    .invalidRequestError,
+                    .parameterMissing,
+                    "Missing required param: customer.",
+                    param: "customer"
+                )
             }
         } else {
-            let session = try credentials.requireSession()
+            let session = try credentials.requireSessionUnlessSecret()
             try session.require(.buyButton)
             customer = try credentials.customer(customer ?? session.customer.rawValue, .buyButton)
         }
@@ -39,13 +46,16 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let wanted =
             bytes.isEmpty
             ? API.BuyButtonCheckoutRequest()
-            : try RequestBody.decode(API.BuyButtonCheckoutRequest.self, from: bytes)
+            : try StrictBody.decode(API.BuyButtonCheckoutRequest.self, from: bytes)
         let checkout = try await tollgate.createCheckout(
             API.CheckoutSessionRequest(
-                buyButton: try context.id, successURL: wanted.successURL,
-                cancelURL: wanted.cancelURL),
+                buyButton: try context.id,
+                successURL: wanted.successURL,
+                cancelURL: wanted.cancelURL
+            ),
             customer: credentials.session?.customer.rawValue,
-            reference: wanted.clientReferenceID)
+            reference: wanted.clientReferenceID
+        )
         return try Response.json(API.BuyButtonCheckout(url: checkout.url))
     }
     router.post(APIPath.portalSessions.route) { request, _ in

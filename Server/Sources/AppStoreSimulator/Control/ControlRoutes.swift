@@ -1,0 +1,301 @@
+import Foundation
+import Hummingbird
+import NIOCore
+import SandboxClock
+
+/// The sandbox's own interface, under `/sandbox`: to act as the customer, as Apple, and as time.
+struct ControlRoutes: Sendable {
+    var store: SimulatedAppStore
+
+    func add(to router: some RouterMethods<BasicRequestContext>) {
+        let control = router.group("sandbox").add(middleware: RefusalMiddleware())
+        addClock(to: control)
+        addSetUp(to: control)
+        addCustomers(to: control)
+        addSubscriptions(to: control)
+        addTransactions(to: control)
+        addNotifications(to: control)
+    }
+
+    private func addClock(to control: RouterGroup<BasicRequestContext>) {
+        control.get("clock") { [store] _, _ in
+            try Response.json(ControlBody.Clock(now: await store.clock.now))
+        }
+        control.post("clock/advance") { [store] request, _ in
+            let body: ControlBody.Advance = try await request.control()
+            let now = await store.clock.now
+            guard let target = body.to ?? body.by.map({ now.addingClamped($0) }), target >= now
+            else {
+                throw SimulatedAppStore.Refusal.invalid(
+                    "Give to (milliseconds, not in the past) or by (milliseconds, not negative)."
+                )
+            }
+            await store.clock.advance(to: target)
+            return try Response.json(ControlBody.Clock(now: await store.clock.now))
+        }
+    }
+
+    private func addSetUp(to control: RouterGroup<BasicRequestContext>) {
+        control.get("root.der") { [store] _, _ in
+            Response(
+                status: .ok,
+                headers: [.contentType: "application/pkix-cert"],
+                body: .init(byteBuffer: ByteBuffer(bytes: store.rootDER))
+            )
+        }
+        control.get("app") { [store] _, _ in try Response.json(await store.app()) }
+        control.put("app") { [store] request, _ in
+            let body: ControlBody.App = try await request.control()
+            await store.setUp(body)
+            return try Response.json(await store.app())
+        }
+        control.get("products") { [store] _, _ in
+            try Response.json(ControlBody.List(data: await store.products()))
+        }
+        control.put("products") { [store] request, _ in
+            let body: ControlBody.List<SimulatedAppStore.Product> = try await request.control()
+            await store.setProducts(body.data)
+            return try Response.json(ControlBody.List(data: await store.products()))
+        }
+        control.post("products/:id/price") { [store] request, context in
+            let body: ControlBody.Price = try await request.control()
+            try await store.raisePrice(
+                of: try context.parameters.require("id"),
+                to: body.price,
+                consentRequired: body.consentRequired ?? false
+            )
+            return try Response.json(ControlBody.List(data: await store.products()))
+        }
+        control.get("api_key") { [store] _, _ in
+            let key = await store.apiKey
+            return try Response.json(
+                ControlBody.Key(
+                    keyID: key.keyID,
+                    issuerID: key.issuerID,
+                    privateKey: key.privateKeyPEM,
+                    publicKey: key.publicKeyPEM
+                )
+            )
+        }
+        control.put("api_key") { [store] request, _ in
+            let body: ControlBody.Key = try await request.control()
+            guard let publicKey = body.publicKey else {
+                throw SimulatedAppStore.Refusal.invalid("public_key is missing.")
+            }
+            await store.register(
+                .init(
+                    keyID: body.keyID,
+                    issuerID: body.issuerID,
+                    privateKeyPEM: "",
+                    publicKeyPEM: publicKey
+                )
+            )
+            return Response.empty()
+        }
+        control.put("behaviour") { [store] request, _ in
+            let behaviour: SimulatedAppStore.Behaviour = try await request.control()
+            await store.setBehaviour(behaviour)
+            return Response.empty()
+        }
+        control.put("faults") { [store] request, _ in
+            let faults: SimulatedAppStore.Faults = try await request.control()
+            await store.setFaults(faults)
+            return Response.empty()
+        }
+    }
+
+    private func addCustomers(to control: RouterGroup<BasicRequestContext>) {
+        control.post("customers") { [store] request, _ in
+            let body: ControlBody.NewCustomer = try await request.control()
+            return try Response.json(
+                await store.createCustomer(
+                    appAccountToken: body.appAccountToken,
+                    storefront: body.storefront ?? "USA",
+                    family: body.family
+                ),
+                status: HTTPResponse.Status.created
+            )
+        }
+        control.get("customers") { [store] _, _ in
+            try Response.json(ControlBody.List(data: await store.customers()))
+        }
+        control.get("customers/:id") { [store] _, context in
+            try Response.json(await store.customer(try context.parameters.require("id")))
+        }
+        control.get("customers/:id/transactions") { [store] _, context in
+            try Response.json(
+                await store.entitlements(customer: try context.parameters.require("id"))
+            )
+        }
+        control.get("customers/:id/orders") { [store] _, context in
+            let id = try context.parameters.require("id")
+            return try Response.json(
+                ControlBody.List(data: await store.transactions(customer: id).map(\.orderID))
+            )
+        }
+        control.post("customers/:id/family") { [store] request, context in
+            let body: ControlBody.Family = try await request.control()
+            let id = try context.parameters.require("id")
+            try await store.join(family: body.family, customer: id)
+            return try Response.json(await store.customer(id))
+        }
+        control.post("customers/:id/billing/fail") { [store] _, context in
+            let id = try context.parameters.require("id")
+            try await store.failBilling(customer: id)
+            return try Response.json(await store.customer(id))
+        }
+        control.post("customers/:id/billing/recover") { [store] _, context in
+            let id = try context.parameters.require("id")
+            try await store.recoverBilling(customer: id)
+            return try Response.json(await store.customer(id))
+        }
+        control.post("purchases") { [store] request, _ in
+            let body: ControlBody.Purchase = try await request.control()
+            return try Response.json(await store.buy(body), status: HTTPResponse.Status.created)
+        }
+    }
+
+    private func addSubscriptions(to control: RouterGroup<BasicRequestContext>) {
+        func act(
+            _ verb: String,
+            _ action: @escaping @Sendable (Request, String) async throws -> Void
+        ) {
+            control.post("subscriptions/:id/\(verb)") { [store] request, context in
+                let id = try context.parameters.require("id")
+                try await action(request, id)
+                return try Response.json(
+                    ControlBody.SubscriptionState(await store.subscription(id))
+                )
+            }
+        }
+        control.get("subscriptions/:id") { [store] _, context in
+            let id = try context.parameters.require("id")
+            return try Response.json(ControlBody.SubscriptionState(await store.subscription(id)))
+        }
+        act("cancel") { [store] _, id in try await store.cancel(id) }
+        act("resume") { [store] _, id in try await store.resume(id) }
+        act("consent") { [store] _, id in try await store.consentToPriceIncrease(id) }
+        act("revoke_family_share") { [store] _, id in try await store.revokeFamilyShare(id) }
+        act("extend") { [store] request, id in
+            let body: ControlBody.Extension = try await request.control()
+            try await store.extend(id, days: body.days)
+        }
+        control.post("subscriptions/:id/change") { [store] request, context in
+            let body: ControlBody.Change = try await request.control()
+            return try Response.json(
+                await store.changePlan(
+                    try context.parameters.require("id"),
+                    to: body.productID
+                )
+            )
+        }
+        control.post("subscriptions/:id/redeem") { [store] request, context in
+            let body: ControlBody.Redemption = try await request.control()
+            return try Response.json(
+                await store.redeemOffer(
+                    try context.parameters.require("id"),
+                    offer: body.offer,
+                    productID: body.productID
+                )
+            )
+        }
+    }
+
+    private func addTransactions(to control: RouterGroup<BasicRequestContext>) {
+        func act(
+            _ verb: String,
+            _ action: @escaping @Sendable (Request, String) async throws -> Void
+        ) {
+            control.post("transactions/:id/\(verb)") { [store] request, context in
+                let id = try context.parameters.require("id")
+                try await action(request, id)
+                return try Response.json(await store.signedTransaction(id))
+            }
+        }
+        act("refund") { [store] request, id in
+            let body: ControlBody.Refund = try await request.control()
+            try await store.refund(id, reason: body.reason ?? 0, percentage: body.percentage)
+        }
+        act("reverse") { [store] _, id in try await store.reverseRefund(id) }
+        act("finish") { [store] _, id in try await store.finish(id) }
+        act("request_refund") { [store] request, id in
+            let body: ControlBody.RefundRequest = try await request.control()
+            try await store.requestRefund(id, reason: body.reason ?? "UNINTENDED_PURCHASE")
+        }
+        act("decline_refund") { [store] _, id in try await store.declineRefund(id) }
+        control.get("transactions/:id") { [store] _, context in
+            try Response.json(await store.signedTransaction(try context.parameters.require("id")))
+        }
+    }
+
+    private func addNotifications(to control: RouterGroup<BasicRequestContext>) {
+        control.get("notifications") { [store] _, _ in
+            let all = await store.notifications()
+            return try Response.json(
+                ControlBody.Listing(data: all.map(ControlBody.NotificationState.init))
+            )
+        }
+        control.post("notifications/test") { [store] _, _ in
+            try Response.json(
+                ControlBody.TestNotification(token: await store.requestTestNotification())
+            )
+        }
+        control.get("consumption") { [store] _, _ in
+            try Response.json(ControlBody.List(data: await store.consumptionAnswers()))
+        }
+    }
+}
+
+/// Turns refusals into 404, 409 and 400.
+struct RefusalMiddleware: RouterMiddleware {
+    typealias Context = BasicRequestContext
+
+    func handle(
+        _ request: Request,
+        context: BasicRequestContext,
+        next: (Request, BasicRequestContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let refusal as SimulatedAppStore.Refusal {
+            struct Body: Encodable {
+                struct Error: Encodable {
+                    var message: String
+                }
+                var error: Error
+            }
+            let status: HTTPResponse.Status =
+                switch refusal {
+                case .notFound: .notFound
+                case .notPossible: .conflict
+                case .invalid: .badRequest
+                }
+            return try Response.json(
+                Body(error: .init(message: refusal.description)),
+                status: status
+            )
+        }
+    }
+}
+
+extension Request {
+    /// The body of a control call; none counts as `{}`.
+    func control<Body: Decodable>(_ type: Body.Type = Body.self) async throws -> Body {
+        let bytes = try await bytes()
+        do {
+            return try JSONDecoder().decode(
+                Body.self,
+                from: bytes.isEmpty ? Data("{}".utf8) : bytes
+            )
+        } catch {
+            throw SimulatedAppStore.Refusal.invalid("The body is not what is expected: \(error)")
+        }
+    }
+}
+
+extension Int64 {
+    func addingClamped(_ other: Int64) -> Int64 {
+        let (sum, overflows) = addingReportingOverflow(other)
+        return overflows ? (other > 0 ? .max : .min) : sum
+    }
+}

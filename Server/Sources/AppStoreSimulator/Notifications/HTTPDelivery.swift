@@ -1,0 +1,61 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Posts notifications over HTTP as Apple's servers do: 200 to 206 is success, the body is
+/// ignored, redirects are not followed.
+struct HTTPDelivery: Sendable {
+    private let timeout: TimeAmount
+
+    /// - Parameter milliseconds: how long the whole exchange may take.
+    init(timeout milliseconds: Int64) {
+        timeout = .milliseconds(milliseconds)
+    }
+
+    // One client for the process, never shut down: its event loops are the process's own.
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        // A refused connection is an attempt that failed; the ladder decides about the next one.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
+    private struct Body: Encodable {
+        var signedPayload: String
+    }
+
+    @Sendable func post(
+        _ signedPayload: String,
+        to url: String
+    ) async -> SimulatedAppStore.SendAttemptResult {
+        guard let body = try? JSONEncoder().encode(Body(signedPayload: signedPayload)) else {
+            return .other
+        }
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json; charset=utf-8")
+        request.headers.add(name: "User-Agent", value: "App Store Server Notifications")
+        request.body = .bytes(ByteBuffer(bytes: body))
+        do {
+            let response = try await Self.client.execute(request, timeout: timeout)
+            let status = Int(response.status.code)
+            _ = try? await response.body.collect(upTo: 1 << 20)
+            return (200...206).contains(status) ? .success : .unsuccessfulHTTPResponseCode
+        } catch let error as HTTPClientError {
+            switch error {
+            case .deadlineExceeded, .readTimeout, .connectTimeout: return .timedOut
+            case .remoteConnectionClosed: return .prematureClose
+            default: return .other
+            }
+        } catch is IOError {
+            return .socketIssue
+        } catch {
+            let type = String(reflecting: Swift.type(of: error))
+            if type.contains("NIOSSL") { return .tlsIssue }
+            if type.contains("NIOConnectionError") { return .noResponse }
+            return type.contains("HTTPParser") ? .invalidResponse : .other
+        }
+    }
+}

@@ -1,0 +1,27 @@
+extension SimulatedAppStore.World {
+    /// Hours from each failed attempt of a version 2 notification to the next.
+    static let retryHours: [Int64] = [1, 12, 24, 48, 72]
+
+    /// Writes down how an attempt went, and when the next one is.
+    mutating func recordAttempt(
+        _ id: String,
+        at now: Int64,
+        result: SimulatedAppStore.SendAttemptResult
+    ) {
+        guard var notification = notifications[id] else { return }
+        notification.attempts.append(.init(attemptDate: now, sendAttemptResult: result))
+        notification.nextAttempt = nil
+        let failures = notification.attempts.count
+        // The sandbox tries once.
+        if result != .success, environment == .production, failures <= Self.retryHours.count {
+            notification.nextAttempt = now + Self.retryHours[failures - 1] * 3_600_000
+        }
+        notifications[id] = notification
+        if let next = notification.nextAttempt { dues.insert(.notification(id), at: next) }
+    }
+
+    /// Takes a notification off the queue for an attempt that begins now.
+    mutating func beginAttempt(_ id: String) {
+        notifications[id]?.nextAttempt = nil
+    }
+}

@@ -1,0 +1,51 @@
+import Crypto
+import Foundation
+
+/// Signs objects as the App Store does: compact JWS, ES256, the chain in `x5c`.
+struct PayloadSigner: Sendable {
+    private let header: String
+    private let key: P256.Signing.PrivateKey
+
+    init(_ authority: CertificateAuthority) throws {
+        struct Header: Encodable {
+            var alg = "ES256"
+            var x5c: [String]
+        }
+        header = try Self.encoder.encode(Header(x5c: authority.chain)).base64URL
+        key = authority.signingKey
+    }
+
+    /// - Throws: only what `JSONEncoder` and the signing key may throw.
+    func sign(_ payload: some Encodable) throws -> String {
+        let signed = header + "." + (try Self.encoder.encode(payload).base64URL)
+        let signature = try key.signature(for: Data(signed.utf8))
+        return signed + "." + signature.rawRepresentation.base64URL
+    }
+
+    static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+}
+
+extension Data {
+    /// Base64 for URLs, unpadded.
+    var base64URL: String {
+        base64EncodedString()
+            .replacingOccurrences(of: "+", with: "-")
+            .replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+    }
+
+    /// - Parameter base64URL: Base64 for URLs, unpadded; anything else gives `nil`.
+    init?(base64URL: String) {
+        guard !base64URL.contains(where: { "+/=".contains($0) }) else { return nil }
+        var text =
+            base64URL
+            .replacingOccurrences(of: "-", with: "+")
+            .replacingOccurrences(of: "_", with: "/")
+        text += String(repeating: "=", count: (4 - text.count % 4) % 4)
+        self.init(base64Encoded: text)
+    }
+}

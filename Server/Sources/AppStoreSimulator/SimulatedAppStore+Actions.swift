@@ -1,0 +1,309 @@
+import SandboxClock
+
+extension SimulatedAppStore {
+    /// What StoreKit hands to the app after a purchase.
+    public struct SignedTransaction: Codable, Hashable, Sendable {
+        public var transactionID: String
+        public var originalTransactionID: String
+        /// `jwsRepresentation`.
+        public var jws: String
+
+        enum CodingKeys: String, CodingKey {
+            case transactionID = "transaction_id"
+            case originalTransactionID = "original_transaction_id"
+            case jws = "signed_transaction"
+        }
+    }
+
+    /// What StoreKit on the customer's device would show.
+    public struct DeviceView: Codable, Hashable, Sendable {
+        /// Signed transactions of `Transaction.currentEntitlements`.
+        public var currentEntitlements: [String]
+        /// Signed transactions of `Transaction.unfinished`.
+        public var unfinished: [String]
+        /// The signed app transaction.
+        public var appTransaction: String
+
+        enum CodingKeys: String, CodingKey {
+            case currentEntitlements = "current_entitlements"
+            case unfinished
+            case appTransaction = "app_transaction"
+        }
+    }
+
+    // MARK: - As the customer
+
+    /// An Apple account downloads the app.
+    /// - Parameters:
+    ///   - appAccountToken: a UUID, given with purchases that state none.
+    ///   - storefront: ISO 3166-1 alpha-3.
+    ///   - family: any name; accounts of one family share what is shareable.
+    public func createCustomer(
+        appAccountToken: String? = nil,
+        storefront: String = "USA",
+        family: String? = nil
+    ) async throws -> Customer {
+        try await change { world, now in
+            world.createCustomer(
+                appAccountToken: appAccountToken,
+                storefront: storefront,
+                family: family,
+                at: now
+            )
+        }
+    }
+
+    /// The customer confirms a purchase; the result is what the app gets to post to its server.
+    /// - Parameter offer: an offer's identifier; introductory offers apply by themselves.
+    public func buy(
+        _ productID: String,
+        customer: String,
+        appAccountToken: String? = nil,
+        quantity: Int = 1,
+        offer: String? = nil
+    ) async throws -> SignedTransaction {
+        let id = try await change { world, now in
+            try world.buy(
+                productID,
+                by: customer,
+                appAccountToken: appAccountToken,
+                quantity: quantity,
+                offer: offer,
+                at: now
+            ).id
+        }
+        return try await signedTransaction(id)
+    }
+
+    /// Turns automatic renewal off.
+    public func cancel(_ originalTransactionID: String) async throws {
+        try await change { world, now in
+            try world.setAutoRenew(false, of: originalTransactionID, at: now)
+        }
+    }
+
+    /// Turns automatic renewal on again.
+    public func resume(_ originalTransactionID: String) async throws {
+        try await change { world, now in
+            try world.setAutoRenew(true, of: originalTransactionID, at: now)
+        }
+    }
+
+    /// Changes to another plan of the group: up at once, down at the next renewal.
+    public func changePlan(
+        _ originalTransactionID: String,
+        to productID: String
+    ) async throws -> SignedTransaction {
+        let id = try await change { world, now in
+            try world.changePlan(
+                of: try world.subscription(originalTransactionID),
+                to: try world.product(productID),
+                at: now
+            ).id
+        }
+        return try await signedTransaction(id)
+    }
+
+    /// Redeems an offer on an active subscription.
+    /// - Parameter productID: the plan the offer is for; the current one if left out.
+    public func redeemOffer(
+        _ originalTransactionID: String,
+        offer: String,
+        productID: String? = nil
+    ) async throws -> SignedTransaction {
+        let id = try await change { world, now in
+            let subscription = try world.subscription(originalTransactionID)
+            return try world.redeem(
+                offer,
+                on: subscription,
+                product: try world.product(productID ?? subscription.productID),
+                at: now
+            ).id
+        }
+        return try await signedTransaction(id)
+    }
+
+    /// Agrees to a higher price.
+    public func consentToPriceIncrease(_ originalTransactionID: String) async throws {
+        try await change { world, _ in
+            try world.consentToPriceIncrease(originalTransactionID)
+        }
+    }
+
+    /// Joins a family, or leaves it by `nil`; what the others share becomes the joiner's too.
+    public func join(family: String?, customer: String) async throws {
+        try await change { world, now in try world.join(family: family, customer, at: now) }
+    }
+
+    /// The app has handed out what was bought.
+    public func finish(_ transactionID: String) async throws {
+        try await change { world, _ in try world.finish(transactionID) }
+    }
+
+    /// Asks Apple for the money back, which asks the app what was consumed.
+    /// - Parameter reason: a `consumptionRequestReason`.
+    public func requestRefund(
+        _ transactionID: String,
+        reason: String = "UNINTENDED_PURCHASE"
+    ) async throws {
+        try await change { world, _ in try world.requestRefund(transactionID, reason: reason) }
+    }
+
+    // MARK: - As the bank
+
+    /// The customer's card is refused from now on.
+    public func failBilling(customer: String) async throws {
+        try await change { world, _ in try world.failBilling(customer) }
+    }
+
+    /// The card works again, and what is overdue is charged.
+    public func recoverBilling(customer: String) async throws {
+        try await change { world, now in try world.recoverBilling(customer, at: now) }
+    }
+
+    // MARK: - As Apple
+
+    /// Refunds a transaction.
+    /// - Parameters:
+    ///   - reason: 1 for an issue in the app, 0 for any other.
+    ///   - percentage: thousandths of a percent of the price; whole if left out.
+    public func refund(
+        _ transactionID: String,
+        reason: Int = 0,
+        percentage: Int? = nil
+    ) async throws {
+        try await change { world, now in
+            try world.refund(transactionID, reason: reason, percentage: percentage, at: now)
+        }
+    }
+
+    /// Takes a refund back.
+    public func reverseRefund(_ transactionID: String) async throws {
+        try await change { world, now in try world.reverseRefund(transactionID, at: now) }
+    }
+
+    /// Refuses a refund that was asked for.
+    public func declineRefund(_ transactionID: String) async throws {
+        try await change { world, _ in try world.declineRefund(transactionID) }
+    }
+
+    /// Moves a subscription's renewal date by 1 to 90 days.
+    public func extend(_ originalTransactionID: String, days: Int) async throws {
+        _ = try await change { world, now in
+            try world.extend(originalTransactionID, days: days, at: now)
+        }
+    }
+
+    /// Raises a product's price for its subscribers.
+    public func raisePrice(
+        of productID: String,
+        to price: Int64,
+        consentRequired: Bool
+    ) async throws {
+        try await change { world, _ in
+            try world.raisePrice(of: productID, to: price, consentRequired: consentRequired)
+        }
+    }
+
+    /// A family member loses what was shared.
+    public func revokeFamilyShare(_ originalTransactionID: String) async throws {
+        try await change { world, now in
+            try world.revokeFamilyShare(originalTransactionID, at: now)
+        }
+    }
+
+    /// Sends a TEST notification and returns its token.
+    public func requestTestNotification() async throws -> String {
+        try await change { world, now in
+            guard world.notificationURL != nil else {
+                throw Refusal.notPossible("No notification URL is configured.")
+            }
+            let token = "\(world.random.uuid())_\(now)"
+            var announcement = Announcement(type: "TEST")
+            announcement.testToken = token
+            world.announcements.append(announcement)
+            return token
+        }
+    }
+
+    // MARK: - Looking
+
+    /// A transaction signed anew.
+    public func signedTransaction(_ id: String) async throws -> SignedTransaction {
+        let now = await clock.now
+        let transaction = try world.transaction(id)
+        return SignedTransaction(
+            transactionID: transaction.id,
+            originalTransactionID: transaction.originalID,
+            jws: try signed(transaction, at: now)
+        )
+    }
+
+    /// What StoreKit on the customer's device shows now.
+    public func entitlements(customer id: String) async throws -> DeviceView {
+        let now = await clock.now
+        let customer = try world.customer(id)
+        let all = world.transactionsOf(id)
+        return DeviceView(
+            currentEntitlements: try all.filter { isCurrent($0, at: now) }
+                .map { try signed($0, at: now) },
+            unfinished: try all.filter { !$0.isFinished }.map { try signed($0, at: now) },
+            appTransaction: try signedAppTransaction(customer, at: now)
+        )
+    }
+
+    private func isCurrent(_ transaction: Transaction, at now: Int64) -> Bool {
+        guard transaction.revocation == nil, !transaction.isUpgraded else { return false }
+        switch transaction.kind {
+        case .consumable:
+            return false
+        case .nonConsumable:
+            return true
+        case .nonRenewing:  // The latest one of a product stays listed for ever.
+            return world.transactionsOf(transaction.customer)
+                .last { $0.productID == transaction.productID }?.id == transaction.id
+        case .autoRenewable:
+            guard let subscription = world.subscriptions[transaction.originalID],
+                subscription.latestTransactionID == transaction.id
+            else { return false }
+            return subscription.state == .active || subscription.state == .billingGrace
+        }
+    }
+
+    /// Every transaction of a customer in the order of purchase.
+    public func transactions(customer id: String) throws -> [Transaction] {
+        _ = try world.customer(id)
+        return world.transactionsOf(id)
+    }
+
+    /// A subscription by its original transaction id.
+    public func subscription(_ originalTransactionID: String) throws -> Subscription {
+        try world.subscription(originalTransactionID)
+    }
+
+    /// A customer by id.
+    public func customer(_ id: String) throws -> Customer {
+        try world.customer(id)
+    }
+
+    /// The first customer with this token.
+    public func customer(appAccountToken: String) -> Customer? {
+        world.customers.values.filter { $0.appAccountToken == appAccountToken.lowercased() }
+            .min { $0.id < $1.id }
+    }
+
+    /// Everybody who has the app.
+    public func customers() -> [Customer] {
+        world.customers.values.sorted { ($0.id.count, $0.id) < ($1.id.count, $1.id) }
+    }
+
+    /// Everything the app sells.
+    public func products() -> [Product] {
+        world.products.values.sorted { $0.id < $1.id }
+    }
+
+    /// Every notification in the order of first sending.
+    public func notifications() -> [Notification] {
+        world.notificationOrder.compactMap { world.notifications[$0] }
+    }
+}

@@ -1,0 +1,271 @@
+public import Foundation
+public import SandboxClock
+
+/// The App Store played by us: customers buy, subscriptions renew and lapse on a virtual clock,
+/// and the app's server is told in Apple's own signed words, under a root certificate of our own.
+///
+/// Every action returns once the app's server has answered the notifications that it caused.
+public actor SimulatedAppStore: VirtualClock.Participant {
+    /// Posts a signed payload to an address and says how that went.
+    public typealias Deliver =
+        @Sendable (_ signedPayload: String, _ url: String) async -> SendAttemptResult
+
+    /// The certificate that a verifier has to trust, in DER.
+    public nonisolated let rootDER: Data
+    /// The environment that this store plays.
+    public nonisolated let environment: Environment
+    nonisolated let clock: VirtualClock
+    let signer: PayloadSigner
+    let authority: CertificateAuthority
+    private let deliver: Deliver
+    private let statePath: String?
+
+    /// Keys for the App Store Server API; the first one is the store's own.
+    public private(set) var apiKeys: [APIKey]
+    var world: World
+    private var faults: Faults
+    private var faultRandom: SeededRandom
+    private var rateLimits: RateLimits?
+
+    private struct Snapshot: Codable {
+        var authority: CertificateAuthority.Snapshot
+        var apiKeys: [APIKey]
+        var world: World
+        var now: Int64
+    }
+
+    private var lastNow: Int64 = 0
+    /// The date of the newest signature; see `tell`.
+    var lastSigned: Int64 = 0
+
+    /// The instant at which the store in a state file was left, so that a clock can go on there.
+    public static func savedNow(statePath: String) -> Int64? {
+        let bytes = try? Data(contentsOf: URL(fileURLWithPath: statePath))
+        return bytes.flatMap { try? JSONDecoder().decode(Snapshot.self, from: $0) }?.now
+    }
+
+    /// Opens the store, or takes up the one that `statePath` holds.
+    ///
+    /// The caller lets it join `clock`.
+    /// - Parameter deliver: how notifications reach the app's server; over HTTP unless a test
+    ///   wants to look at them directly.
+    /// - Throws: when the state cannot be read, or keys and certificates cannot be made.
+    public init(
+        configuration: Configuration,
+        clock: VirtualClock,
+        deliver: Deliver? = nil
+    ) throws {
+        self.clock = clock
+        statePath = configuration.statePath
+        environment = configuration.environment
+        faults = configuration.faults
+        faultRandom = SeededRandom(seed: configuration.seed ^ 0xF4017)
+        if configuration.enforcesRateLimits {
+            rateLimits = RateLimits(environment: configuration.environment)
+        }
+        self.deliver =
+            deliver ?? HTTPDelivery(timeout: configuration.deliveryTimeout).post
+        if let path = configuration.statePath, FileManager.default.fileExists(atPath: path) {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            let snapshot = try JSONDecoder().decode(Snapshot.self, from: bytes)
+            authority = try CertificateAuthority(snapshot.authority)
+            apiKeys = snapshot.apiKeys
+            world = snapshot.world
+            lastNow = snapshot.now
+            lastSigned = snapshot.now
+            world.rebuildDues(now: snapshot.now)
+            for product in configuration.products { world.products[product.id] = product }
+            if let url = configuration.notificationURL { world.notificationURL = url }
+        } else {
+            authority = try CertificateAuthority.generate(ocspURL: configuration.ocspURL)
+            var fresh = World(configuration)
+            apiKeys = [APIKey.generate(using: &fresh.random)]
+            world = fresh
+        }
+        rootDER = authority.snapshot.root.certificate
+        signer = try PayloadSigner(authority)
+    }
+
+    /// The store's own key for the App Store Server API.
+    public var apiKey: APIKey { apiKeys[0] }
+
+    // MARK: - Configuration
+
+    /// Where notifications go from now on; `nil` sends none.
+    public func setNotificationURL(_ url: String?) {
+        world.notificationURL = url
+        save()
+    }
+
+    /// Names the app.
+    public func setApp(bundleID: String, appAppleID: Int64) {
+        world.bundleID = bundleID
+        world.appAppleID = appAppleID
+        save()
+    }
+
+    /// Adds products, or replaces those of the same id.
+    public func setProducts(_ products: [Product]) {
+        for product in products { world.products[product.id] = product }
+        save()
+    }
+
+    /// Accepts tokens signed with another key too.
+    public func register(_ key: APIKey) {
+        apiKeys.removeAll { $0.keyID == key.keyID }
+        apiKeys.append(key)
+        save()
+    }
+
+    /// What goes wrong from now on.
+    public func setFaults(_ faults: Faults) {
+        self.faults = faults
+    }
+
+    /// The behaviour from now on, where the store's documentation leaves it open.
+    public func setBehaviour(_ behaviour: Behaviour) {
+        world.behaviour = behaviour
+        save()
+    }
+
+    /// Counts one call of the App Store Server API.
+    /// - Throws: 4290000 when there were too many.
+    func admit(method: String, path: String, wall: Double) throws(APIError) {
+        try rateLimits?.admit(method: method, path: path, wall: wall)
+    }
+
+    // MARK: - Time
+
+    /// When something happens by itself next.
+    public func nextDue() -> Int64? {
+        world.nextDue()?.instant
+    }
+
+    /// Renews, fails, ends and delivers what is due by `instant`; returns once the app's server
+    /// has answered.
+    public func perform(at instant: Int64) async {
+        while let entry = world.nextDue(), entry.instant <= instant {
+            switch entry.subject {
+            case .subscription(let id):
+                world.performDue(id, at: entry.instant)
+                await tell(at: entry.instant)
+            case .notification(let id):
+                lastNow = max(lastNow, instant)
+                world.beginAttempt(id)
+                await attempt(id, at: instant)
+                save()
+            }
+        }
+    }
+
+    // MARK: - Changing the world
+
+    /// Makes one change, keeps it, and tells the app's server.
+    func change<Result: Sendable>(
+        _ body: (inout World, Int64) throws -> Result
+    ) async throws -> Result {
+        let now = await clock.now
+        let result = try body(&world, now)
+        await tell(at: now)
+        return result
+    }
+
+    /// Signs what was announced and sends it.
+    private func tell(at now: Int64) async {
+        lastNow = max(lastNow, now)
+        let announcements = world.announcements
+        world.announcements = []
+        var sent: [String] = []
+        for announcement in announcements {
+            // Two statements about one thing never bear the same date, even while the clock stands.
+            lastSigned = max(now, lastSigned + 1)
+            guard let notification = sign(announcement, at: lastSigned) else { continue }
+            world.notifications[notification.id] = notification
+            world.notificationOrder.append(notification.id)
+            if let token = announcement.testToken { world.testTokens[token] = notification.id }
+            if notification.url != nil { sent.append(notification.id) }
+        }
+        save()
+        guard !sent.isEmpty else { return }
+        for id in sent { await attemptFirst(id, at: now) }
+        save()
+    }
+
+    private func sign(_ announcement: Announcement, at now: Int64) -> Notification? {
+        let payload = notificationPayload(announcement, at: now)
+        guard let signed = try? signer.sign(payload) else { return nil }
+        return Notification(
+            id: payload.notificationUUID,
+            type: announcement.type,
+            subtype: announcement.subtype,
+            signedDate: now,
+            signedPayload: signed,
+            transactionID: announcement.transaction?.id,
+            originalTransactionID: announcement.transaction?.originalID,
+            url: world.notificationURL
+        )
+    }
+
+    private func attemptFirst(_ id: String, at now: Int64) async {
+        var wait: Int64 = 0
+        if chance(faults.delay) {
+            wait = 1 + Int64(faultRandom.next() % UInt64(max(1, faults.longestDelay)))
+        } else if chance(faults.reorder) {
+            wait = 1
+        }
+        guard wait == 0 else {
+            world.notifications[id]?.nextAttempt = now + wait
+            world.dues.insert(.notification(id), at: now + wait)
+            return
+        }
+        await attempt(id, at: now)
+    }
+
+    private func attempt(_ id: String, at now: Int64) async {
+        guard let notification = world.notifications[id], let url = notification.url else { return }
+        let result: SendAttemptResult
+        if faults.isOutage(at: now) || chance(faults.drop) {
+            result = .noResponse
+        } else {
+            var payload = notification.signedPayload
+            if chance(faults.corrupt) { payload = Self.damaged(payload) }
+            let isTwice = chance(faults.duplicate)
+            result = await deliver(payload, url)
+            if isTwice { _ = await deliver(payload, url) }
+        }
+        let isLate = result == .success && chance(faults.slow)
+        world.recordAttempt(id, at: now, result: isLate ? .timedOut : result)
+    }
+
+    private func chance(_ share: Double) -> Bool {
+        guard share > 0 else { return false }
+        return Double(faultRandom.next() >> 11) / Double(1 << 53) < share
+    }
+
+    /// Whether this call of the App Store Server API is to fail.
+    func failsCall() -> Bool {
+        chance(faults.apiErrors)
+    }
+
+    /// The payload with one character of its signature changed.
+    private static func damaged(_ payload: String) -> String {
+        var characters = Array(payload)
+        let index = max(0, characters.count - 20)
+        characters[index] = characters[index] == "A" ? "B" : "A"
+        return String(characters)
+    }
+
+    // MARK: - Keeping
+
+    func save() {
+        guard let statePath else { return }
+        let snapshot = Snapshot(
+            authority: authority.snapshot,
+            apiKeys: apiKeys,
+            world: world,
+            now: lastNow
+        )
+        guard let bytes = try? PayloadSigner.encoder.encode(snapshot) else { return }
+        try? bytes.write(to: URL(fileURLWithPath: statePath), options: .atomic)
+    }
+}

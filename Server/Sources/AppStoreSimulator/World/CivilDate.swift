@@ -1,0 +1,62 @@
+/// The proleptic Gregorian calendar in UTC, on integers.
+struct CivilDate {
+    static let millisecondsPerDay: Int64 = 86_400_000
+
+    var year: Int64
+    var month: Int64
+    var day: Int64
+
+    /// - Parameter daysSince1970: whole days since 1970-01-01.
+    init(daysSince1970: Int64) {
+        let shifted = daysSince1970 + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    init(year: Int64, month: Int64, day: Int64) {
+        self.year = year
+        self.month = month
+        self.day = day
+    }
+
+    var daysSince1970: Int64 {
+        let shiftedYear = month <= 2 ? year - 1 : year
+        let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
+        let yearOfEra = shiftedYear - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    static func lastDay(ofMonth month: Int64, in year: Int64) -> Int64 {
+        switch month {
+        case 4, 6, 9, 11: 30
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        default: 31
+        }
+    }
+
+    /// `instant` moved by whole months, its time of day kept, its day clamped to the month's last.
+    static func adding(months: Int, to instant: Int64) -> Int64 {
+        var days = instant / millisecondsPerDay
+        var time = instant % millisecondsPerDay
+        if time < 0 {
+            days -= 1
+            time += millisecondsPerDay
+        }
+        let start = CivilDate(daysSince1970: days)
+        let total = start.year * 12 + start.month - 1 + Int64(months)
+        let year = total >= 0 ? total / 12 : (total - 11) / 12
+        let month = total - year * 12 + 1
+        let day = min(start.day, lastDay(ofMonth: month, in: year))
+        return CivilDate(year: year, month: month, day: day).daysSince1970 * millisecondsPerDay
+            + time
+    }
+}

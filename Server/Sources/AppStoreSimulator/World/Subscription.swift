@@ -1,0 +1,65 @@
+extension SimulatedAppStore {
+    /// What the store knows of one auto-renewable subscription beside its transactions.
+    public struct Subscription: Codable, Hashable, Sendable {
+        /// The numbers are those of the App Store Server API's `status`.
+        public enum State: Int, Codable, Sendable {
+            case active = 1
+            case expired = 2
+            case billingRetry = 3
+            case billingGrace = 4
+            case revoked = 5
+        }
+
+        /// A higher price to come, and what the customer said to it.
+        public struct PriceIncrease: Codable, Hashable, Sendable {
+            public var price: Int64
+            public var isAccepted: Bool
+        }
+
+        public let originalTransactionID: String
+        public let customer: String
+        public let group: String
+        public var productID: String
+        /// What the next period will be; differs from `productID` after a downgrade.
+        public var autoRenewProductID: String
+        public var autoRenews = true
+        public var state = State.active
+        public var latestTransactionID: String
+        /// End of the current period, and so the date of the next charge.
+        public var renewalDate: Int64
+        public var gracePeriodExpiresDate: Int64?
+        public var billingRetryEnds: Int64?
+        /// 1 cancelled, 2 billing, 3 price increase refused, 4 product gone, 5 other.
+        public var expirationIntent: Int?
+        /// What the next period costs, in milliunits.
+        public var renewalPrice: Int64
+        public var priceIncrease: PriceIncrease?
+        public var appAccountToken: String?
+        /// When the present run of periods began.
+        public var recentStart: Int64
+        /// The buyer's subscription that this one, a family member's, follows.
+        public var sharedFrom: String?
+
+        /// Calendar months are counted from here, so that the 31st comes back after a February.
+        var anchor: Int64
+        var periodsSinceAnchor = 1
+        var renewals = 0
+        var extensions: [Int64] = []
+        /// The offer in force, and how many more periods it covers.
+        var offer: Offer?
+        var offerPeriodsLeft = 0
+        /// An offer redeemed for the next period.
+        var pendingOffer: Offer?
+
+        /// When something happens to it by itself, given how early renewals are charged.
+        func nextDue(lead: Int64) -> Int64? {
+            guard sharedFrom == nil else { return nil }
+            switch state {
+            case .active: return autoRenews ? renewalDate - lead : renewalDate
+            case .billingGrace: return gracePeriodExpiresDate
+            case .billingRetry: return billingRetryEnds
+            case .expired, .revoked: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,323 @@
+extension SimulatedAppStore.World {
+    /// A customer taps the buy button and confirms; returns the transaction the device gets.
+    mutating func buy(
+        _ productID: String,
+        by customerID: String,
+        appAccountToken: String?,
+        quantity: Int,
+        offer offerID: String?,
+        at now: Int64
+    ) throws(Refusal) -> Transaction {
+        let product = try product(productID)
+        let customer = try customer(customerID)
+        guard product.isForSale else { throw .notPossible("\(productID) is not for sale.") }
+        guard (1...10).contains(quantity) else { throw .invalid("quantity is from 1 to 10.") }
+        guard quantity == 1 || product.kind == .consumable else {
+            throw .invalid("Only a consumable has a quantity.")
+        }
+        guard !customer.billingFails else {
+            throw .notPossible("The card of \(customerID) is refused.")
+        }
+        let token = appAccountToken?.lowercased() ?? customer.appAccountToken
+        if product.kind == .autoRenewable {
+            return try subscribe(to: product, customer, token: token, offer: offerID, at: now)
+        }
+        if product.kind == .nonConsumable,
+            let owned = transactionsOf(customerID).last(where: {
+                $0.productID == productID && $0.revocation == nil
+            })
+        {
+            return owned  // Buying it again is free and changes nothing.
+        }
+        let id = nextTransactionID()
+        let transaction = Transaction(
+            id: id,
+            originalID: id,
+            customer: customerID,
+            orderID: nextOrderID(),
+            productID: productID,
+            kind: product.kind,
+            purchaseDate: now,
+            originalPurchaseDate: now,
+            quantity: quantity,
+            appAccountToken: token,
+            ownership: .purchased,
+            reason: .purchase,
+            price: product.price * Int64(quantity),
+            currency: product.currency
+        )
+        record(transaction, at: now)
+        announce("ONE_TIME_CHARGE", transaction: id)
+        share(transaction, at: now)
+        return transactions[id] ?? transaction
+    }
+
+    private mutating func subscribe(
+        to product: Product,
+        _ customer: Customer,
+        token: String?,
+        offer offerID: String?,
+        at now: Int64
+    ) throws(Refusal) -> Transaction {
+        let group = product.subscriptionGroup ?? product.id
+        var previous = subscription(of: customer.id, in: group)
+        if previous?.sharedFrom != nil { previous = nil }
+        if let current = previous {
+            switch current.state {
+            case .active where offerID != nil:
+                return try redeem(offerID ?? "", on: current, product: product, at: now)
+            case .active:
+                return try changePlan(of: current, to: product, at: now)
+            case .billingGrace, .billingRetry:
+                renew(current, at: now)
+                return try latestTransaction(of: current.originalTransactionID)
+            case .expired, .revoked:
+                break
+            }
+        }
+        let offer = try offer(offerID, of: product, for: customer)
+        let id = nextTransactionID()
+        let continues = previous != nil && behaviour.resubscribeKeepsOriginalTransactionID
+        let originalID = continues ? previous?.originalTransactionID ?? id : id
+        let end = endOfFirstPeriod(of: product, offer: offer, from: now)
+        let transaction = Transaction(
+            id: id,
+            originalID: originalID,
+            customer: customer.id,
+            webOrderLineItemID: nextLineItemID(),
+            orderID: nextOrderID(),
+            productID: product.id,
+            kind: .autoRenewable,
+            subscriptionGroup: group,
+            purchaseDate: now,
+            originalPurchaseDate: transactions[originalID]?.originalPurchaseDate ?? now,
+            expiresDate: end,
+            quantity: 1,
+            appAccountToken: token,
+            ownership: .purchased,
+            reason: .purchase,
+            offer: offer,
+            price: offer?.price ?? product.price,
+            currency: product.currency
+        )
+        record(transaction, at: now)
+        var subscription = Subscription(
+            originalTransactionID: originalID,
+            customer: customer.id,
+            group: group,
+            productID: product.id,
+            autoRenewProductID: product.id,
+            latestTransactionID: id,
+            renewalDate: end,
+            renewalPrice: product.price,
+            appAccountToken: token,
+            recentStart: now,
+            anchor: now
+        )
+        start(&subscription, product: product, offer: offer, from: now, to: end)
+        if let previous, now - previous.renewalDate <= renewals.ignoredGap,
+            previous.state == .expired
+        {
+            subscription.recentStart = previous.recentStart
+        }
+        record(subscription)
+        announce(
+            "SUBSCRIBED",
+            previous == nil ? "INITIAL_BUY" : "RESUBSCRIBE",
+            subscription: originalID
+        )
+        share(transaction, at: now)
+        return try latestTransaction(of: originalID)
+    }
+
+    /// Changes to another plan of the group: up at once, down at the next renewal.
+    mutating func changePlan(
+        of subscription: Subscription,
+        to product: Product,
+        at now: Int64
+    ) throws(Refusal) -> Transaction {
+        guard subscription.state == .active, subscription.sharedFrom == nil else {
+            throw .notPossible("Only an active subscription of one's own can be changed.")
+        }
+        guard product.subscriptionGroup == subscription.group else {
+            throw .invalid("\(product.id) is not in group \(subscription.group).")
+        }
+        var changed = subscription
+        let original = subscription.originalTransactionID
+        if product.id == subscription.productID {
+            if subscription.autoRenewProductID != product.id {
+                changed.autoRenewProductID = product.id
+                changed.renewalPrice = product.price
+                record(changed)
+                announce("DID_CHANGE_RENEWAL_PREF", subscription: original)
+            } else if !subscription.autoRenews {
+                try setAutoRenew(true, of: original, at: now)
+            } else {
+                throw .notPossible("Already subscribed to \(product.id).")
+            }
+            return try latestTransaction(of: original)
+        }
+        let current = try self.product(subscription.productID)
+        let isUpgrade = (product.level ?? 1) < (current.level ?? 1)
+        let isEqualCrossgrade =
+            product.level == current.level && product.period == current.period
+        guard isUpgrade || isEqualCrossgrade else {
+            changed.autoRenewProductID = product.id
+            changed.renewalPrice = product.price
+            changed.autoRenews = true
+            record(changed)
+            announce("DID_CHANGE_RENEWAL_PREF", "DOWNGRADE", subscription: original)
+            return try latestTransaction(of: original)
+        }
+        return try upgrade(changed, to: product, offer: nil, at: now)
+    }
+
+    /// Replaces the running period by one of `product` that begins now.
+    mutating func upgrade(
+        _ subscription: Subscription,
+        to product: Product,
+        offer: Offer?,
+        at now: Int64
+    ) throws(Refusal) -> Transaction {
+        var changed = subscription
+        let original = subscription.originalTransactionID
+        var replaced = try transaction(subscription.latestTransactionID)
+        replaced.isUpgraded = true
+        if behaviour.upgradeSendsRefund {
+            replaced.revocation = .init(date: now, reason: 0, type: "REFUND_PRORATED")
+        }
+        record(replaced, at: now)
+        let end = endOfFirstPeriod(of: product, offer: offer, from: now)
+        let transaction = Transaction(
+            id: nextTransactionID(),
+            originalID: original,
+            customer: subscription.customer,
+            webOrderLineItemID: nextLineItemID(),
+            orderID: nextOrderID(),
+            productID: product.id,
+            kind: .autoRenewable,
+            subscriptionGroup: subscription.group,
+            purchaseDate: now,
+            originalPurchaseDate: replaced.originalPurchaseDate,
+            expiresDate: end,
+            quantity: 1,
+            appAccountToken: subscription.appAccountToken,
+            ownership: .purchased,
+            reason: .purchase,
+            offer: offer,
+            price: offer?.price ?? product.price,
+            currency: product.currency
+        )
+        record(transaction, at: now)
+        changed.productID = product.id
+        changed.autoRenewProductID = product.id
+        changed.autoRenews = true
+        changed.latestTransactionID = transaction.id
+        changed.priceIncrease = nil
+        start(&changed, product: product, offer: offer, from: now, to: end)
+        record(changed)
+        announce(
+            offer == nil ? "DID_CHANGE_RENEWAL_PREF" : "OFFER_REDEEMED",
+            "UPGRADE",
+            subscription: original
+        )
+        if behaviour.upgradeSendsRefund {
+            announce("REFUND", transaction: replaced.id, subscription: original)
+        }
+        followShares(of: original, at: now)
+        return try latestTransaction(of: original)
+    }
+
+    /// Redeems an offer on an active subscription: for the same plan or a lower one it applies
+    /// at the next renewal, for a higher one now.
+    mutating func redeem(
+        _ offerID: String,
+        on subscription: Subscription,
+        product: Product,
+        at now: Int64
+    ) throws(Refusal) -> Transaction {
+        guard subscription.state == .active else {
+            throw .notPossible("An offer is redeemed on an active subscription; else buy with it.")
+        }
+        guard let offer = product.offers.first(where: { $0.id == offerID }) else {
+            throw .notFound("offer \(offerID) of \(product.id)")
+        }
+        let current = try self.product(subscription.productID)
+        let original = subscription.originalTransactionID
+        if product.id != current.id, (product.level ?? 1) < (current.level ?? 1) {
+            return try upgrade(subscription, to: product, offer: offer, at: now)
+        }
+        var changed = subscription
+        changed.pendingOffer = offer
+        changed.autoRenews = true
+        changed.autoRenewProductID = product.id
+        changed.renewalPrice = offer.price
+        record(changed)
+        announce(
+            "OFFER_REDEEMED",
+            product.id == current.id ? nil : "DOWNGRADE",
+            subscription: original
+        )
+        return try latestTransaction(of: original)
+    }
+
+    func latestTransaction(of originalID: String) throws(Refusal) -> Transaction {
+        try transaction(try subscription(originalID).latestTransactionID)
+    }
+
+    private func offer(
+        _ id: String?,
+        of product: Product,
+        for customer: Customer
+    ) throws(Refusal) -> Offer? {
+        if let id {
+            guard let offer = product.offers.first(where: { $0.id == id }) else {
+                throw .notFound("offer \(id) of \(product.id)")
+            }
+            return offer
+        }
+        let hadOne = transactionsOf(customer.id).contains {
+            $0.subscriptionGroup == product.subscriptionGroup && $0.offer?.kind == .introductory
+        }
+        return hadOne ? nil : product.introductoryOffer
+    }
+
+    func endOfFirstPeriod(of product: Product, offer: Offer?, from start: Int64) -> Int64 {
+        let period = product.period ?? .month
+        guard let offer, offer.discount != .payAsYouGo else {
+            return renewals.end(of: period, times: 1, from: start)
+        }
+        return renewals.end(of: offer.period, times: offer.count, from: start)
+    }
+
+    /// Sets the subscription's counters for a period that just began as the first of its kind.
+    func start(
+        _ subscription: inout Subscription,
+        product: Product,
+        offer: Offer?,
+        from start: Int64,
+        to end: Int64
+    ) {
+        subscription.renewalDate = end
+        subscription.offer = offer
+        subscription.offerPeriodsLeft = 0
+        subscription.pendingOffer = nil
+        subscription.renewalPrice = product.price
+        if let offer, offer.discount == .payAsYouGo {
+            subscription.offerPeriodsLeft = offer.count - 1
+            if offer.count > 1 { subscription.renewalPrice = offer.price }
+        }
+        let isFullPeriod = offer == nil || offer?.discount == .payAsYouGo
+        subscription.anchor = isFullPeriod ? start : end
+        subscription.periodsSinceAnchor = isFullPeriod ? 1 : 0
+    }
+}
+
+extension SimulatedAppStore.Period {
+    static let month = Self(count: 1, unit: .month)
+
+    private init(count: Int, unit: Unit) {
+        self.count = count
+        self.unit = unit
+    }
+}

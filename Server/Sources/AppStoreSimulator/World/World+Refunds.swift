@@ -1,0 +1,90 @@
+extension SimulatedAppStore.World {
+    /// Apple gives the money back, whole or a share of it in thousandths of a percent.
+    mutating func refund(
+        _ id: String,
+        reason: Int,
+        percentage: Int?,
+        at now: Int64
+    ) throws(Refusal) {
+        var refunded = try transaction(id)
+        guard refunded.ownership == .purchased else {
+            throw .notPossible("A family member paid nothing.")
+        }
+        guard refunded.revocation == nil else { throw .notPossible("It was refunded before.") }
+        guard reason == 0 || reason == 1 else { throw .invalid("reason is 0 or 1.") }
+        if let percentage, !(1...100_000).contains(percentage) {
+            throw .invalid("percentage is from 1 to 100000.")
+        }
+        let isWhole = percentage == nil || percentage == 100_000
+        refunded.revocation = .init(
+            date: now,
+            reason: reason,
+            type: isWhole ? "REFUND_FULL" : "REFUND_PRORATED",
+            percentage: percentage ?? 100_000
+        )
+        record(refunded, at: now)
+        guard let subscription = subscriptions[refunded.originalID] else {
+            announce("REFUND", transaction: id)
+            revokeShares(of: refunded, at: now)
+            return
+        }
+        if subscription.latestTransactionID == id {
+            revoke(subscription)
+        }
+        announce("REFUND", transaction: id, subscription: refunded.originalID)
+        if subscription.latestTransactionID == id {
+            for share in shares(of: refunded.originalID) {
+                try revokeFamilyShare(share.originalTransactionID, at: now)
+            }
+        }
+    }
+
+    private mutating func revoke(_ subscription: Subscription) {
+        var changed = subscription
+        changed.state = .revoked
+        changed.autoRenews = false
+        changed.gracePeriodExpiresDate = nil
+        changed.billingRetryEnds = nil
+        record(changed)
+    }
+
+    /// Apple takes a refund back; the renewal date stays what it was.
+    mutating func reverseRefund(_ id: String, at now: Int64) throws(Refusal) {
+        var restored = try transaction(id)
+        guard restored.revocation != nil, restored.ownership == .purchased else {
+            throw .notPossible("It was not refunded.")
+        }
+        if behaviour.reversalClearsRevocation { restored.revocation = nil }
+        record(restored, at: now)
+        guard var subscription = subscriptions[restored.originalID] else {
+            announce("REFUND_REVERSED", transaction: id)
+            return
+        }
+        if subscription.latestTransactionID == id, subscription.state == .revoked {
+            subscription.state = subscription.renewalDate > now ? .active : .expired
+            subscription.expirationIntent = 1
+            record(subscription)
+        }
+        announce("REFUND_REVERSED", transaction: id, subscription: restored.originalID)
+    }
+
+    /// The customer asks for a refund; Apple asks the app what was consumed.
+    mutating func requestRefund(_ id: String, reason: String) throws(Refusal) {
+        let transaction = try transaction(id)
+        announce(
+            "CONSUMPTION_REQUEST",
+            transaction: id,
+            subscription: subscriptions[transaction.originalID]?.originalTransactionID,
+            consumptionRequestReason: reason
+        )
+    }
+
+    mutating func declineRefund(_ id: String) throws(Refusal) {
+        let transaction = try transaction(id)
+        announce(
+            "REFUND_DECLINED",
+            transaction: id,
+            subscription: subscriptions[transaction.originalID]?.originalTransactionID
+        )
+    }
+}

@@ -1,0 +1,202 @@
+extension SimulatedAppStore {
+    /// Everything the simulated App Store remembers.
+    ///
+    /// Plain and deterministic: each change is a
+    /// method that takes the present instant, and what has to be told to the app's server waits
+    /// in `announcements` until somebody signs and sends it.
+    struct World: Codable, Sendable {
+        var environment: Environment
+        var bundleID: String
+        var appAppleID: Int64
+        var notificationURL: String?
+        var renewals: Renewals
+        var renewalLimit: Int?
+        var graceDays: Int?
+        var renewalLead: Int64
+        var behaviour: Behaviour
+
+        var random: SeededRandom
+        var products: [String: Product] = [:]
+        var customers: [String: Customer] = [:]
+        var transactions: [String: Transaction] = [:]
+        var subscriptions: [String: Subscription] = [:]
+        var notifications: [String: Notification] = [:]
+        /// Notification ids in the order of their first sending.
+        var notificationOrder: [String] = []
+        var testTokens: [String: String] = [:]
+        var consumptionAnswers: [ConsumptionAnswer] = []
+        var massExtensions: [String: MassExtension] = [:]
+        var modification = 0
+        var lastTransactionID: Int64
+        var lastLineItemID: Int64
+
+        var announcements: [Announcement] = []
+        var dues = DueQueue()
+
+        enum CodingKeys: String, CodingKey {
+            case environment, bundleID, appAppleID, notificationURL, renewals, renewalLimit
+            case graceDays, renewalLead, behaviour, random, products, customers, transactions
+            case subscriptions, notifications, notificationOrder, testTokens, consumptionAnswers
+            case massExtensions, modification, lastTransactionID, lastLineItemID
+        }
+
+        init(_ configuration: Configuration) {
+            environment = configuration.environment
+            bundleID = configuration.bundleID
+            appAppleID = configuration.appAppleID
+            notificationURL = configuration.notificationURL
+            renewals = configuration.renewals
+            renewalLimit =
+                configuration.renewalLimit ?? (configuration.environment == .sandbox ? 12 : nil)
+            graceDays = configuration.graceDays
+            renewalLead = configuration.renewalLead
+            behaviour = configuration.behaviour
+            random = SeededRandom(seed: configuration.seed)
+            for product in configuration.products { products[product.id] = product }
+            // Apple's sandbox ids begin with 2000000; production's are about as long.
+            let start = Int64(random.next() % 100_000_000)
+            lastTransactionID =
+                configuration.environment == .sandbox
+                ? 2_000_000_100_000_000 + start : 450_000_100_000_000 + start
+            lastLineItemID = lastTransactionID / 10
+        }
+
+        // MARK: - Ids and records
+
+        mutating func nextTransactionID() -> String {
+            lastTransactionID += Int64(1 + random.next() % 97)
+            return String(lastTransactionID)
+        }
+
+        mutating func nextLineItemID() -> String {
+            lastLineItemID += Int64(1 + random.next() % 97)
+            return String(lastLineItemID)
+        }
+
+        mutating func nextOrderID() -> String {
+            let letters = Array("BCDFGHJKLMNPQRSTVWXYZ0123456789")
+            var text = "M"
+            for _ in 0..<9 { text.append(letters[Int(random.next() % UInt64(letters.count))]) }
+            return text
+        }
+
+        /// Puts a transaction into the books, new or changed.
+        mutating func record(_ transaction: Transaction, at now: Int64) {
+            modification += 1
+            var changed = transaction
+            changed.modification = modification
+            changed.modified = now
+            if transactions.updateValue(changed, forKey: changed.id) == nil {
+                customers[changed.customer]?.transactionIDs.append(changed.id)
+            }
+        }
+
+        /// Puts a subscription into the books and into the queue of what is due.
+        mutating func record(_ subscription: Subscription) {
+            subscriptions[subscription.originalTransactionID] = subscription
+            if let due = subscription.nextDue(lead: renewalLead) {
+                dues.insert(.subscription(subscription.originalTransactionID), at: due)
+            }
+        }
+
+        /// Fills the queue anew after the world was read from a file.
+        mutating func rebuildDues(now: Int64) {
+            dues = DueQueue()
+            for id in subscriptions.keys.sorted() {
+                guard let due = subscriptions[id]?.nextDue(lead: renewalLead) else { continue }
+                dues.insert(.subscription(id), at: due)
+            }
+            for id in notificationOrder {
+                guard var notification = notifications[id], notification.url != nil else {
+                    continue
+                }
+                if notification.attempts.isEmpty { notification.nextAttempt = now }
+                notifications[id] = notification
+                guard let next = notification.nextAttempt else { continue }
+                dues.insert(.notification(id), at: next)
+            }
+        }
+
+        /// The earliest instant at which something is really due, dropping overtaken entries.
+        mutating func nextDue() -> DueQueue.Entry? {
+            while let entry = dues.first {
+                let current: Int64? =
+                    switch entry.subject {
+                    case .subscription(let id): subscriptions[id]?.nextDue(lead: renewalLead)
+                    case .notification(let id): notifications[id]?.nextAttempt
+                    }
+                if current == entry.instant { return entry }
+                _ = dues.removeFirst()
+            }
+            return nil
+        }
+
+        // MARK: - Looking things up
+
+        func product(_ id: String) throws(Refusal) -> Product {
+            guard let product = products[id] else { throw .notFound("product \(id)") }
+            return product
+        }
+
+        func customer(_ id: String) throws(Refusal) -> Customer {
+            guard let customer = customers[id] else { throw .notFound("customer \(id)") }
+            return customer
+        }
+
+        func transaction(_ id: String) throws(Refusal) -> Transaction {
+            guard let transaction = transactions[id] else { throw .notFound("transaction \(id)") }
+            return transaction
+        }
+
+        func subscription(_ id: String) throws(Refusal) -> Subscription {
+            guard let subscription = subscriptions[id] else {
+                throw .notFound("subscription with the original transaction id \(id)")
+            }
+            return subscription
+        }
+
+        /// The customer's own subscription in a group, the newest if there were several.
+        func subscription(of customer: String, in group: String) -> Subscription? {
+            transactionsOf(customer).reversed().lazy
+                .filter { $0.subscriptionGroup == group }
+                .compactMap { subscriptions[$0.originalID] }
+                .first
+        }
+
+        /// In the order of purchase.
+        func transactionsOf(_ customer: String) -> [Transaction] {
+            customers[customer]?.transactionIDs.compactMap { transactions[$0] } ?? []
+        }
+
+        func shares(of originalID: String) -> [Subscription] {
+            guard let source = subscriptions[originalID],
+                let family = customers[source.customer]?.family
+            else { return [] }
+            return customers.values.filter { $0.family == family }.map(\.id).sorted()
+                .compactMap { subscription(of: $0, in: source.group) }
+                .filter { $0.sharedFrom == originalID }
+        }
+
+        // MARK: - Telling
+
+        mutating func announce(
+            _ type: String,
+            _ subtype: String? = nil,
+            transaction: String? = nil,
+            subscription: String? = nil,
+            consumptionRequestReason: String? = nil
+        ) {
+            let subject = subscription.flatMap { subscriptions[$0] }
+            let named = transaction ?? subject?.latestTransactionID
+            announcements.append(
+                Announcement(
+                    type: type,
+                    subtype: subtype,
+                    transaction: named.flatMap { transactions[$0] },
+                    subscription: subject,
+                    consumptionRequestReason: consumptionRequestReason
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import AppStoreSimulator
+import ArgumentParser
+import Foundation
+import SandboxClock
+
+/// `tollgate sandbox app-store`: plays the App Store at an address until it is stopped.
+struct SandboxAppStoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "app-store",
+        abstract: "Play the App Store: its server API, its notifications, its customers."
+    )
+
+    @Option(help: "Where the App Store Server API listens; port 0 takes any free one.")
+    var listen = "127.0.0.1:8081"
+
+    @Option(help: "Where the control API listens; without it, at the same address.")
+    var control: String?
+
+    @Option(help: "production or sandbox.")
+    var environment = "sandbox"
+
+    @Option(help: "How often a subscription renews by itself before it ends; 0 for no limit.")
+    var renewals: Int?
+
+    @Option(help: "How long periods last: real, or compressed to minutes as in Apple's sandbox.")
+    var durations: String?
+
+    @Option(help: "Days of billing grace: 3, 16 or 28; 0 for none.")
+    var graceDays = 16
+
+    @Option(help: "A file that the root certificate is written to, in DER.")
+    var rootOut: String?
+
+    @Option(help: "A file that the API's private key is written to, a .p8.")
+    var keyOut: String?
+
+    @Option(help: "A file that keeps everything between runs.")
+    var state: String?
+
+    @Option(help: "What all ids are drawn from.")
+    var seed: UInt64 = 1
+
+    @Option(name: .customLong("notification-url"), help: "Where notifications are posted.")
+    var notificationURL: String?
+
+    @Option(name: .customLong("bundle-id"), help: "The app's bundle id.")
+    var bundleID = "com.example.app"
+
+    @Option(name: .customLong("app-apple-id"), help: "The app's Apple id.")
+    var appAppleID: Int64 = 1_234_567_890
+
+    @Option(help: "A JSON file with what the app sells, as PUT /sandbox/products takes it.")
+    var products: String?
+
+    @Option(help: "The virtual clock's start in UNIX milliseconds; the real time if left out.")
+    var now: Int64?
+
+    @Option(
+        name: .customLong("ocsp-url"),
+        help: "Named in the certificates as their OCSP responder."
+    )
+    var ocspURL: String?
+
+    func run() async throws {
+        let start =
+            now ?? state.flatMap(SimulatedAppStore.savedNow)
+            ?? Int64(Date().timeIntervalSince1970 * 1000)
+        let clock = VirtualClock(now: start)
+        let store = try SimulatedAppStore(configuration: try configuration(), clock: clock)
+        await clock.join(store)
+        try await writeKeys(of: store)
+        let (host, port) = try Self.address(listen)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let surface: SimulatedAppStore.Surface = control == nil ? .everything : .serverAPI
+            group.addTask {
+                try await store.run(host: host, port: port, surface: surface) { port in
+                    Self.say("app-store listening on http://\(host):\(port)")
+                }
+            }
+            if let control {
+                let (host, port) = try Self.address(control)
+                group.addTask {
+                    try await store.run(host: host, port: port, surface: .control) { port in
+                        Self.say("app-store control listening on http://\(host):\(port)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func configuration() throws -> SimulatedAppStore.Configuration {
+        guard let environment = SimulatedAppStore.Environment(rawValue: environment.capitalized)
+        else { throw ValidationError("--environment is production or sandbox.") }
+        let length: SimulatedAppStore.Renewals? =
+            switch durations {
+            case nil: nil
+            case "real": .real
+            case "compressed": .compressed(.everyFiveMinutes)
+            default: throw ValidationError("--durations is real or compressed.")
+            }
+        var configuration = SimulatedAppStore.Configuration(
+            environment: environment,
+            bundleID: bundleID,
+            appAppleID: appAppleID,
+            notificationURL: notificationURL,
+            seed: seed,
+            renewals: length,
+            renewalLimit: renewals.map { $0 == 0 ? .max : $0 },
+            graceDays: graceDays == 0 ? nil : graceDays,
+            ocspURL: ocspURL,
+            statePath: state
+        )
+        if let products {
+            struct Listing: Decodable {
+                var data: [SimulatedAppStore.Product]
+            }
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: products))
+            configuration.products = try JSONDecoder().decode(Listing.self, from: bytes).data
+        }
+        return configuration
+    }
+
+    private func writeKeys(of store: SimulatedAppStore) async throws {
+        if let rootOut {
+            try store.rootDER.write(to: URL(fileURLWithPath: rootOut), options: .atomic)
+        }
+        if let keyOut {
+            let pem = await store.apiKey.privateKeyPEM
+            try Data(pem.utf8).write(to: URL(fileURLWithPath: keyOut), options: .atomic)
+        }
+    }
+
+    /// `host:port` or `:port`, which means this machine only.
+    private static func address(_ text: String) throws -> (host: String, port: Int) {
+        guard let colon = text.lastIndex(of: ":"),
+            let port = Int(text[text.index(after: colon)...]), (0...65_535).contains(port)
+        else { throw ValidationError("\(text) is not an address like 127.0.0.1:8081.") }
+        let host = String(text[..<colon])
+        return (host.isEmpty ? "127.0.0.1" : host, port)
+    }
+
+    private static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+}
