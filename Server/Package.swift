@@ -180,6 +180,14 @@ let package = Package(
                 "StrictJSON", "StripeAPI", .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .testTarget(
+            name: "RecordTests",
+            dependencies: [
+                "Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting", .core,
+            ]),
+        .testTarget(
+            name: "IntakeTests",
+            dependencies: ["AppStoreAPI", "Intake", "StrictJSON", "StripeAPI", .core]),
+        .testTarget(
             name: "TollgateServerTests",
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "Storage", "StripeAPI",

@@ -220,7 +220,7 @@ struct ClientTests {
     ]
 
     @Test("an answer that is none of Stripe's is an error and no crash", arguments: rubbish)
-    func rubbish(status: Int, body: String) async throws {
+    func refusesRubbish(status: Int, body: String) async throws {
         let step = FakeStripe.Step.answer(status, body)
         let stripe = FakeStripe(step, step, step)
         await #expect(throws: Stripe.RequestError.self) {

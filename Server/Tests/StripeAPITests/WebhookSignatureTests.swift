@@ -132,7 +132,7 @@ struct WebhookSignatureTests {
     ]
 
     @Test("only what Stripe signed with our secret, from these bytes, passes", arguments: w1)
-    func signature(_ row: Row) {
+    func passesOnlySigned(_ row: Row) {
         check(row)
         if let reason = row.reason {
             #expect(Stripe.WebhookSignature.Refusal(reason).code == "stripe_signature")

@@ -65,8 +65,11 @@ struct ExplanationTests {
         ),
     ]
 
-    static func explain(_ facts: [Fact], _ lookupKey: String = "pro", _ day: Double) -> Explanation
-    {
+    static func explain(
+        _ facts: [Fact],
+        _ day: Double,
+        _ lookupKey: String = "pro"
+    ) -> Explanation {
         let purchases = World(facts).records.map { record in
             (record, record.evaluate(in: Shop.history).shares.first?.access ?? PurchaseAccess())
         }
@@ -97,7 +100,7 @@ struct ExplanationTests {
         #expect(explanation.wouldChange.contains { $0.contains("2026-01-31T00:00:00Z") })
         #expect(explanation.wouldChange.contains { $0.contains("monthly") })
         #expect(
-            Self.explain([], "unheard_of", 1).wouldChange.contains { $0.contains("unheard_of") }
+            Self.explain([], 1, "unheard_of").wouldChange.contains { $0.contains("unheard_of") }
         )
     }
 

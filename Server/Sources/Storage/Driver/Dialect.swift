@@ -17,6 +17,16 @@ public struct Dialect: Hashable, Sendable {
     public var keyedTableOptions: String
     /// Taken first by a migration, so that servers that start together migrate one after the other.
     var migrationLock: String?
+    /// Taken first by every batch where several servers write: alone by one that adopts a catalog,
+    /// with the others by one that evaluates purchases by it.
+    var catalogLock: (alone: String, withOthers: String)? {
+        migrationLock == nil
+            ? nil
+            : (
+                "SELECT pg_advisory_xact_lock(7310592)",
+                "SELECT pg_advisory_xact_lock_shared(7310592)"
+            )
+    }
 
     /// SQLite, from 3.37.
     public static let sqlite = Dialect(

@@ -38,6 +38,7 @@ struct Batch {
 
     /// Does all of it. The transaction is the caller's.
     mutating func run() throws -> [JournalOutcome] {
+        try lockCatalog()
         try lockPurchases()
         try findDuplicates()
         try loadAliases()
@@ -52,6 +53,18 @@ struct Batch {
 
 extension Batch {
     private var locks: Bool { !connection.dialect.rowLock.isEmpty }
+
+    /// Another server may have adopted a catalog since ours was read. Its adoption and our facts
+    /// must not pass each other unseen, or a purchase would wait for a catalog that is there.
+    private mutating func lockCatalog() throws {
+        guard let shared = connection.dialect.catalogLock else { return }
+        let adopts = items.contains { if case .adopt = $0.content { true } else { false } }
+        try connection.execute(adopts ? shared.alone : shared.withOthers)
+        let count = try connection.query("SELECT count(*) FROM catalog_version").first?.int64(0)
+        if count != Int64(history.versions.count) {
+            history = try CatalogHistory(reading: connection)
+        }
+    }
 
     private mutating func lockPurchases() throws {
         var keys: Set<RowKey> = []
@@ -79,8 +92,7 @@ extension Batch {
     }
 
     private mutating func find(_ key: RowKey, into keys: inout Set<RowKey>) throws {
-        let rows = try connection.query(
-            "SELECT purchase FROM holding WHERE holder = $1 ORDER BY purchase", [key.value])
+        let rows = try connection.query(Self.holdingSQL, [key.value])
         let purchases = try rows.map { try RowKey(bytes: $0.bytes(0)) }
         found[key] = purchases
         keys.formUnion(purchases)
@@ -169,10 +181,11 @@ extension Batch {
                 }
             case .register(let registration):
                 for environment in StoreEnvironment.allCases {
-                    for alias in names(of: registration)
-                    where found[alias.inEnvironment(environment)]?.isEmpty == false {
-                        want(.customer(registration.customer), environment)
-                        wanted[alias.inEnvironment(environment)] = environment
+                    for alias in names(of: registration) {
+                        let row = alias.inEnvironment(environment)
+                        let isFound = found[row]?.isEmpty == false
+                        if isFound { want(.customer(registration.customer), environment) }
+                        if isFound || locks { wanted[row] = environment }
                     }
                 }
             case .spend(let order):
@@ -184,16 +197,33 @@ extension Batch {
             for row in state.posting.rows + state.posting.lots.map(\.row) {
                 wanted[row] = state.record.key.environment
             }
+            for name in state.record.names where !resolved(name).isCustomer {
+                want(name, state.record.key.environment)
+            }
         }
         try loadCustomers(wanted)
-        guard locks else { return }
-        // A name registered between our look and our lock: look again, with everything locked.
+        if locks { try lookAgain() }
+    }
+
+    /// The row of a name is locked both by who registers it and by a purchase that it may hold.
+    /// Either may have come between our look and our lock, so look again with everything locked;
+    /// whoever lost starts over.
+    private mutating func lookAgain() throws {
         let unregistered = aliases.filter { $0.value == nil }.map(\.key).sorted()
         try loadAliases(unregistered)
         if unregistered.contains(where: { aliases[$0] ?? nil != nil }) {
             throw StorageError(.contention, "a customer registered meanwhile")
         }
+        for (key, purchases) in found.sorted(by: { $0.key < $1.key }) {
+            let rows = try connection.query(Self.holdingSQL, [key.value])
+            if try rows.map({ try RowKey(bytes: $0.bytes(0)) }) != purchases {
+                throw StorageError(.contention, "a purchase arrived meanwhile")
+            }
+        }
     }
+
+    private static let holdingSQL =
+        "SELECT purchase FROM holding WHERE holder = $1 ORDER BY purchase"
 
     private mutating func loadCustomers(_ wanted: [RowKey: StoreEnvironment]) throws {
         let keys = wanted.keys.filter { customers[$0] == nil }.sorted()
@@ -244,7 +274,12 @@ extension Batch {
             try register(registration, index)
         case .spend(let order):
             try decide(order, index)
-        case .adopt(let version):
+        case .adopt(var version):
+            guard history.versions.last?.id != version.id else { return }
+            // Versions follow one another, even where a clock was set back: the last is today's.
+            if let last = history.versions.last?.adopted, version.adopted <= last {
+                version.adopted = last.advanced(by: 1)
+            }
             history.adopt(version)
             for product in version.catalog.storeProducts {
                 try evaluateFound(under: RowKey(waitingFor: product), index)
@@ -341,8 +376,7 @@ extension Batch {
         for share in evaluation.shares {
             let (row, _, unregistered) = resolve(share.owner, in: key.environment)
             waiting.formUnion(unregistered)
-            parts[row, default: PurchaseAccess()].intervals += share.access.intervals
-            parts[row, default: PurchaseAccess()].passes += share.access.passes
+            parts[row, default: PurchaseAccess()].merge(share.access)
         }
         let parted = parts.filter { $0.value != PurchaseAccess() }
         try loadCustomers(parted.mapValues { _ in key.environment })
@@ -354,7 +388,11 @@ extension Batch {
         // A customer is a holder of what they own, even if it gives nothing now.
         posting.rows = parts.keys.sorted()
         posting.index = waiting.sorted()
-        for lot in evaluation.lots { try post(lot, of: key, &posting, index) }
+        for lot in evaluation.lots {
+            let isMoved = state.record.assignment != nil
+            try post(lot, of: key, isMoved: isMoved, &posting, index)
+        }
+        try withdraw(lotsBut: Set(evaluation.lots.map(\.id)), of: key, &posting, index)
         reindex(purchaseKey, from: state.posting, to: posting)
         state.posting = posting
         state.isChanged = true
@@ -366,7 +404,7 @@ extension Batch {
         _ purchase: Purchase.Key, _ access: PurchaseAccess?, in row: RowKey, _ index: Int
     ) {
         guard var customer = customers[row], customer.answer.set(purchase, access) else { return }
-        customer.touch(items[index].stated)
+        customer.touch(items[index].stated, versions: history.versions.count)
         customers[row] = customer
     }
 
@@ -377,10 +415,29 @@ extension Batch {
         for holder in after.subtracting(before).sorted() { holdings.append((true, holder, purchase)) }
     }
 
-    /// Posts target − Σ posted. A posted lot stays with its customer; one posted to a name that
-    /// nobody had registered follows whoever registers it (RULES §6, §8).
+    /// Takes back what was posted for lots that the record no longer has: a newer statement made
+    /// the period a family member's, say.
+    private mutating func withdraw(
+        lotsBut kept: Set<String>, of purchase: Purchase.Key, _ posting: inout Posting,
+        _ index: Int
+    ) throws {
+        for place in posting.lots.indices where !kept.contains(posting.lots[place].id) {
+            let posted = posting.lots[place]
+            guard posted.total != 0 else { continue }
+            try loadCustomers([posted.row: purchase.environment])
+            post(
+                -posted.total, lot: RowKey("lot", purchase.canonical, posted.id),
+                number: posted.transfers, to: posted.row, index)
+            posting.lots[place].transfers += 1
+            posting.lots[place].total = 0
+        }
+    }
+
+    /// Posts target − Σ posted. A posted lot stays with its customer unless staff moves it; one
+    /// posted to a name that nobody had registered follows whoever registers it (RULES §6, §8).
     private mutating func post(
-        _ lot: CoinLot, of purchase: Purchase.Key, _ posting: inout Posting, _ index: Int
+        _ lot: CoinLot, of purchase: Purchase.Key, isMoved: Bool, _ posting: inout Posting,
+        _ index: Int
     ) throws {
         let lotKey = RowKey("lot", purchase.canonical, lot.id)
         let (row, isCustomer, _) = resolve(lot.owner, in: purchase.environment)
@@ -391,7 +448,7 @@ extension Batch {
                 at: place)
         }
         var posted = posting.lots[place]
-        if !posted.isCustomer, posted.row != row {
+        if !posted.isCustomer || isMoved, posted.row != row {
             try loadCustomers([row: purchase.environment])
             if posted.total != 0 {
                 post(-posted.total, lot: lotKey, number: posted.transfers, to: posted.row, index)
@@ -420,16 +477,19 @@ extension Batch {
                 item: index))
         guard var customer = customers[row] else { preconditionFailure("a row not loaded") }
         customer.balance += amount
-        customer.touch(items[index].stated)
+        customer.touch(items[index].stated, versions: history.versions.count)
         customers[row] = customer
     }
 }
 
 extension CustomerState {
-    mutating func touch(_ instant: Instant) {
+    /// Notes a change by an item. The last one counts, not the largest clock: what a batch writes
+    /// must not depend on how items were batched, or a rebuild would differ.
+    mutating func touch(_ instant: Instant, versions: Int) {
         sequence += 1
         isChanged = true
-        changed = max(changed, instant)
+        changed = instant
+        self.versions = versions
     }
 }
 
@@ -507,7 +567,6 @@ extension Batch {
 
     private func writeCustomers() throws {
         let changed = customers.filter(\.value.isChanged).sorted { $0.key < $1.key }
-        let catalog = history.current
         try connection.executeMany(
             """
             INSERT INTO customer (key, environment, sequence, balance, next_change, answer)
@@ -516,6 +575,7 @@ extension Batch {
             SET sequence = $3, balance = $4, next_change = $5, answer = $6
             """,
             try changed.map { key, state in
+                let catalog = history.catalog(ofVersions: state.versions)
                 let next = state.answer.timeline(in: catalog).nextChange(after: state.changed)
                 return [
                     key.value, .integer(state.environment == .production ? 1 : 0),
@@ -529,9 +589,9 @@ extension Batch {
         try connection.executeMany(
             "INSERT INTO alias (key, customer) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING",
             newAliases.map { [$0.0.value, $0.1.value] })
-        for index in items.indices where journalled[index] != nil {
-            switch items[index].content {
-            case .register(let registration):
+        for index in items.indices {
+            switch (journalled[index], items[index].content) {
+            case (.registered?, .register(let registration)):
                 try connection.execute(
                     """
                     INSERT INTO profile (customer, id, body) VALUES ($1, $2, $3)
@@ -541,7 +601,7 @@ extension Batch {
                         RowKey(Holder.customer(registration.customer)).value,
                         .text(registration.customer.rawValue), .blob(registration.profile),
                     ])
-            case .adopt(let version):
+            case (.adopted(let version)?, _):
                 try connection.execute(
                     """
                     INSERT INTO catalog_version (id, adopted, body) VALUES ($1, $2, $3)
@@ -552,7 +612,7 @@ extension Batch {
                         .integer(version.adopted.milliseconds),
                         .blob(try RecordEncoder.encode(version)),
                     ])
-            case .facts, .spend: break
+            default: break
             }
         }
         try connection.executeMany(

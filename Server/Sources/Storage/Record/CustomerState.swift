@@ -41,8 +41,10 @@ struct CustomerState {
     var balance: Int64 = 0
     var answer = CustomerAnswer()
     var isChanged = false
-    /// The newest clock that changed it.
+    /// The clock of the item that changed it last.
     var changed = Instant(milliseconds: 0)
+    /// How many versions of the catalog there were then.
+    var versions = 0
 }
 
 /// What a purchase's record has led to so far, kept beside it.

@@ -5,6 +5,9 @@ package enum RecordDecoder {
         _ type: Value.Type, from bytes: [UInt8]
     ) throws -> Value {
         let source = RecordSource(bytes)
+        guard try source.skip(0) == bytes.count else {
+            throw source.corrupt("something follows the record")
+        }
         return try Value(from: ValueDecoder(source: source, offset: 0))
     }
 }

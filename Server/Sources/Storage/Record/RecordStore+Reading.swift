@@ -77,8 +77,7 @@ extension RecordStore {
                 var access = PurchaseAccess()
                 for share in record.evaluate(in: history).shares
                 where try Self.row(of: share.owner, in: environment, connection) == row {
-                    access.intervals += share.access.intervals
-                    access.passes += share.access.passes
+                    access.merge(share.access)
                 }
                 return (record, access)
             }

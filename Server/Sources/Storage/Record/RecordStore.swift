@@ -22,23 +22,28 @@ public final class RecordStore: Sendable {
     }
 
     private init(opened driver: any StorageDriver) async throws {
-        let versions = try await driver.read { connection in
-            try connection.query("SELECT body FROM catalog_version ORDER BY adopted, id")
-                .map { try RecordDecoder.decode(CatalogHistory.Version.self, from: $0.bytes(0)) }
-        }
-        let catalogs = CatalogShelf(CatalogHistory(versions))
+        let catalogs = CatalogShelf(try await driver.read { try CatalogHistory(reading: $0) })
         self.driver = driver
         self.catalogs = catalogs
         commits = GroupCommit(lanes: 1, limit: 256) { items in
             let history = catalogs.history
-            let outcomes = try await driver.write { connection in
-                var batch = Batch(connection, history: history, items: items)
-                return try batch.run()
+            // Another server may journal the same item at the same moment. Whoever comes second
+            // finds it there the next time.
+            var attempts = 0
+            while true {
+                do {
+                    let done = try await driver.write { connection in
+                        var batch = Batch(connection, history: history, items: items)
+                        let outcomes = try batch.run()
+                        return (outcomes: outcomes, history: batch.history)
+                    }
+                    catalogs.replace(with: done.history)
+                    return done.outcomes
+                } catch let error as StorageError
+                where error.kind == .uniqueViolation && attempts < 3 {
+                    attempts += 1
+                }
             }
-            for item in items {
-                if case .adopt(let version) = item.content { catalogs.adopt(version) }
-            }
-            return outcomes
         }
     }
 
@@ -79,10 +84,21 @@ final class CatalogShelf: @unchecked Sendable {
         lock.withLock { stored }
     }
 
-    func adopt(_ version: CatalogHistory.Version) {
-        lock.withLock {
-            guard stored.versions.last?.id != version.id else { return }
-            stored.adopt(version)
-        }
+    func replace(with history: CatalogHistory) {
+        lock.withLock { stored = history }
+    }
+}
+
+extension CatalogHistory {
+    /// What the database holds.
+    init(reading connection: any StorageConnection) throws {
+        let rows = try connection.query("SELECT body FROM catalog_version ORDER BY adopted, id")
+        self.init(
+            try rows.map { try RecordDecoder.decode(Version.self, from: $0.bytes(0)) })
+    }
+
+    /// Today's catalog when there were only so many versions.
+    func catalog(ofVersions count: Int) -> Catalog {
+        versions.prefix(count).last?.catalog ?? Catalog()
     }
 }
