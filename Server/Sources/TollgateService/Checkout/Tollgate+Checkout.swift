@@ -71,11 +71,12 @@ extension Tollgate {
     }
 
     /// Return addresses lead to this server only, or anybody could send our buyers anywhere.
-    private func redirect(_ asked: String?, _ path: String, _ param: String) throws -> String {
+    func redirect(_ asked: String?, _ path: String, _ param: String) throws -> String {
         guard let asked else { return configuration.publicURL + path }
-        guard asked.hasPrefix(configuration.publicURL + "/"), !asked.contains("\\"),
-            !asked.contains("?"), !asked.contains("#")
-        else {
+        let isPlain = asked.utf8.allSatisfy { byte in
+            (0x21...0x7E).contains(byte) && !"\\?#{}\"<>".utf8.contains(byte)
+        }
+        guard isPlain, asked.hasPrefix(configuration.publicURL + "/") else {
             throw Refusal(
                 422, .invalidRequestError, "redirect_forbidden",
                 "\(param) must be a page of \(configuration.publicURL).", param: param)

@@ -16,8 +16,9 @@ extension Tollgate {
     public func createCustomer(
         _ request: API.CreateCustomerRequest
     ) async throws -> (customer: API.Customer, isNew: Bool) {
-        guard !request.appUserID.isEmpty, request.appUserID.utf8.count <= 255 else {
-            throw Refusal.invalid("app_user_id", "An app_user_id has 1 to 255 bytes.")
+        guard (1...255).contains(request.appUserID.utf8.count), !request.appUserID.utf8.contains(0)
+        else {
+            throw Refusal.invalid("app_user_id", "An app_user_id has 1 to 255 bytes, none of them 0.")
         }
         var token: String?
         if let given = request.appAccountToken {
@@ -90,12 +91,15 @@ extension Tollgate {
     /// The customer with this id or `app_user_id`.
     ///
     /// - Throws: a refusal `resource_missing`.
-    public func customer(_ id: String) async throws -> API.Customer {
-        try await profile(id).customer
+    public func customer(_ id: String, param: String = "id") async throws -> API.Customer {
+        try await profile(id, param: param).customer
     }
 
-    func profile(_ id: String) async throws -> Profile {
-        guard let stored = try await store.profile(id) else { throw Refusal.missing("customer", id) }
+    func profile(_ id: String, param: String = "id") async throws -> Profile {
+        // PostgreSQL has no text with NUL, so nobody is called that.
+        guard !id.utf8.contains(0), let stored = try await store.profile(id) else {
+            throw Refusal.missing("customer", id, param: param)
+        }
         return try read(stored)
     }
 

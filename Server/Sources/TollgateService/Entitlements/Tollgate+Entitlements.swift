@@ -90,7 +90,9 @@ extension Tollgate {
         return API.Explanation(explanation, customer: id, environment: environment)
     }
 
-    /// Grants `lookupKey` without a purchase.
+    /// Grants `lookupKey` without a purchase, once per idempotency key.
+    ///
+    /// - Throws: a refusal 409 `idempotency_mismatch`.
     public func grant(
         _ request: API.GrantRequest, to customer: String, in environment: StoreEnvironment? = nil,
         idempotencyKey: String?
@@ -111,7 +113,7 @@ extension Tollgate {
         let grant = StaffGrant(
             customer: id, lookupKey: request.lookupKey, since: now,
             until: request.until.map { Instant(milliseconds: $0) })
-        _ = try await store.submit(
+        let outcome = try await store.submit(
             JournalItem(
                 dedupeKey: RowKey("grant", key.canonical), subject: RecordStore.subject(of: key),
                 kind: .command, stated: now,
@@ -120,9 +122,22 @@ extension Tollgate {
                         purchase: key, source: grantID, stated: Stated(now),
                         statement: .grant(grant))
                 ])))
-        return API.Grant(
-            id: grantID, customer: id.rawValue, lookupKey: request.lookupKey,
-            since: now.milliseconds, until: request.until)
+        guard case .duplicate = outcome else { return answer(grant, id: grantID) }
+        let records = try await store.purchases(of: id, in: key.environment)
+        guard let first = records.first(where: { $0.record.key == key })?.record.grant?.value,
+            first.lookupKey == grant.lookupKey, first.until == grant.until
+        else {
+            throw Refusal(
+                409, .idempotencyError, .idempotencyMismatch,
+                "This Idempotency-Key was used for another grant.")
+        }
+        return answer(first, id: grantID)
+    }
+
+    private func answer(_ grant: StaffGrant, id: String) -> API.Grant {
+        API.Grant(
+            id: id, customer: grant.customer.rawValue, lookupKey: grant.lookupKey,
+            since: grant.since.milliseconds, until: grant.until?.milliseconds)
     }
 }
 

@@ -17,7 +17,7 @@ extension Tollgate {
         else {
             throw Refusal.invalid("components", "Enable at least one component of the session.")
         }
-        let customer = try await customer(request.customer)
+        let customer = try await customer(request.customer, param: "customer")
         let created = clocks.wall().milliseconds / 1000
         let session = CustomerSession(
             customer: Customer.ID(customer.id),
