@@ -86,8 +86,11 @@ enum Credentials {
     func refuseSecret() throws {
         guard case .secret = self else { return }
         throw Refusal(
-            403, .permissionError, "key_scope",
-            "This address takes a publishable key or a customer session.")
+            403,
+            .permissionError,
+            "key_scope",
+            "This address takes a publishable key or a customer session."
+        )
     }
 
     var session: CustomerSession? {

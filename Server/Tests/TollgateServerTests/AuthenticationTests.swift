@@ -23,7 +23,10 @@ struct AuthenticationTests {
             let customer = try await server.customer()
             for operation in Self.guarded {
                 let missing = try await Self.call(operation, customer, as: nil, server)
-                #expect(missing.status == 401 && missing.code == "missing_key", "\(operation.template)")
+                #expect(
+                    missing.status == 401 && missing.code == "missing_key",
+                    "\(operation.template)"
+                )
                 #expect(missing.headers[.wwwAuthenticate] == "Bearer")
                 for key in [
                     "sk_test_other", "pk_test_other", "cuss_secret_other", "sk_live_backend",
@@ -43,9 +46,14 @@ struct AuthenticationTests {
             let customer = try await server.customer()
             for operation in Self.guarded
             where operation.security.contains("secretKey")
-                && !operation.security.contains("publishableKey") {
+                && !operation.security.contains("publishableKey")
+            {
                 let answer = try await Self.call(
-                    operation, customer, as: TestServer.publishableKey, server)
+                    operation,
+                    customer,
+                    as: TestServer.publishableKey,
+                    server
+                )
                 #expect(answer.status == 403 && answer.code == "key_scope", "\(operation.template)")
             }
         }
@@ -60,7 +68,12 @@ struct AuthenticationTests {
                 let bearer = try await Self.call(operation, customer, as: session, server)
                 #expect(bearer.status == 403 && bearer.code == "key_scope", "\(operation.template)")
                 let beside = try await Self.call(
-                    operation, customer, as: TestServer.publishableKey, session: session, server)
+                    operation,
+                    customer,
+                    as: TestServer.publishableKey,
+                    session: session,
+                    server
+                )
                 #expect(beside.status == 403 && beside.code == "key_scope", "\(operation.template)")
             }
         }
@@ -70,7 +83,9 @@ struct AuthenticationTests {
     func secretKeyIsOutOfScopeWhereADeviceSpeaks() async throws {
         try await TestServer.run { server in
             let presented = try await server.post(
-                "/v1/app_store/transactions", "{\"signed_transaction\":\"x\",\"mode\":\"purchased\"}")
+                "/v1/app_store/transactions",
+                "{\"signed_transaction\":\"x\",\"mode\":\"purchased\"}"
+            )
             #expect(presented.status == 403 && presented.code == "key_scope")
             let portal = try await server.post("/v1/portal_sessions")
             #expect(portal.status == 401 && portal.code == "no_session_present")
@@ -92,11 +107,14 @@ struct AuthenticationTests {
                 #expect(nobodys.status == 404)
                 #expect(
                     others.text.replacingOccurrences(of: other, with: "ID")
-                        == nobodys.text.replacingOccurrences(of: "cus_nobody", with: "ID"))
+                        == nobodys.text.replacingOccurrences(of: "cus_nobody", with: "ID")
+                )
             }
             let checkout = try await server.post(
-                "/v1/checkout_sessions", as: session,
-                "{\"customer\":\"\(other)\",\"product\":\"coins_100\"}")
+                "/v1/checkout_sessions",
+                as: session,
+                "{\"customer\":\"\(other)\",\"product\":\"coins_100\"}"
+            )
             #expect(checkout.status == 404 && checkout.code == "resource_missing")
             #expect(server.stripe.seen.isEmpty)
         }
@@ -141,7 +159,8 @@ struct AuthenticationTests {
 
     @Test(
         "A component that the session was made without is refused",
-        arguments: ["buy_button", "active_entitlements", "customer_portal"])
+        arguments: ["buy_button", "active_entitlements", "customer_portal"]
+    )
     func disabledComponents(_ component: String) async throws {
         try await TestServer.run { server in
             let customer = try await server.customer()
@@ -155,10 +174,15 @@ struct AuthenticationTests {
                 case "buy_button":
                     [
                         try await server.post(
-                            "/v1/checkout_sessions", as: session, "{\"product\":\"coins_100\"}"),
+                            "/v1/checkout_sessions",
+                            as: session,
+                            "{\"product\":\"coins_100\"}"
+                        ),
                         try await server.post(
                             "/v1/buy_buttons/buy_coins_100/checkout",
-                            as: TestServer.publishableKey, session: session),
+                            as: TestServer.publishableKey,
+                            session: session
+                        ),
                     ]
                 case "active_entitlements":
                     [try await server.get("/v1/customers/\(customer)/entitlements", as: session)]
@@ -199,23 +223,36 @@ struct AuthenticationTests {
                 ("Basic !", 401), ("Digest \(TestServer.secretKey)", 401),
             ] {
                 let answer = try await server.send(
-                    .get, "/v1/customers/\(id)", as: nil, headers: ["Authorization": header])
+                    .get,
+                    "/v1/customers/\(id)",
+                    as: nil,
+                    headers: ["Authorization": header]
+                )
                 #expect(answer.status == status, "\(header)")
             }
             let inURL = try await server.get(
-                "/v1/customers/\(id)?key=\(TestServer.secretKey)", as: nil)
+                "/v1/customers/\(id)?key=\(TestServer.secretKey)",
+                as: nil
+            )
             #expect(inURL.status == 401)
         }
     }
 
     private static func call(
-        _ operation: OpenAPIDocument.Operation, _ customer: String, as key: String?,
-        session: String? = nil, _ server: TestServer
+        _ operation: OpenAPIDocument.Operation,
+        _ customer: String,
+        as key: String?,
+        session: String? = nil,
+        _ server: TestServer
     ) async throws -> Answer {
         let id = operation.template.contains("buy_buttons") ? "buy_coins_100" : customer
         let method = try #require(HTTPRequest.Method(operation.method))
         return try await server.send(
-            method, operation.path(id: id), as: key, session: session,
-            json: method == .post ? "{}" : nil)
+            method,
+            operation.path(id: id),
+            as: key,
+            session: session,
+            json: method == .post ? "{}" : nil
+        )
     }
 }

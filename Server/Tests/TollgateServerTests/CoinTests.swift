@@ -1,3 +1,5 @@
+import HTTPTypes
+import AppStoreSimulator
 import Foundation
 import Testing
 import TollgateTesting
@@ -38,7 +40,8 @@ struct CoinTests {
                 for index in 0..<16 {
                     group.addTask {
                         try await server.post(
-                            "/v1/customers/\(id)/coins/spend", "{\"amount\":100}",
+                            "/v1/customers/\(id)/coins/spend",
+                            "{\"amount\":100}",
                             idempotencyKey: "race-\(index)"
                         ).status
                     }
@@ -59,8 +62,10 @@ struct CoinTests {
                 for _ in 0..<8 {
                     group.addTask {
                         let answer = try await server.post(
-                            "/v1/customers/\(id)/coins/spend", "{\"amount\":60}",
-                            idempotencyKey: "same")
+                            "/v1/customers/\(id)/coins/spend",
+                            "{\"amount\":60}",
+                            idempotencyKey: "same"
+                        )
                         return "\(answer.status) \(answer.text)"
                     }
                 }
@@ -80,11 +85,16 @@ struct CoinTests {
             let id = try await server.customer(token: token)
             let buyer = try await server.appStore.createCustomer()
             let bought = try await server.appStore.buy(
-                "com.example.app.coins100", customer: buyer.id,
-                appAccountToken: token.uuidString.lowercased())
+                "com.example.app.coins100",
+                customer: buyer.id,
+                appAccountToken: token.uuidString.lowercased()
+            )
             _ = try await server.deliverNewestNotification()
             _ = try await server.post(
-                "/v1/customers/\(id)/coins/spend", "{\"amount\":80}", idempotencyKey: "k")
+                "/v1/customers/\(id)/coins/spend",
+                "{\"amount\":80}",
+                idempotencyKey: "k"
+            )
             try await server.appStore.refund(bought.transactionID)
             #expect(try await server.deliverNewestNotification().status == 200)
             let coins = try await server.get("/v1/customers/\(id)/coins")
@@ -99,12 +109,16 @@ struct CoinTests {
         arguments: [
             ("0", 422), ("-5", 422), ("1.5", 400), ("1e300", 400), ("\"1\"", 400), ("null", 400),
             ("9223372036854775807", 409), ("9223372036854775808", 400),
-        ])
+        ]
+    )
     func amounts(_ amount: String, _ status: Int) async throws {
         try await TestServer.run { server in
             let id = try await server.customerWithCoins()
             let answer = try await server.post(
-                "/v1/customers/\(id)/coins/spend", "{\"amount\":\(amount)}", idempotencyKey: "k")
+                "/v1/customers/\(id)/coins/spend",
+                "{\"amount\":\(amount)}",
+                idempotencyKey: "k"
+            )
             #expect(answer.status == status)
             let coins = try await server.get("/v1/customers/\(id)/coins")
             #expect(coins.json["balance"].integer == 100)
@@ -117,7 +131,10 @@ struct CoinTests {
             let id = try await server.customerWithCoins()
             for key in [nil, "", String(repeating: "k", count: 256)] {
                 let answer = try await server.post(
-                    "/v1/customers/\(id)/coins/spend", "{\"amount\":1}", idempotencyKey: key)
+                    "/v1/customers/\(id)/coins/spend",
+                    "{\"amount\":1}",
+                    idempotencyKey: key
+                )
                 #expect(answer.status == 400 && answer.code == "parameter_missing")
                 #expect(answer.json["error"]["param"].string == "Idempotency-Key")
             }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Foundation
 import Testing
 import TollgateTesting
@@ -13,7 +14,9 @@ struct CustomerTests {
                 """
             let first = try await server.post("/v1/customers", body)
             #expect(first.status == 201)
-            #expect(first.json["app_account_token"].string == "7e3fd4f8-8b8c-4b4a-9b62-6d5dfa2f1e10")
+            #expect(
+                first.json["app_account_token"].string == "7e3fd4f8-8b8c-4b4a-9b62-6d5dfa2f1e10"
+            )
             #expect(first.json["created"].integer == TestServer.start)
             let again = try await server.post("/v1/customers", body)
             #expect(again.status == 200)
@@ -28,10 +31,13 @@ struct CustomerTests {
     func updates() async throws {
         try await TestServer.run { server in
             _ = try await server.post(
-                "/v1/customers", "{\"app_user_id\":\"u\",\"metadata\":{\"a\":\"1\"}}")
+                "/v1/customers",
+                "{\"app_user_id\":\"u\",\"metadata\":{\"a\":\"1\"}}"
+            )
             let updated = try await server.post(
                 "/v1/customers",
-                "{\"app_user_id\":\"u\",\"email\":\"new@example.com\",\"metadata\":{\"b\":\"2\"}}")
+                "{\"app_user_id\":\"u\",\"email\":\"new@example.com\",\"metadata\":{\"b\":\"2\"}}"
+            )
             #expect(updated.status == 200)
             #expect(updated.json["email"].string == "new@example.com")
             #expect(updated.json["metadata"] == .object(["a": .string("1"), "b": .string("2")]))
@@ -42,18 +48,23 @@ struct CustomerTests {
     @Test(
         "Words are data, whatever they look like",
         arguments: [
-            "' OR 1=1; DROP TABLE journal; --", "a/b?c=d&e#f", "%41", "ünï/çødé 🚲", "..", "$1", "{id}",
+            "' OR 1=1; DROP TABLE journal; --", "a/b?c=d&e#f", "%41", "ünï/çødé 🚲", "..", "$1",
+            "{id}",
             "<script>alert(1)</script>", "line\\nbreak",
-        ], Backend.allCases)
+        ],
+        Backend.allCases
+    )
     func anyWordIsAnID(_ user: String, _ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
             let made = try await server.post("/v1/customers", "{\"app_user_id\":\"\(user)\"}")
             #expect(made.status == 201)
             let name = try #require(made.json["app_user_id"].string)
             let unreserved = CharacterSet(
-                charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_~")
+                charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_~"
+            )
             let escaped = try #require(
-                name.addingPercentEncoding(withAllowedCharacters: unreserved))
+                name.addingPercentEncoding(withAllowedCharacters: unreserved)
+            )
             let found = try await server.get("/v1/customers/\(escaped)")
             #expect(found.status == 200)
             #expect(found.json == made.json)
@@ -67,13 +78,17 @@ struct CustomerTests {
             ("{\"app_user_id\":7}", "parameter_invalid", "app_user_id"),
             ("{\"app_user_id\":\"\"}", "parameter_invalid", "app_user_id"),
             ("{\"app_user_id\":\"a\\u0000b\"}", "parameter_invalid", "app_user_id"),
-            ("{\"app_user_id\":\"u\",\"app_account_token\":\"x\"}", "parameter_invalid", "app_account_token"),
+            (
+                "{\"app_user_id\":\"u\",\"app_account_token\":\"x\"}", "parameter_invalid",
+                "app_account_token"
+            ),
             ("{\"app_user_id\":\"u\",\"metadata\":{\"a\":1}}", "parameter_invalid", "metadata.a"),
             ("[]", "parameter_invalid", nil), ("", "malformed_body", nil),
             ("{\"app_user_id\":\"u\",\"app_user_id\":\"v\"}", "malformed_body", nil),
             ("{\"app_user_id\":\"u\"", "malformed_body", nil),
             ("\u{feff}{\"app_user_id\":\"u\"}", "malformed_body", nil),
-        ] as [(String, String, String?)])
+        ] as [(String, String, String?)]
+    )
     func wrongBodies(_ body: String, _ code: String, _ param: String?) async throws {
         try await TestServer.run { server in
             let before = try await server.rowCounts()
@@ -103,14 +118,20 @@ struct CustomerTests {
                 #expect(answer.status == 404 && answer.code == "resource_missing")
             }
             let spend = try await server.post(
-                "/v1/customers/nobody/coins/spend", "{\"amount\":1}", idempotencyKey: "k")
+                "/v1/customers/nobody/coins/spend",
+                "{\"amount\":1}",
+                idempotencyKey: "k"
+            )
             #expect(spend.status == 404)
             let grant = try await server.post(
-                "/v1/customers/nobody/grants", "{\"lookup_key\":\"pro\"}")
+                "/v1/customers/nobody/grants",
+                "{\"lookup_key\":\"pro\"}"
+            )
             #expect(grant.status == 404)
             let session = try await server.post(
                 "/v1/customer_sessions",
-                "{\"customer\":\"nobody\",\"components\":{\"buy_button\":{\"enabled\":true}}}")
+                "{\"customer\":\"nobody\",\"components\":{\"buy_button\":{\"enabled\":true}}}"
+            )
             #expect(session.status == 404)
             #expect(session.json["error"]["param"].string == "customer")
         }

@@ -1,3 +1,6 @@
+import SandboxClock
+import HTTPTypes
+import AppStoreSimulator
 import Crypto
 import Foundation
 import Testing
@@ -20,8 +23,10 @@ struct EntitlementTests {
 
             let buyer = try await server.appStore.createCustomer()
             _ = try await server.appStore.buy(
-                "com.example.app.pro.monthly", customer: buyer.id,
-                appAccountToken: token.uuidString.lowercased())
+                "com.example.app.pro.monthly",
+                customer: buyer.id,
+                appAccountToken: token.uuidString.lowercased()
+            )
             #expect(try await server.deliverNewestNotification().status == 200)
 
             let list = try await server.get(path)
@@ -48,8 +53,10 @@ struct EntitlementTests {
             let id = try await server.customer(token: token)
             let buyer = try await server.appStore.createCustomer()
             _ = try await server.appStore.buy(
-                "com.example.app.pro.monthly", customer: buyer.id,
-                appAccountToken: token.uuidString.lowercased())
+                "com.example.app.pro.monthly",
+                customer: buyer.id,
+                appAccountToken: token.uuidString.lowercased()
+            )
             _ = try await server.deliverNewestNotification()
             let path = "/v1/customers/\(id)/entitlements"
             for (at, count) in [
@@ -60,18 +67,21 @@ struct EntitlementTests {
                 #expect(answer.json["data"].array?.count == count)
                 #expect(answer.json["at"].integer == at)
                 let explained = try await server.get(
-                    "/v1/customers/\(id)/explain?lookup_key=pro&at=\(at)")
+                    "/v1/customers/\(id)/explain?lookup_key=pro&at=\(at)"
+                )
                 #expect(explained.json["entitled"].bool == (count == 1))
             }
             let before = try await server.get(
-                "/v1/customers/\(id)/explain?lookup_key=pro&known=0")
+                "/v1/customers/\(id)/explain?lookup_key=pro&known=0"
+            )
             #expect(before.json["entitled"].bool == false)
         }
     }
 
     @Test(
         "A time that is none, and an environment that is none, are refused",
-        arguments: ["at=now", "at=1.5", "at=", "at=99999999999999999999", "environment=xcode"])
+        arguments: ["at=now", "at=1.5", "at=", "at=99999999999999999999", "environment=xcode"]
+    )
     func wrongQueries(_ query: String) async throws {
         try await TestServer.run { server in
             let id = try await server.customer()
@@ -90,7 +100,10 @@ struct EntitlementTests {
         }
     }
 
-    @Test("A gift gives access until it ends, and is given once for each key", arguments: Backend.allCases)
+    @Test(
+        "A gift gives access until it ends, and is given once for each key",
+        arguments: Backend.allCases
+    )
     func grants(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
             let id = try await server.customer()
@@ -103,7 +116,10 @@ struct EntitlementTests {
             let again = try await server.post(path, body, idempotencyKey: "gift")
             #expect(again.json == grant.json)
             let other = try await server.post(
-                path, "{\"lookup_key\":\"archive\"}", idempotencyKey: "gift")
+                path,
+                "{\"lookup_key\":\"archive\"}",
+                idempotencyKey: "gift"
+            )
             #expect(other.status == 409 && other.code == "idempotency_mismatch")
 
             let list = try await server.get("/v1/customers/\(id)/entitlements")

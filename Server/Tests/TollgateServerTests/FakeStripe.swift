@@ -60,8 +60,12 @@ final class FakeStripe: Sendable {
             let form = Self.form(request.body)
             state.seen.append(
                 Seen(
-                    method: request.method.rawValue, path: path, form: form,
-                    idempotencyKey: request.headers["idempotency-key"]))
+                    method: request.method.rawValue,
+                    path: path,
+                    form: form,
+                    idempotencyKey: request.headers["idempotency-key"]
+                )
+            )
             switch (request.method, path) {
             case (.post, "/v1/customers"):
                 state.customers += 1
@@ -71,11 +75,14 @@ final class FakeStripe: Sendable {
                 ])
             case (.post, "/v1/checkout/sessions"):
                 let session = Session(
-                    id: "cs_test_\(state.sessions.count + 1)", mode: form["mode"] ?? "",
-                    customer: form["customer"], reference: form["client_reference_id"],
+                    id: "cs_test_\(state.sessions.count + 1)",
+                    mode: form["mode"] ?? "",
+                    customer: form["customer"],
+                    reference: form["client_reference_id"],
                     price: form["line_items[0][price]"] ?? "",
                     quantity: Int(form["line_items[0][quantity]"] ?? "") ?? 1,
-                    metadata: Self.metadata(form))
+                    metadata: Self.metadata(form)
+                )
                 state.sessions.append(session)
                 return Self.json(Self.object(session))
             case (.post, "/v1/billing_portal/sessions"):
@@ -96,7 +103,9 @@ final class FakeStripe: Sendable {
                                 "type": "invalid_request_error", "code": "resource_missing",
                                 "message": "No such object",
                             ]
-                        ], status: 404)
+                        ],
+                        status: 404
+                    )
                 }
                 return Self.json(Self.object(session))
             }
@@ -105,7 +114,10 @@ final class FakeStripe: Sendable {
 
     /// The body and the header of a webhook, signed.
     func event(
-        _ type: String, about session: Session, id: String = "evt_1", at seconds: Int64,
+        _ type: String,
+        about session: Session,
+        id: String = "evt_1",
+        at seconds: Int64,
         secret: String = TestServer.webhookSecret
     ) -> (body: [UInt8], signature: String) {
         let event: [String: Any] = [
@@ -120,7 +132,9 @@ final class FakeStripe: Sendable {
     static func signature(of body: [UInt8], at seconds: Int64, secret: String) -> String {
         let signed = Array("\(seconds).".utf8) + body
         let code = HMAC<SHA256>.authenticationCode(
-            for: signed, using: SymmetricKey(data: Array(secret.utf8)))
+            for: signed,
+            using: SymmetricKey(data: Array(secret.utf8))
+        )
         let hex = code.map { byte in
             let text = String(byte, radix: 16)
             return byte < 16 ? "0\(text)" : text
@@ -152,15 +166,22 @@ final class FakeStripe: Sendable {
         return Stripe.Response(
             status: status,
             headers: ["Content-Type": "application/json", "Date": "Mon, 01 Jun 2026 00:00:10 GMT"],
-            body: Array(body ?? Data()))
+            body: Array(body ?? Data())
+        )
     }
 
     private static func form(_ body: [UInt8]) -> [String: String] {
         let items = URLComponents(
-            string: "?" + String(decoding: body, as: UTF8.self).replacingOccurrences(
-                of: "+", with: "%20"))?.queryItems
+            string: "?"
+                + String(decoding: body, as: UTF8.self).replacingOccurrences(
+                    of: "+",
+                    with: "%20"
+                )
+        )?.queryItems
         return Dictionary(
-            (items ?? []).map { ($0.name, $0.value ?? "") }, uniquingKeysWith: { first, _ in first })
+            (items ?? []).map { ($0.name, $0.value ?? "") },
+            uniquingKeysWith: { first, _ in first }
+        )
     }
 
     private static func metadata(_ form: [String: String]) -> [String: String] {

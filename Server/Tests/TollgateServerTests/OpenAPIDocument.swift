@@ -1,3 +1,4 @@
+import HTTPTypes
 import Foundation
 
 /// `openapi.json`, as far as a test needs to understand it.
@@ -98,7 +99,9 @@ struct OpenAPIDocument: Sendable {
     }
 
     private func check(
-        _ object: [String: JSONValue], of schema: JSONValue, _ place: String
+        _ object: [String: JSONValue],
+        of schema: JSONValue,
+        _ place: String
     ) -> [String] {
         var problems: [String] = []
         for required in schema["required"].array?.compactMap(\.string) ?? []

@@ -1,3 +1,6 @@
+import TollgateService
+import Storage
+import HTTPTypes
 import Foundation
 import Testing
 import TollgateTesting
@@ -8,20 +11,29 @@ struct SessionTests {
         "Content-Type": "application/x-www-form-urlencoded", "Stripe-Version": "2026-09-30.endive",
     ]
 
-    @Test("A session is made by a form, as Stripe's clients send it, or by JSON", arguments: Backend.allCases)
+    @Test(
+        "A session is made by a form, as Stripe's clients send it, or by JSON",
+        arguments: Backend.allCases
+    )
     func byFormOrJSON(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
             let id = try await server.customer()
-            let body = "customer=\(id)&components[buy_button][enabled]=true"
+            let body =
+                "customer=\(id)&components[buy_button][enabled]=true"
                 + "&components%5Bactive_entitlements%5D%5Benabled%5D=True"
             let form = try await server.send(
-                .post, "/v1/customer_sessions", body: Array(body.utf8), headers: Self.form)
+                .post,
+                "/v1/customer_sessions",
+                body: Array(body.utf8),
+                headers: Self.form
+            )
             let json = try await server.post(
                 "/v1/customer_sessions",
                 """
                 {"customer":"\(id)","components":{"buy_button":{"enabled":true},\
                 "active_entitlements":{"enabled":true}}}
-                """)
+                """
+            )
             for answer in [form, json] {
                 #expect(answer.status == 200)
                 #expect(answer.json["object"].string == "customer_session")
@@ -42,18 +54,35 @@ struct SessionTests {
         arguments: [
             ("components[buy_button][enabled]=true", "parameter_missing", "customer"),
             ("customer=ID", "parameter_invalid", "components"),
-            ("customer=ID&components[buy_button][enabled]=false", "parameter_invalid", "components"),
-            ("customer=ID&components[buy_button][enabled]=yes", "parameter_invalid", "components[buy_button][enabled]"),
-            ("customer=ID&components[pricing_table][enabled]=true", "parameter_unknown", "components[pricing_table][enabled]"),
-            ("customer=ID&customer=ID&components[buy_button][enabled]=true", "parameter_invalid", "customer"),
+            (
+                "customer=ID&components[buy_button][enabled]=false", "parameter_invalid",
+                "components"
+            ),
+            (
+                "customer=ID&components[buy_button][enabled]=yes", "parameter_invalid",
+                "components[buy_button][enabled]"
+            ),
+            (
+                "customer=ID&components[pricing_table][enabled]=true", "parameter_unknown",
+                "components[pricing_table][enabled]"
+            ),
+            (
+                "customer=ID&customer=ID&components[buy_button][enabled]=true", "parameter_invalid",
+                "customer"
+            ),
             ("customer=%zz&components[buy_button][enabled]=true", "malformed_body", nil),
-        ] as [(String, String, String?)])
+        ] as [(String, String, String?)]
+    )
     func wrongForms(_ body: String, _ code: String, _ param: String?) async throws {
         try await TestServer.run { server in
             let id = try await server.customer()
             let body = body.replacing("ID", with: id)
             let answer = try await server.send(
-                .post, "/v1/customer_sessions", body: Array(body.utf8), headers: Self.form)
+                .post,
+                "/v1/customer_sessions",
+                body: Array(body.utf8),
+                headers: Self.form
+            )
             #expect(answer.status == 400)
             #expect(answer.code == code)
             #expect(answer.json["error"]["param"].string == param)

@@ -1,3 +1,7 @@
+import SandboxClock
+import TollgateService
+import Storage
+import AppStoreSimulator
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
@@ -26,9 +30,14 @@ extension TestServer {
     ///   - session: goes beside the key, as BillingSDK sends it.
     @discardableResult
     func send(
-        _ method: HTTPRequest.Method, _ path: String, as key: String? = secretKey,
-        session: String? = nil, json: String? = nil, body: [UInt8]? = nil,
-        headers extra: [String: String] = [:], location: SourceLocation = #_sourceLocation
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        as key: String? = secretKey,
+        session: String? = nil,
+        json: String? = nil,
+        body: [UInt8]? = nil,
+        headers extra: [String: String] = [:],
+        location: SourceLocation = #_sourceLocation
     ) async throws -> Answer {
         var headers: HTTPFields = [:]
         if let key { headers[.authorization] = "Bearer \(key)" }
@@ -40,33 +49,53 @@ extension TestServer {
         }
         let bytes = body ?? json.map { Array($0.utf8) }
         let response = try await client.executeRequest(
-            uri: path, method: method, headers: headers, body: bytes.map { ByteBuffer(bytes: $0) })
+            uri: path,
+            method: method,
+            headers: headers,
+            body: bytes.map { ByteBuffer(bytes: $0) }
+        )
         let answer = Answer(
-            status: response.status.code, headers: response.headers,
-            bytes: Array(response.body.readableBytesView))
+            status: response.status.code,
+            headers: response.headers,
+            bytes: Array(response.body.readableBytesView)
+        )
         if method != .head {
-            let problems = try OpenAPIDocument.ofServer.problems(
-                with: answer, to: method.rawValue, path)
+            let problems = OpenAPIDocument.ofServer.problems(
+                with: answer,
+                to: method.rawValue,
+                path
+            )
             #expect(problems.isEmpty, "\(method) \(path)", sourceLocation: location)
         }
         return answer
     }
 
     func get(
-        _ path: String, as key: String? = secretKey, session: String? = nil,
+        _ path: String,
+        as key: String? = secretKey,
+        session: String? = nil,
         location: SourceLocation = #_sourceLocation
     ) async throws -> Answer {
         try await send(.get, path, as: key, session: session, location: location)
     }
 
     func post(
-        _ path: String, as key: String? = secretKey, session: String? = nil, _ json: String = "{}",
-        idempotencyKey: String? = nil, location: SourceLocation = #_sourceLocation
+        _ path: String,
+        as key: String? = secretKey,
+        session: String? = nil,
+        _ json: String = "{}",
+        idempotencyKey: String? = nil,
+        location: SourceLocation = #_sourceLocation
     ) async throws -> Answer {
         try await send(
-            .post, path, as: key, session: session, json: json,
+            .post,
+            path,
+            as: key,
+            session: session,
+            json: json,
             headers: idempotencyKey.map { [APIHeader.idempotencyKey: $0] } ?? [:],
-            location: location)
+            location: location
+        )
     }
 
     // MARK: - What many tests begin with
@@ -86,7 +115,8 @@ extension TestServer {
         let enabled = components.map { "\"\($0)\":{\"enabled\":true}" }.joined(separator: ",")
         let answer = try await post(
             "/v1/customer_sessions",
-            "{\"customer\":\"\(customer)\",\"components\":{\(enabled)}}")
+            "{\"customer\":\"\(customer)\",\"components\":{\(enabled)}}"
+        )
         return try #require(answer.json["client_secret"].string)
     }
 
@@ -96,8 +126,11 @@ extension TestServer {
         let id = try await customer(user, token: token)
         let buyer = try await appStore.createCustomer()
         _ = try await appStore.buy(
-            "com.example.app.coins100", customer: buyer.id,
-            appAccountToken: token.uuidString.lowercased(), quantity: quantity)
+            "com.example.app.coins100",
+            customer: buyer.id,
+            appAccountToken: token.uuidString.lowercased(),
+            quantity: quantity
+        )
         #expect(try await deliverNewestNotification().status == 200)
         return id
     }
@@ -110,7 +143,11 @@ extension TestServer {
 
     func deliver(_ signedPayload: String) async throws -> Answer {
         try await send(
-            .post, "/webhooks/app_store", as: nil, json: "{\"signedPayload\":\"\(signedPayload)\"}")
+            .post,
+            "/webhooks/app_store",
+            as: nil,
+            json: "{\"signedPayload\":\"\(signedPayload)\"}"
+        )
     }
 
     /// How many rows each table of evidence and of what is derived from it has.

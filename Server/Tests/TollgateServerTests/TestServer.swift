@@ -39,7 +39,8 @@ struct TestServer: Sendable {
 
     /// Serves while `test` runs.
     static func run(
-        on backend: Backend = .sqlite, _ test: @Sendable (TestServer) async throws -> Void
+        on backend: Backend = .sqlite,
+        _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let clock = VirtualClock(now: start)
         let wall = TestClock(start)
@@ -54,55 +55,87 @@ struct TestServer: Sendable {
         }
         let tollgate = Tollgate(
             configuration: Configuration(
-                secretKey: secretKey, publishableKey: publishableKey, publicURL: publicURL,
-                stripeWebhookSecrets: [webhookSecret], appleAppIDs: ["ABCDE12345.com.example.app"],
-                defaultEnvironment: .sandbox),
+                secretKey: secretKey,
+                publishableKey: publishableKey,
+                publicURL: publicURL,
+                stripeWebhookSecrets: [webhookSecret],
+                appleAppIDs: ["ABCDE12345.com.example.app"],
+                defaultEnvironment: .sandbox
+            ),
             store: store,
             appStore: try AppStore.SignedDataVerifier(
-                roots: [Array(appStore.rootDER)], bundleID: bundleID, appAppleID: nil,
-                environments: [.sandbox]),
+                roots: [Array(appStore.rootDER)],
+                bundleID: bundleID,
+                appAppleID: nil,
+                environments: [.sandbox]
+            ),
             stripe: Stripe.Client(
-                apiBase: "https://stripe.test", secretKey: "sk_test_stripe", maximumRetries: 0,
-                transport: { try await stripe.answer($0) }),
+                apiBase: "https://stripe.test",
+                secretKey: "sk_test_stripe",
+                maximumRetries: 0,
+                transport: { try await stripe.answer($0) }
+            ),
             clocks: .init(
-                now: { Instant(milliseconds: await clock.now) }, wall: { wall.now }),
-            randomBytes: randomBytes, signer: try await AnswerSigner(keptIn: driver),
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+                now: { Instant(milliseconds: await clock.now) },
+                wall: { wall.now }
+            ),
+            randomBytes: randomBytes,
+            signer: try await AnswerSigner(keptIn: driver),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
         var logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         logger.logLevel = .critical
         let application = Application(router: try buildRouter(tollgate), logger: logger)
         try await application.test(.ahc(.http)) { client in
             try await test(
                 TestServer(
-                    client: client, tollgate: tollgate, appStore: appStore, clock: clock,
-                    wall: wall, stripe: stripe))
+                    client: client,
+                    tollgate: tollgate,
+                    appStore: appStore,
+                    clock: clock,
+                    wall: wall,
+                    stripe: stripe
+                )
+            )
         }
         await driver.close()
     }
 
     /// A store of its own root, selling what the sample catalog sells there.
     static func simulatedAppStore(
-        _ clock: VirtualClock, bundleID: String = bundleID
+        _ clock: VirtualClock,
+        bundleID: String = bundleID
     ) throws -> SimulatedAppStore {
         try SimulatedAppStore(
             configuration: .init(
-                environment: .sandbox, bundleID: bundleID,
+                environment: .sandbox,
+                bundleID: bundleID,
                 products: [
                     .init(
-                        id: "com.example.app.pro.monthly", kind: .autoRenewable, price: 9990,
-                        period: .init("P1M"), subscriptionGroup: "pro", level: 2),
+                        id: "com.example.app.pro.monthly",
+                        kind: .autoRenewable,
+                        price: 9990,
+                        period: .init("P1M"),
+                        subscriptionGroup: "pro",
+                        level: 2
+                    ),
                     .init(id: "com.example.app.coins100", kind: .consumable, price: 10_000),
                     .init(id: "com.example.app.lifetime", kind: .nonConsumable, price: 199_000),
                 ],
-                notificationURL: "https://billing.example.com/webhooks/app_store", renewals: .real),
-            clock: clock, deliver: { _, _ in .success })
+                notificationURL: "https://billing.example.com/webhooks/app_store",
+                renewals: .real
+            ),
+            clock: clock,
+            deliver: { _, _ in .success }
+        )
     }
 
     private static func sampleCatalog() throws -> Catalog {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../..")
         return try CatalogReader.read(
-            bytes: Data(contentsOf: root.appendingPathComponent("catalog.yaml")))
+            bytes: Data(contentsOf: root.appendingPathComponent("catalog.yaml"))
+        )
     }
 }
 

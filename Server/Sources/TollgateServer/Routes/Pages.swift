@@ -34,10 +34,15 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
         let secret = request.uri.queryParameters["session"].map(String.init) ?? ""
         do {
             let session = try await tollgate.session(secret)
-            return pages.page("portal", PortalPage(
+            return pages.page(
+                "portal",
+                PortalPage(
                     try await tollgate.portal(session),
                     returnURL: tollgate.wayBack(
-                        request.uri.queryParameters["return_url"].map(String.init))))
+                        request.uri.queryParameters["return_url"].map(String.init)
+                    )
+                )
+            )
         } catch let refusal as Refusal where refusal.status < 500 {
             return pages.page(
                 "checkout",

@@ -61,6 +61,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let session = try await Credentials(request, tollgate).requireSession()
         let wanted = try await request.jsonIfAny(API.PortalSessionRequest.self)
         return try Response.json(
-            try await tollgate.createPortalSession(session, returnURL: wanted?.returnURL))
+            try await tollgate.createPortalSession(session, returnURL: wanted?.returnURL)
+        )
     }
 }

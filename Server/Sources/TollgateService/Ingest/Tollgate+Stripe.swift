@@ -14,18 +14,31 @@ extension Tollgate {
     ///   event; `StorageError` where it could not be kept, so that Stripe sends it again.
     public func receiveStripeEvent(_ body: [UInt8], signature: String?) async throws -> Receipt {
         try Stripe.WebhookSignature.verify(
-            header: signature, body: body, secrets: configuration.stripeWebhookSecrets,
-            now: clocks.wall().milliseconds / 1000)
+            header: signature,
+            body: body,
+            secrets: configuration.stripeWebhookSecrets,
+            now: clocks.wall().milliseconds / 1000
+        )
         let event: Stripe.Event
         do {
             event = try Stripe.Event(bytes: body)
         } catch {
-            throw Refusal(400, .invalidRequestError, .malformedBody, "This is no Stripe event: \(error).")
+            throw Refusal(
+                400,
+                .invalidRequestError,
+                .malformedBody,
+                "This is no Stripe event: \(error)."
+            )
         }
         return try await journal(
-            StripeIntake.message(event), source: event.id,
+            StripeIntake.message(event),
+            source: event.id,
             dedupeKey: RowKey("event", event.livemode ? "live" : "test", event.id),
-            stated: Instant(seconds: event.created), kind: .delivered, body: body, store: .stripe)
+            stated: Instant(seconds: event.created),
+            kind: .delivered,
+            body: body,
+            store: .stripe
+        )
     }
 
     /// Fulfils a Checkout Session by reading it from Stripe. Called from the return page and for
@@ -34,8 +47,11 @@ extension Tollgate {
     public func fulfil(checkoutSession id: String) async throws -> Stripe.CheckoutSession {
         guard let stripe else {
             throw Refusal(
-                503, .apiError, .storeUnavailable,
-                "Stripe is not configured: set TOLLGATE_STRIPE_SECRET_KEY.")
+                503,
+                .apiError,
+                .storeUnavailable,
+                "Stripe is not configured: set TOLLGATE_STRIPE_SECRET_KEY."
+            )
         }
         let answer = try await read(checkoutSession: id, with: stripe)
         let session = answer.value
@@ -44,15 +60,26 @@ extension Tollgate {
         let message = StripeIntake.message(reading: session, date: date, livemode: session.livemode)
         // Reading twice what has not changed is no news.
         let key = RowKey(
-            "read", id, session.paymentStatus.rawValue, session.paymentIntent?.id ?? "")
+            "read",
+            id,
+            session.paymentStatus.rawValue,
+            session.paymentIntent?.id ?? ""
+        )
         _ = try await journal(
-            message, source: "read:\(id)", dedupeKey: key, stated: Instant(seconds: date),
-            kind: .fetched, body: Array(session.json.rawBytes), store: .stripe)
+            message,
+            source: "read:\(id)",
+            dedupeKey: key,
+            stated: Instant(seconds: date),
+            kind: .fetched,
+            body: Array(session.json.rawBytes),
+            store: .stripe
+        )
         return session
     }
 
     private func read(
-        checkoutSession id: String, with stripe: Stripe.Client
+        checkoutSession id: String,
+        with stripe: Stripe.Client
     ) async throws -> Stripe.Answer<Stripe.CheckoutSession> {
         do {
             return try await stripe.checkoutSession(id)
@@ -84,7 +111,10 @@ extension Tollgate {
                 try await store.settle(wanted)
             }
         } catch {
-            logger.warning("asking for what is missing will be tried again", metadata: ["error": "\(error)"])
+            logger.warning(
+                "asking for what is missing will be tried again",
+                metadata: ["error": "\(error)"]
+            )
         }
     }
 }

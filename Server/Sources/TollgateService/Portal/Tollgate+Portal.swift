@@ -27,15 +27,18 @@ extension Tollgate {
     /// - Parameter returnURL: a page of this server to which the portal's way back leads.
     /// - Throws: refusals 403 `component_disabled`, 422 `redirect_forbidden`.
     public func createPortalSession(
-        _ session: CustomerSession, returnURL: String? = nil
+        _ session: CustomerSession,
+        returnURL: String? = nil
     ) async throws -> API.PortalSession {
         try session.require(.customerPortal)
         let wayBack = try returnURL.map { try redirect($0, "", "return_url") }
         let fresh = try await createSession(
             API.CreateCustomerSessionRequest(
                 customer: session.customer.rawValue,
-                components: API.SessionComponents(customerPortal: .enabled)),
-            environment: session.environment)
+                components: API.SessionComponents(customerPortal: .enabled)
+            ),
+            environment: session.environment
+        )
         var url = "\(configuration.publicURL)/portal?session=\(fresh.clientSecret)"
         if let escaped = wayBack?.addingPercentEncoding(withAllowedCharacters: .alphanumerics) {
             url += "&return_url=\(escaped)"
@@ -70,19 +73,27 @@ extension Tollgate {
             }
             purchases.append(
                 PortalView.Purchase(
-                    name: names.joined(separator: ", "), store: record.key.store, state: state,
-                    isActive: active != nil))
+                    name: names.joined(separator: ", "),
+                    store: record.key.store,
+                    state: state,
+                    isActive: active != nil
+                )
+            )
         }
         var stripeURL: String?
         if let stripe, let customer = profile.stripeCustomer {
             let made = try? await stripe.createPortalSession(
-                customer: customer, returnURL: configuration.publicURL + "/",
-                idempotencyKey: newID("tollgate-portal-"))
+                customer: customer,
+                returnURL: configuration.publicURL + "/",
+                idempotencyKey: newID("tollgate-portal-")
+            )
             stripeURL = made?.value.url
         }
         return PortalView(
-            customer: profile.customer, purchases: purchases,
+            customer: profile.customer,
+            purchases: purchases,
             coins: try await coins(of: profile.customer.id, in: session.environment),
-            stripePortalURL: stripeURL)
+            stripePortalURL: stripeURL
+        )
     }
 }
