@@ -134,6 +134,16 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ]),
+        .testTarget(
+            name: "StripeSimulatorTests",
+            dependencies: [
+                "SandboxClock", "StripeSimulator",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
 
         // MARK: - The command line, the only place that picks a driver
         .executableTarget(
@@ -141,7 +151,7 @@ let package = Package(
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "Intake", "SandboxClock", "Storage",
                 "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
-                "TollgateServer", "TollgateService", .api, .core,
+                "StrictJSON", "TollgateServer", "TollgateService", .api, .core,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "BillingSDK", package: "BillingSDK"),
@@ -149,8 +159,13 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            resources: [.embedInCode("Pages")]),
 
         // MARK: - Tests
         .target(

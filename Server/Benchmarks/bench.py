@@ -293,11 +293,11 @@ class Bench:
         """Medians over the rounds of one measurement; CPU is that of the server and its database."""
         found = []
         for _ in range(rounds):
-            ours, database = server.pids(), server.database_pids()
-            before, database_before = machine.cpu_seconds(ours), machine.cpu_seconds(database)
+            before = machine.cpu_seconds(server.pids())
+            database_before = machine.cpu_seconds(server.database_pids())
             result = self.load.run(server.port, **request)
-            database_cpu = machine.cpu_seconds(database) - database_before
-            cpu = machine.cpu_seconds(ours) - before + database_cpu
+            database_cpu = machine.cpu_seconds(server.database_pids()) - database_before
+            cpu = machine.cpu_seconds(server.pids()) - before + database_cpu
             found.append(result | {
                 "cpu_us": 1e6 * cpu / result["requests"],
                 "database_cpu_us": 1e6 * database_cpu / result["requests"]})

@@ -13,6 +13,7 @@ import Foundation
 /// ```
 public final class BillingSDK: Sendable {
     let client: BillingClient
+    private let followedApp: FollowedApp
 
     /// Makes an SDK; it does nothing until it is asked.
     ///
@@ -24,7 +25,7 @@ public final class BillingSDK: Sendable {
 
     init(client: BillingClient) {
         self.client = client
-        startFollowingTheApp()
+        followedApp = FollowedApp(client: client)
     }
 
     // MARK: - The customer
@@ -37,7 +38,9 @@ public final class BillingSDK: Sendable {
     ///   reached: a failure is never taken for a sign-out; it arrives at the caller as
     ///   ``BillingSDKError/customerSessionProviderFailed(_:)``.
     public func setCustomerSessionProvider(
-        _ provider: @escaping @Sendable () async throws -> UBCustomerSessionDetails?
+        // A closure written on the main actor runs there, as published samples rely on.
+        @_inheritActorContext _ provider:
+            @escaping @Sendable () async throws -> UBCustomerSessionDetails?
     ) {
         client.setProvider(provider)
     }

@@ -11,7 +11,7 @@ extension SimulatedAppStore {
         public var products: [Product]
         /// Where App Store Server Notifications V2 are posted; without one none are sent.
         public var notificationURL: String?
-        /// Decides every id. The same seed and the same actions give the same ids.
+        /// Decides every id: the same seed and the same actions give the same ids.
         public var seed: UInt64
         /// How long a period lasts, and how often it renews by itself.
         public var renewals: Renewals
@@ -32,6 +32,8 @@ extension SimulatedAppStore {
         public var deliveryTimeout: Int64
         /// What goes wrong on the way to the subscriber.
         public var faults: Faults
+        /// Whether calls beyond Apple's rate limits get 429, by real time.
+        public var enforcesRateLimits: Bool
 
         /// A store with true durations in production or Apple's compressed ones in the sandbox.
         public init(
@@ -49,7 +51,8 @@ extension SimulatedAppStore {
             ocspURL: String? = nil,
             statePath: String? = nil,
             deliveryTimeout: Int64 = 10_000,
-            faults: Faults = Faults()
+            faults: Faults = Faults(),
+            enforcesRateLimits: Bool = false
         ) {
             self.environment = environment
             self.bundleID = bundleID
@@ -67,6 +70,7 @@ extension SimulatedAppStore {
             self.statePath = statePath
             self.deliveryTimeout = deliveryTimeout
             self.faults = faults
+            self.enforcesRateLimits = enforcesRateLimits
         }
     }
 
@@ -89,7 +93,31 @@ extension SimulatedAppStore {
         /// A recovery within grace dates its purchase at the charge, not at the period's start.
         public var graceRecoveryStartsAtCharge = true
 
+        enum CodingKeys: String, CodingKey {
+            case upgradeSendsRefund = "upgrade_sends_refund"
+            case resubscribeKeepsOriginalTransactionID =
+                "resubscribe_keeps_original_transaction_id"
+            case reversalClearsRevocation = "reversal_clears_revocation"
+            case extensionMovesExpiresDate = "extension_moves_expires_date"
+            case graceRecoveryStartsAtCharge = "grace_recovery_starts_at_charge"
+        }
+
         /// The behaviour taken as most likely.
         public init() {}
+
+        public init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            func read(_ key: CodingKeys, _ likely: Bool) throws -> Bool {
+                try values.decodeIfPresent(Bool.self, forKey: key) ?? likely
+            }
+            upgradeSendsRefund = try read(.upgradeSendsRefund, false)
+            resubscribeKeepsOriginalTransactionID = try read(
+                .resubscribeKeepsOriginalTransactionID,
+                true
+            )
+            reversalClearsRevocation = try read(.reversalClearsRevocation, true)
+            extensionMovesExpiresDate = try read(.extensionMovesExpiresDate, true)
+            graceRecoveryStartsAtCharge = try read(.graceRecoveryStartsAtCharge, true)
+        }
     }
 }

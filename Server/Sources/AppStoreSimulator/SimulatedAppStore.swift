@@ -25,6 +25,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     var world: World
     private var faults: Faults
     private var faultRandom: SeededRandom
+    private var rateLimits: RateLimits?
 
     private struct Snapshot: Codable {
         var authority: CertificateAuthority.Snapshot
@@ -34,6 +35,8 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     }
 
     private var lastNow: Int64 = 0
+    /// The date of the newest signature; see `tell`.
+    var lastSigned: Int64 = 0
 
     /// The instant at which the store in a state file was left, so that a clock can go on there.
     public static func savedNow(statePath: String) -> Int64? {
@@ -57,6 +60,9 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         environment = configuration.environment
         faults = configuration.faults
         faultRandom = SeededRandom(seed: configuration.seed ^ 0xF4017)
+        if configuration.enforcesRateLimits {
+            rateLimits = RateLimits(environment: configuration.environment)
+        }
         self.deliver =
             deliver ?? HTTPDelivery(timeout: configuration.deliveryTimeout).post
         if let path = configuration.statePath, FileManager.default.fileExists(atPath: path) {
@@ -66,6 +72,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
             apiKeys = snapshot.apiKeys
             world = snapshot.world
             lastNow = snapshot.now
+            lastSigned = snapshot.now
             world.rebuildDues(now: snapshot.now)
             for product in configuration.products { world.products[product.id] = product }
             if let url = configuration.notificationURL { world.notificationURL = url }
@@ -115,6 +122,18 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         self.faults = faults
     }
 
+    /// The behaviour from now on, where the store's documentation leaves it open.
+    public func setBehaviour(_ behaviour: Behaviour) {
+        world.behaviour = behaviour
+        save()
+    }
+
+    /// Counts one call of the App Store Server API.
+    /// - Throws: 4290000 when there were too many.
+    func admit(method: String, path: String, wall: Double) throws(APIError) {
+        try rateLimits?.admit(method: method, path: path, wall: wall)
+    }
+
     // MARK: - Time
 
     /// When something happens by itself next.
@@ -158,7 +177,9 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         world.announcements = []
         var sent: [String] = []
         for announcement in announcements {
-            guard let notification = sign(announcement, at: now) else { continue }
+            // Two statements about one thing never bear the same date, even while the clock stands.
+            lastSigned = max(now, lastSigned + 1)
+            guard let notification = sign(announcement, at: lastSigned) else { continue }
             world.notifications[notification.id] = notification
             world.notificationOrder.append(notification.id)
             if let token = announcement.testToken { world.testTokens[token] = notification.id }
@@ -186,8 +207,13 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     }
 
     private func attemptFirst(_ id: String, at now: Int64) async {
-        if faults.delay > 0, chance(faults.delay) {
-            let wait = 1 + Int64(faultRandom.next() % UInt64(max(1, faults.longestDelay)))
+        var wait: Int64 = 0
+        if chance(faults.delay) {
+            wait = 1 + Int64(faultRandom.next() % UInt64(max(1, faults.longestDelay)))
+        } else if chance(faults.reorder) {
+            wait = 1
+        }
+        guard wait == 0 else {
             world.notifications[id]?.nextAttempt = now + wait
             world.dues.insert(.notification(id), at: now + wait)
             return
@@ -207,12 +233,18 @@ public actor SimulatedAppStore: VirtualClock.Participant {
             result = await deliver(payload, url)
             if isTwice { _ = await deliver(payload, url) }
         }
-        world.recordAttempt(id, at: now, result: result)
+        let isLate = result == .success && chance(faults.slow)
+        world.recordAttempt(id, at: now, result: isLate ? .timedOut : result)
     }
 
     private func chance(_ share: Double) -> Bool {
         guard share > 0 else { return false }
         return Double(faultRandom.next() >> 11) / Double(1 << 53) < share
+    }
+
+    /// Whether this call of the App Store Server API is to fail.
+    func failsCall() -> Bool {
+        chance(faults.apiErrors)
     }
 
     /// The payload with one character of its signature changed.

@@ -83,7 +83,12 @@ public actor StripeSimulator {
 
 extension StripeSimulator: VirtualClock.Participant {
     /// The next instant at which something is due here, in UNIX milliseconds.
-    public func nextDue() -> Int64? { world.nextDue.map { Int64($0) * 1_000 } }
+    ///
+    /// What is under way is waited for first, since its failure would be due again.
+    public func nextDue() async -> Int64? {
+        await flush()
+        return world.nextDue.map { Int64($0) * 1_000 }
+    }
 
     /// Does everything that is due at or before `instant` and waits until subscribers answered.
     public func perform(at instant: Int64) async {

@@ -63,3 +63,17 @@ public struct Tollgate: Sendable {
             + String(randomBytes(length).map { alphabet[Int($0) % alphabet.count] })
     }
 }
+
+extension Tollgate {
+    /// An application that only answers questions about what is recorded, for commands.
+    ///
+    /// - Parameter now: the instant of questions that name none.
+    public init(reading store: RecordStore, now: @escaping @Sendable () -> Instant) {
+        self.init(
+            configuration: Configuration(
+                secretKey: "", publishableKey: "", publicURL: "", defaultEnvironment: .sandbox),
+            store: store, appStore: nil, stripe: nil,
+            clocks: Clocks(now: { now() }, wall: now), randomBytes: { Array(repeating: 0, count: $0) },
+            signer: AnswerSigner(), logger: Logger(label: "tollgate"))
+    }
+}

@@ -184,7 +184,10 @@ import Testing
 
     @Test(arguments: [
         ("price", "\"9990\""), ("price", "1.5"), ("quantity", "true"), ("bundleId", "1"),
-        ("isUpgraded", "1"), ("appAccountToken", "\"x\""), ("commitmentInfo", "[]"),
+        ("isUpgraded", "1"), ("appAccountToken", "\"x\""), ("appAccountToken", "1"),
+        ("appAccountToken", "\"7e3fb20b-4cdb-47cc-936d-99d65f60813\""),
+        ("appAccountToken", "\"7e3fb20b-4cdb-47cc-936d-99d65f60813g\""),
+        ("appAccountToken", "\"7e3fb20b04cdb-47cc-936d-99d65f608138\""), ("commitmentInfo", "[]"),
     ])
     func aFieldOfAnotherTypeIsRefused(_ name: String, _ value: String) {
         let payload = Payloads.transaction([name: value])

@@ -29,6 +29,9 @@ final class BillingClient: Sendable {
     let address: Result<ServerAddress, any Error>
     let guarded: Locked<Guarded>
     let offline: OfflineAnswers
+    let deliveries = Locked<[TransactionDelivery: Task<AppStoreSubmission, any Error>]>([:])
+    /// Runs when somebody has signed in: what waited for an owner can go on.
+    let onSignIn = Locked<(@Sendable () -> Void)?>(nil)
 
     init(
         configuration: BillingSDK.Configuration,
@@ -43,7 +46,6 @@ final class BillingClient: Sendable {
             Guarded(state: ClientState(maximumAge: configuration.maximumStaleEntitlementsDuration))
         )
         offline = OfflineAnswers(
-            audience: configuration.publishableKey,
             verifySignature: configuration.verifySignature,
             storage: .files(in: configuration.cacheDirectory, for: configuration.publishableKey)
         )
@@ -154,12 +156,16 @@ final class BillingClient: Sendable {
             guard isCurrent else { throw Superseded() }
             throw BillingSDKError.customerSessionProviderFailed(error)
         }
-        let accepted = guarded.withLock {
-            $0.state.sessionArrived(details, flight: flight, at: now())
+        let (accepted, isSomebodyNew) = guarded.withLock { guarded in
+            let before = guarded.state.customer
+            let accepted = guarded.state.sessionArrived(details, flight: flight, at: now())
+            let after = guarded.state.customer
+            return (accepted, after != nil && after != before)
         }
         if accepted { offline.keepOnly(customer: details?.customer) }
         deliverAnnouncements()
         guard accepted else { throw Superseded() }
+        if isSomebodyNew { onSignIn.withLock { $0 }?() }
         return details
     }
 }

@@ -20,6 +20,10 @@ extension BillingSDK {
         public var verifySignature: SignatureCheck?
         /// Where signed answers survive a relaunch; nil: memory only, as on Linux unless set.
         public var cacheDirectory: URL?
+        /// Whether the SDK takes App Store transactions to the server and finishes them by itself.
+        ///
+        /// Set it to false while the app has StoreKit code of its own that finishes transactions.
+        public var handlesAppStoreTransactions = true
 
         /// A configuration.
         ///

@@ -51,11 +51,14 @@ extension Purchase {
         }
     }
 
-    /// `coins × quantity`, or `nil` where the product of a nonsensical quantity does not fit.
+    /// `coins × quantity`, or `nil` where the quantity is nonsense: no sum of lots may overflow.
     private static func coins(_ coins: Int64, times quantity: Int64) -> Int64? {
         let (credit, overflow) = coins.multipliedReportingOverflow(by: max(0, quantity))
-        return overflow ? nil : credit
+        return overflow || credit > largestCredit ? nil : credit
     }
+
+    /// A trillion coins: nine million such lots still fit into a balance.
+    private static let largestCredit: Int64 = 1_000_000_000_000
 
     /// `floor(credit × part / whole)`, never more than the credit.
     static func share(_ credit: Int64, _ part: Int64, of whole: Int64) -> Int64 {

@@ -131,6 +131,11 @@ extension Purchase {
                     || ([Ground.grace, .renewal, .status].contains(answer?.ground)
                         && record.period.id == orderedPeriods.last?.period.id))
         }
+        // Whether grace rests on a date that the renewal info gives, or on a bare status 4.
+        let dated: Bool =
+            if let renewal, let until = answer?.until, let graceEnd = renewal.value.graceEnd {
+                answer?.evidence == renewal.source && until <= graceEnd
+            } else { false }
         if let renewal {
             let terms = renewal.value
             var text = terms.willRenew ? "will renew" : "will not renew"
@@ -140,14 +145,15 @@ extension Purchase {
             lines.append(
                 line(
                     renewal, "renewal", text,
-                    decides: answer?.ground == .renewal
-                        || (answer?.ground == .grace && answer?.evidence == renewal.source)))
+                    decides: answer?.ground == .renewal || (answer?.ground == .grace && dated)))
         }
         if let status {
             lines.append(
                 line(
                     status, "status", "the App Store says status \(status.value.value)",
-                    decides: answer?.ground == .status || answer?.evidence == status.source))
+                    decides: answer?.ground == .status
+                        || (answer?.ground == .grace && !dated
+                            && answer?.evidence == status.source)))
         }
         if let reversal {
             lines.append(line(reversal, "refund_reversed", "the refund was reversed", decides: false))

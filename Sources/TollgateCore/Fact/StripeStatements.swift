@@ -87,13 +87,18 @@ public struct StripePayment: Hashable, Codable, Sendable {
         self.created = created
     }
 
+    /// Stripe's own limit of a line is 999 999; anything above is nonsense, and must not overflow.
+    private static let maximalQuantity: Int64 = 1_000_000
+
     /// One line per price, sorted: line item ids are known only to who has read them, so they must
     /// not tell two statements about the same session apart.
     private static func byPrice(_ lines: [Line]) -> [Line] {
         var merged: [Line] = []
-        for line in lines.sorted(by: { ($0.price, $0.quantity) < ($1.price, $1.quantity) }) {
-            if merged.last?.price == line.price {
-                merged[merged.count - 1].quantity &+= max(0, min(line.quantity, 1_000_000))
+        for var line in lines.sorted(by: { ($0.price, $0.quantity) < ($1.price, $1.quantity) }) {
+            line.quantity = max(0, min(line.quantity, maximalQuantity))
+            if let last = merged.last, last.price == line.price {
+                merged[merged.count - 1].quantity = min(
+                    last.quantity + line.quantity, maximalQuantity)
             } else {
                 merged.append(line)
             }

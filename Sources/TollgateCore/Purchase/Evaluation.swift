@@ -15,8 +15,7 @@ public struct Evaluation: Hashable, Sendable {
 
     mutating func add(_ access: PurchaseAccess, to owner: HolderNames) {
         if let index = shares.firstIndex(where: { $0.owner == owner }) {
-            shares[index].access.intervals += access.intervals
-            shares[index].access.passes += access.passes
+            shares[index].access.merge(access)
         } else {
             shares.append(Share(owner: owner, access: access))
         }
@@ -32,6 +31,16 @@ public struct PurchaseAccess: Hashable, Codable, Sendable {
         self.intervals = intervals
         self.passes = passes
     }
+
+    /// Takes in another part of the same purchase. Two names of one customer bring the same part
+    /// twice, and a pass that is counted twice would last twice as long.
+    public mutating func merge(_ other: PurchaseAccess) {
+        let known = Set(passes.map(\.evidence))
+        for interval in other.intervals where !intervals.contains(interval) {
+            intervals.append(interval)
+        }
+        passes += other.passes.filter { !known.contains($0.evidence) }
+    }
 }
 
 /// Something the store has to be asked, because no message carries it.
@@ -39,6 +48,8 @@ public struct Wanted: Hashable, Codable, Sendable {
     public enum Kind: String, Codable, Hashable, Sendable {
         /// The line items of a Checkout Session.
         case checkoutLines = "checkout_lines"
+        /// A Stripe subscription of which two events within one second disagree.
+        case subscription
         /// A subscription that is active beyond every period we know.
         case subscriptionStatus = "subscription_status"
     }
@@ -59,6 +70,9 @@ extension Purchase {
         var evaluation = Evaluation()
         if !periods.isEmpty || status != nil { evaluateAppStore(in: history, &evaluation) }
         if let subscription { evaluate(subscription.value, in: history, &evaluation) }
+        if isSubscriptionContested {
+            evaluation.wanted.append(Wanted(kind: .subscription, object: key.id))
+        }
         if let payment { evaluate(payment, in: history, &evaluation) }
         if let grant { evaluate(grant, &evaluation) }
         if evaluation.shares.isEmpty {

@@ -28,9 +28,8 @@ extension Purchase {
             access.intervals.removeAll(where: \.isVoid)
             let owners = owners(of: epoch, policy: history.ownership(at: start))
             for owner in owners { evaluation.add(access, to: owner) }
-            for record in epoch.periods {
-                credit(record, to: owners.first ?? [.unclaimed(key)], in: history, &evaluation)
-            }
+            let buyer = buyer(of: epoch)
+            for record in epoch.periods { credit(record, to: buyer, in: history, &evaluation) }
         }
     }
 
@@ -92,24 +91,41 @@ extension Purchase {
             AccessInterval(
                 product: product, since: end, until: until, ground: ground, evidence: evidence)
         }
+        let revoked = revocation(of: last)
         var intervals: [AccessInterval] = []
-        if let (graceEnd, evidence) = grace(after: end) {
+        if revoked == nil, let (graceEnd, evidence) = grace(after: end) {
             intervals.append(interval(graceEnd, .grace, evidence))
         }
+        // A status older than the revocation knew nothing of it; a newer one speaks of a renewal
+        // that was lost.
         if let status, status.value.value == SubscriptionStatus.active
             || status.value.value == SubscriptionStatus.billingGrace,
             let reach = status.value.reachesTo, reach > end,
-            status.stated.instant >= last.newest.stated.instant
+            revoked.map({ $0 <= status.stated.instant }) ?? true
         {
             intervals.append(interval(reach, .status, status.source))
             evaluation.wanted.append(Wanted(kind: .subscriptionStatus, object: key.id))
         }
-        if let renewal, renewal.value.willRenew, !renewal.value.awaitsConsent,
-            status?.value.isFailed != true, renewal.value.graceEnd == nil
+        if revoked == nil, !hasFailed(since: last.period.start), let renewal,
+            renewal.value.willRenew, !renewal.value.awaitsConsent,
+            renewal.value.graceEnd.map({ $0 <= end }) ?? true
         {
             intervals.append(interval(end, .renewal, renewal.source))
         }
         return intervals
+    }
+
+    /// Whether the status says that billing has failed. One from before the newest period began
+    /// was about an older one: that period has been paid since.
+    private func hasFailed(since start: Instant) -> Bool {
+        standingFailure.map { $0.instant >= start } ?? false
+    }
+
+    /// The clock of a status 2, 3 or 5 that no reversal has made void.
+    private var standingFailure: Stated? {
+        guard let status, status.value.isFailed else { return nil }
+        if status.value.value == SubscriptionStatus.revoked, revokedStatus == nil { return nil }
+        return status.stated
     }
 
     /// Until when a failed payment is tolerated, and who says so (RULES §2.3).
@@ -117,7 +133,7 @@ extension Purchase {
         var graceEnd: Instant
         let evidence: String
         let stated: Stated
-        if let renewal, let granted = renewal.value.graceEnd {
+        if let renewal, let granted = renewal.value.graceEnd, granted > end {
             (graceEnd, evidence, stated) = (granted, renewal.source, renewal.stated)
         } else if let status, status.value.value == SubscriptionStatus.billingGrace {
             graceEnd = status.stated.instant.advanced(by: Self.undatedGrace)
@@ -125,8 +141,8 @@ extension Purchase {
         } else {
             return nil
         }
-        if let status, status.value.isFailed, stated < status.stated {
-            graceEnd = min(graceEnd, status.stated.instant)
+        if let failure = standingFailure, stated < failure {
+            graceEnd = min(graceEnd, failure.instant)
         }
         return graceEnd > end ? (graceEnd, evidence) : nil
     }

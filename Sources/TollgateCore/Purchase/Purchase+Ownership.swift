@@ -6,15 +6,14 @@ struct Epoch {
 
 extension Purchase {
     /// The App Store's periods in order, cut where a different `appAccountToken` begins.
-    /// A missing token inherits its predecessor's.
+    /// A missing token inherits its predecessor's; the first token after periods without any
+    /// begins an epoch too, or their owner would depend on what was bought later.
     var epochs: [Epoch] {
         var epochs: [Epoch] = []
         for record in orderedPeriods {
             let token = record.period.token
-            if var last = epochs.last, token == nil || last.token == nil || token == last.token {
-                last.token = last.token ?? token
-                last.periods.append(record)
-                epochs[epochs.count - 1] = last
+            if !epochs.isEmpty, token == nil || token == epochs.last?.token {
+                epochs[epochs.count - 1].periods.append(record)
             } else {
                 epochs.append(Epoch(token: token, periods: [record]))
             }
@@ -37,13 +36,20 @@ extension Purchase {
         case .keep:
             return [[token ?? earliestClaim ?? .unclaimed(key)]]
         case .transfer:
-            return [[latestRestore ?? token ?? earliestClaim ?? .unclaimed(key)]]
+            return [[latestRestore(in: epoch) ?? token ?? earliestClaim ?? .unclaimed(key)]]
         case .share:
             let claimed = claims.filter { $0.earliest != nil }.map { Holder.customer($0.customer) }
             let all = (token.map { [$0] } ?? []) + claimed
             return all.isEmpty
                 ? [[earliestClaim ?? .unclaimed(key)]] : all.map { [$0] }
         }
+    }
+
+    /// Whom the coins of an epoch are posted to: who bought them, by whatever policy, since a
+    /// posted lot never follows a restore (RULES §8).
+    func buyer(of epoch: Epoch) -> HolderNames {
+        if let assignment { return [.customer(assignment.value.customer)] }
+        return [epoch.token.map { .token($0) } ?? earliestClaim ?? .unclaimed(key)]
     }
 
     /// Who owns a purchase whose store names the buyer: staff's word, else the store's.
@@ -58,9 +64,14 @@ extension Purchase {
         first(by: \.earliest) ?? first(by: \.observed)
     }
 
-    private var latestRestore: Holder? {
-        claims
+    /// A restore from before an epoch that a token opened was about the epochs before it.
+    private func latestRestore(in epoch: Epoch) -> Holder? {
+        let isFirst = epoch.periods.first?.period.id == orderedPeriods.first?.period.id
+        let start = isFirst ? nil : epoch.periods.first?.period.start
+        return
+            claims
             .compactMap { claim in claim.latestRestore.map { ($0, claim.customer) } }
+            .filter { claim in start.map { $0 <= claim.0 } ?? true }
             .max { $0 < $1 }
             .map { .customer($0.1) }
     }

@@ -68,7 +68,7 @@ extension Purchase {
                 continue
             }
             if known.kind == .nonRenewing {
-                access.passes += (0..<min(line.quantity, 100)).map { _ in
+                access.passes += (0..<max(0, min(line.quantity, 100))).map { _ in
                     Pass(
                         product: product, purchased: record.payment.created,
                         duration: known.duration, cut: taken.cut, evidence: key.id)
@@ -99,9 +99,9 @@ extension Purchase {
         let movements =
             refunds.filter(\.value.takesBack).map { ($0.stated.instant, $0.value.amount) }
             + disputes.filter(\.value.takesBack).map { ($0.stated.instant, $0.value.amount) }
-        for (instant, part) in movements.sorted(by: { $0 < $1 }) {
-            sum = min(amount, sum + max(0, min(part, amount)))
-            if sum >= amount, cut == nil { cut = instant }
+        for (instant, part) in movements.sorted(by: { $0 < $1 }) where sum < amount {
+            sum += max(0, min(part, amount - sum))
+            if sum >= amount { cut = instant }
         }
         return TakenBack(amount: sum, of: amount, cut: cut)
     }

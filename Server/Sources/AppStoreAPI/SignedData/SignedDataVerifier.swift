@@ -333,7 +333,10 @@ extension AppStore {
         }
     }
 
-    static func parse(_ payload: [UInt8]) throws(VerificationError) -> JSON {
-        do { return try JSON(payload) } catch { throw VerificationError.json(error, of: "payload") }
+    static func parse(
+        _ text: [UInt8],
+        of part: String = "payload"
+    ) throws(VerificationError) -> JSON {
+        do { return try JSON(text) } catch { throw VerificationError.json(error, of: part) }
     }
 }

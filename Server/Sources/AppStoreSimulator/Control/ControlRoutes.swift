@@ -92,6 +92,11 @@ struct ControlRoutes: Sendable {
             )
             return Response.empty()
         }
+        control.put("behaviour") { [store] request, _ in
+            let behaviour: SimulatedAppStore.Behaviour = try await request.control()
+            await store.setBehaviour(behaviour)
+            return Response.empty()
+        }
         control.put("faults") { [store] request, _ in
             let faults: SimulatedAppStore.Faults = try await request.control()
             await store.setFaults(faults)
@@ -120,6 +125,12 @@ struct ControlRoutes: Sendable {
         control.get("customers/:id/transactions") { [store] _, context in
             try Response.json(
                 await store.entitlements(customer: try context.parameters.require("id"))
+            )
+        }
+        control.get("customers/:id/orders") { [store] _, context in
+            let id = try context.parameters.require("id")
+            return try Response.json(
+                ControlBody.List(data: await store.transactions(customer: id).map(\.orderID))
             )
         }
         control.post("customers/:id/family") { [store] request, context in

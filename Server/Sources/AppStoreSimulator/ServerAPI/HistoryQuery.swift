@@ -54,13 +54,14 @@ struct HistoryQuery: Sendable {
             ownership = .init(rawValue: name)
             guard ownership != nil else { throw .parameter(4_000_026, "in-app ownership type") }
         }
-        switch parameters.get("revoked") {
+        // Apple's own Python library writes "True" and "False".
+        switch parameters.get("revoked")?.lowercased() {
         case nil: isRevoked = nil
         case "true": isRevoked = true
         case "false": isRevoked = false
         default: throw .parameter(4_000_030, "revoked")
         }
-        switch parameters.get("excludeRevoked") {
+        switch parameters.get("excludeRevoked")?.lowercased() {
         case nil, "false": break
         case "true": isRevoked = false
         default: throw .parameter(4_000_025, "exclude revoked")

@@ -19,7 +19,8 @@ struct TokenCheck: Sendable {
 
     private struct Claims: Decodable {
         var iss: String
-        var iat: Double
+        /// Apple's own Python library leaves it out.
+        var iat: Double?
         var exp: Double
         var aud: String
         var bid: String
@@ -37,8 +38,8 @@ struct TokenCheck: Sendable {
             let key = keys.first(where: { $0.keyID == header.kid }),
             claims.iss == key.issuerID, claims.bid == bundleID,
             claims.aud == "appstoreconnect-v1",
-            claims.exp > now, claims.iat <= now + 60,
-            claims.exp - claims.iat <= Self.longestLife,
+            claims.exp > now, case let issued = claims.iat ?? now, issued <= now + 60,
+            claims.exp - issued <= Self.longestLife,
             let bytes = Data(base64URL: String(parts[2])),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes),
             let publicKey = try? P256.Signing.PublicKey(pemRepresentation: key.publicKeyPEM)
@@ -61,6 +62,7 @@ struct TokenMiddleware: RouterMiddleware {
         context: BasicRequestContext,
         next: (Request, BasicRequestContext) async throws -> Response
     ) async throws -> Response {
+        let wall = Date().timeIntervalSince1970
         let check = TokenCheck(
             bundleID: await store.world.bundleID,
             keys: await store.apiKeys,
@@ -68,6 +70,14 @@ struct TokenMiddleware: RouterMiddleware {
         )
         guard check.accepts(authorization: request.headers[.authorization]) else {
             throw Unauthenticated()
+        }
+        try await store.admit(
+            method: request.method.rawValue,
+            path: request.uri.path,
+            wall: wall
+        )
+        guard await !store.failsCall() else {
+            throw APIError(5_000_001, "An unknown error occurred. Please try again.")
         }
         return try await next(request, context)
     }

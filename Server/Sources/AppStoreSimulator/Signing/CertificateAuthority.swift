@@ -3,8 +3,10 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// A chain like the one Apple signs with: P-384 root, P-384 intermediate, P-256 leaf, the latter
-/// two with Apple's marker extensions. Its validity covers whatever a virtual clock may show.
+/// A chain like the one Apple signs with.
+///
+/// P-384 root, P-384 intermediate, P-256 leaf, the latter two with Apple's marker extensions; its
+/// validity covers whatever a virtual clock may show.
 struct CertificateAuthority: Sendable {
     /// DER, and the private key in PKCS#8 PEM.
     struct Identity: Codable, Sendable {

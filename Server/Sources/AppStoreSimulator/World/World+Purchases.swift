@@ -1,5 +1,5 @@
 extension SimulatedAppStore.World {
-    /// A customer taps the buy button and confirms. Returns the transaction the device gets.
+    /// A customer taps the buy button and confirms; returns the transaction the device gets.
     mutating func buy(
         _ productID: String,
         by customerID: String,

@@ -1,5 +1,7 @@
 extension SimulatedAppStore {
-    /// Everything the simulated App Store remembers. Plain and deterministic: each change is a
+    /// Everything the simulated App Store remembers.
+    ///
+    /// Plain and deterministic: each change is a
     /// method that takes the present instant, and what has to be told to the app's server waits
     /// in `announcements` until somebody signs and sends it.
     struct World: Codable, Sendable {

@@ -10,8 +10,18 @@ public final class RecordStore: Sendable {
     /// Brings the schema up to date and reads the catalog's versions.
     ///
     /// - Throws: `StorageError`, also when a newer program has already changed the schema.
-    public init(_ driver: any StorageDriver) async throws {
+    public convenience init(_ driver: any StorageDriver) async throws {
         try await driver.migrate()
+        try await self.init(opened: driver)
+    }
+
+    /// For commands that only read, beside a running server: the schema must be this program's.
+    public convenience init(reading driver: any StorageDriver) async throws {
+        try await driver.requireSchema()
+        try await self.init(opened: driver)
+    }
+
+    private init(opened driver: any StorageDriver) async throws {
         let versions = try await driver.read { connection in
             try connection.query("SELECT body FROM catalog_version ORDER BY adopted, id")
                 .map { try RecordDecoder.decode(CatalogHistory.Version.self, from: $0.bytes(0)) }

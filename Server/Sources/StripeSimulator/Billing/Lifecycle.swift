@@ -110,6 +110,7 @@ extension World {
         let rolled = items
         var after = before
         after["items"]["data"] = .array(rolled)
+        after["discounts"] = liveDiscounts(of: before, at: boundary)
         if before["status"].string == "trialing" { after["status"] = "active" }
         put(.subscription, after)
         let invoice = addInvoice(

@@ -23,7 +23,9 @@ struct SubscriptionOrder: Sendable {
     var collectionMethod = "charge_automatically"
     var offSession = false
     var billingMode = "flexible"
-    var discounts: [String] = []
+    var discounts: [World.DiscountChoice] = []
+    /// The Checkout session through which it came.
+    var session: String?
     /// The intent with which a Checkout session has paid the first invoice already.
     var paidBy: String?
     var savesPaymentMethod = false

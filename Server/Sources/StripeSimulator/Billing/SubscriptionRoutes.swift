@@ -141,6 +141,12 @@ extension World {
                 try part.string("save_default_payment_method") == "on_subscription"
             part.ignore("payment_method_options", "payment_method_types")
         }
+        order.discounts =
+            try readDiscounts(
+                &call.parameters,
+                customer: customer,
+                currency: items.first?.price["currency"].string
+            ) ?? []
         var noted: JSON = ["metadata": [:]]
         try call.parameters.metadata(into: &noted)
         order.metadata = noted["metadata"]
@@ -188,6 +194,16 @@ extension World {
         }
         if let cancelAt = try call.parameters.raw("cancel_at") {
             try setCancelAt(&after, cancelAt)
+        }
+        let chosen = try readDiscounts(
+            &call.parameters,
+            customer: customer,
+            currency: after["currency"].string
+        )
+        if let chosen {
+            after["discounts"] = JSON(
+                chosen.map { redeem($0, customer: customer, subscription: id) }
+            )
         }
         try call.parameters.object("cancellation_details") { part in
             var details = after["cancellation_details"]

@@ -19,6 +19,11 @@ extension World {
         let isTrialing = order.trialEnd != nil
         let isPaid = order.paidBy != nil
         let waits = order.paymentBehavior == "default_incomplete" && !isTrialing
+        subscription["discounts"] = JSON(
+            order.discounts.map {
+                redeem($0, customer: order.customer, subscription: id, session: order.session)
+            }
+        )
         subscription["status"] = isTrialing ? "trialing" : isPaid ? "active" : "incomplete"
         put(.subscription, subscription)
         scheduleNext(of: id)
@@ -176,7 +181,7 @@ extension World {
                 "currency": order.items.first?.price["currency"] ?? "usd",
                 "customer": .string(order.customer),
                 "default_payment_method": JSON(order.paymentMethod), "default_tax_rates": [],
-                "description": JSON(order.description), "discounts": JSON(order.discounts),
+                "description": JSON(order.description), "discounts": [],
                 "invoice_settings": .object(
                     nulls: "account_tax_ids custom_fields description footer",
                     ["issuer": .object(nulls: "account", ["type": "self"])]

@@ -112,7 +112,17 @@ extension World {
         }
         let customer = customer(of: session, form, isNeeded: true)
         if let customer { attachUnchecked(method["id"].text, to: customer) }
-        let setup = addSetupIntent(session, method: method, customer: customer)
+        let data = session["_setup_intent_data"]
+        let made = addSetupIntent(
+            customer: customer,
+            metadata: data["metadata"].members == nil ? [:] : data["metadata"]
+        )
+        let setup = change(.setupIntent, made["id"].text) { setup in
+            setup["status"] = "succeeded"
+            setup["description"] = data["description"]
+            setup["payment_method"] = method["id"]
+        }
+        emit("setup_intent.succeeded", setup)
         return complete(session, form, customer: customer, paymentStatus: "no_payment_required") {
             $0["setup_intent"] = setup["id"]
         }
@@ -125,7 +135,9 @@ extension World {
     ) throws -> CheckoutOutcome {
         let data = session["_subscription_data"]
         var order = subscriptionOrder(session, customer: session["customer"].reference ?? "")
-        let due = firstLines(order, subscription: nil, items: []).map(\.amount).reduce(0, +)
+        let amounts = firstLines(order, subscription: nil, items: []).map(\.amount)
+        let off = order.discounts.first.map { Self.shares(of: $0.coupon, on: amounts) } ?? []
+        let due = amounts.reduce(0, +) - off.reduce(0, +)
         let card = form.details.card
         if due > 0 {
             let id = intent(of: session, amount: due, data: ["setup_future_usage": "off_session"])
@@ -186,6 +198,12 @@ extension World {
         order.missingPaymentMethod = data["missing_payment_method"].string ?? "create_invoice"
         order.anchor = data["billing_cycle_anchor"].int
         order.proratesToAnchor = data["proration_behavior"].string != "none"
+        order.session = session["id"].string
+        if let coupon = get(.coupon, session["_coupon"].string) {
+            order.discounts = [
+                DiscountChoice(coupon: coupon, promotionCode: session["_promotion_code"].string)
+            ]
+        }
         return order
     }
 
@@ -258,6 +276,21 @@ extension World {
             )
             body(&session)
         }
+        if session["mode"].string == "payment", let coupon = get(.coupon, session["_coupon"].string)
+        {
+            let choice = DiscountChoice(
+                coupon: coupon,
+                promotionCode: session["_promotion_code"].string
+            )
+            _ = redeem(choice, customer: customer, session: id)
+        }
+        if let link = session["payment_link"].string {
+            change(.paymentLink, link) { link in
+                guard link["restrictions"]["completed_sessions"]["limit"].int != nil else { return }
+                let count = link["restrictions"]["completed_sessions"]["count"].count + 1
+                link["restrictions"]["completed_sessions"]["count"] = .int(count)
+            }
+        }
         if session["invoice_creation"]["enabled"].bool == true, let customer {
             invoicePayment(of: done, customer: customer)
         }
@@ -298,34 +331,5 @@ extension World {
         link(intent, to: id)
         markPaid(id, intent: intent)
         change(.checkoutSession, session["id"].text) { $0["invoice"] = .string(id) }
-    }
-
-    private mutating func addSetupIntent(
-        _ session: JSON,
-        method: JSON,
-        customer: String?
-    ) -> JSON {
-        let data = session["_setup_intent_data"]
-        var setup = blank(
-            .setupIntent,
-            created: now(for: customer),
-            nulls: """
-                allowed_payment_method_types application attach_to_self automatic_payment_methods \
-                cancellation_reason customer_account excluded_payment_method_types flow_directions \
-                last_setup_error latest_attempt managed_payments mandate next_action on_behalf_of \
-                payment_method_configuration_details payment_method_options single_use_mandate
-                """,
-            [
-                "customer": JSON(customer), "description": data["description"],
-                "metadata": data["metadata"].members == nil ? [:] : data["metadata"],
-                "payment_method": method["id"], "payment_method_types": ["card"],
-                "status": "succeeded", "usage": "off_session",
-            ]
-        )
-        setup["client_secret"] = .string("\(setup["id"].text)_secret_\(random.token(24))")
-        put(.setupIntent, setup)
-        emit("setup_intent.created", setup)
-        emit("setup_intent.succeeded", setup)
-        return setup
     }
 }

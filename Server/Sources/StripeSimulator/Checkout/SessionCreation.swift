@@ -40,6 +40,23 @@ extension World {
             }
             session["expires_at"] = .int(expiry)
         }
+        let chosen = try readDiscounts(
+            &call.parameters,
+            customer: customer,
+            currency: session["currency"].string
+        )
+        if let chosen, !chosen.isEmpty {
+            guard !call.parameters.has("allow_promotion_codes"),
+                session["allow_promotion_codes"].isNull
+            else {
+                throw APIError.invalid(
+                    "You may only specify one of these parameters: allow_promotion_codes, "
+                        + "discounts.",
+                    param: "discounts"
+                )
+            }
+            apply(chosen[0], to: &session)
+        }
         ignoreAppearance(&call.parameters)
         put(.checkoutSession, session)
         schedule(
@@ -48,6 +65,33 @@ extension World {
             for: customer
         )
         return session
+    }
+
+    /// Takes a coupon off what a session costs.
+    func apply(_ choice: DiscountChoice, to session: inout JSON) {
+        let products = choice.coupon["_applies_to"]["products"].array?.compactMap(\.string)
+        var lines = session["_line_items"].elements
+        let amounts = lines.map { line -> Int in
+            let product = line["price"]["product"].reference ?? ""
+            return products.map { $0.contains(product) } ?? true ? line["amount_subtotal"].count : 0
+        }
+        let shares = Self.shares(of: choice.coupon, on: amounts)
+        for (index, share) in shares.enumerated() {
+            lines[index]["amount_discount"] = .int(share)
+            lines[index]["amount_total"] = .int(lines[index]["amount_subtotal"].count - share)
+        }
+        let off = shares.reduce(0, +)
+        session["_line_items"] = .array(lines)
+        session["amount_total"] = .int(session["amount_subtotal"].count - off)
+        session["total_details"]["amount_discount"] = .int(off)
+        session["discounts"] = [
+            [
+                "coupon": choice.promotionCode == nil ? choice.coupon["id"] : .null,
+                "promotion_code": JSON(choice.promotionCode),
+            ]
+        ]
+        session["_coupon"] = choice.coupon["id"]
+        session["_promotion_code"] = JSON(choice.promotionCode)
     }
 
     /// The names changed with 2026-03-25.dahlia; each version refuses the other's.

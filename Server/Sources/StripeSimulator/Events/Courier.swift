@@ -7,10 +7,12 @@ struct Courier: Sendable {
     enum Outcome: Hashable, Sendable { case delivered, refused, silent }
 
     /// Redirects are no answer: only a 2xx of the address itself counts.
-    private static let client = HTTPClient(
-        eventLoopGroupProvider: .singleton,
-        configuration: HTTPClient.Configuration(redirectConfiguration: .disallow)
-    )
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        // An endpoint that is down is known to be so at once; its turn comes again later.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
 
     let timeout: Duration
 

@@ -15,6 +15,7 @@ extension StripeSimulator {
             return await checkoutPage(method, steps[2], form)
         case (_, "p", 3) where steps[1] == "session":
             return await portalPage(method, token: steps[2], form, query: query)
+        case ("GET", "b", 2): return visit(paymentLink: steps[1], Form.decode(query) ?? [:])
         case ("GET", "i", 2...3): return invoicePage(steps[1])
         case ("GET", "receipts", 2): return receiptPage(steps[1])
         default:
@@ -24,6 +25,18 @@ extension StripeSimulator {
                 status: 404
             )
         }
+    }
+
+    private func visit(paymentLink id: String, _ query: [String: Form]) -> Response {
+        guard let session = try? world.visit(paymentLink: id, query) else {
+            return Pages.message(
+                title: "This link is no longer active",
+                text: "Contact the merchant if you think that this is a mistake.",
+                status: 404
+            )
+        }
+        changed()
+        return Pages.redirect(to: "/c/pay/\(session["id"].text)")
     }
 
     private func invoicePage(_ id: String) -> Response {

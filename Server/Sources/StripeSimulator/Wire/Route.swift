@@ -48,5 +48,6 @@ struct Route: Sendable {
         + World.subscriptionItemRoutes + World.invoiceRoutes + World.invoiceItemRoutes
         + World.paymentIntentRoutes + World.paymentMethodRoutes + World.chargeRoutes
         + World.refundRoutes + World.eventRoutes + World.webhookEndpointRoutes
-        + World.portalRoutes + World.testClockRoutes
+        + World.portalRoutes + World.testClockRoutes + World.couponRoutes + World.setupIntentRoutes
+        + World.paymentLinkRoutes
 }

@@ -2,6 +2,12 @@ extension World {
     /// Adds what the configuration wants to exist and a saved state does not have yet.
     mutating func preload(_ configuration: StripeSimulator.Configuration) {
         for product in configuration.products { preload(product) }
+        // Endpoints that an earlier configuration named and this one does not are gone.
+        let urls = configuration.webhookEndpoints.map(\.url)
+        for endpoint in all(.webhookEndpoint)
+        where endpoint["_configured"].bool == true && !urls.contains(endpoint["url"].text) {
+            _ = delete(.webhookEndpoint, endpoint["id"].text)
+        }
         for endpoint in configuration.webhookEndpoints { preload(endpoint) }
         if configuration.hasPortalConfiguration, all(.portalConfiguration).isEmpty {
             put(.portalConfiguration, standardPortalConfiguration())
@@ -57,6 +63,7 @@ extension World {
                 apiVersion: endpoint.apiVersion
             )["id"].text
         change(.webhookEndpoint, id) { stored in
+            stored["_configured"] = true
             stored["_secrets"] = [.string(endpoint.secret)]
             stored["enabled_events"] = JSON(endpoint.enabledEvents)
         }

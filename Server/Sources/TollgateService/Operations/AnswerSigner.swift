@@ -21,7 +21,16 @@ public struct AnswerSigner: Sendable {
                 [.text("answer_key")]
             ).first?.bytes(0)
         }
-        privateKey = try P256.Signing.PrivateKey(rawRepresentation: kept ?? Array(fresh))
+        self.init(try P256.Signing.PrivateKey(rawRepresentation: kept ?? Array(fresh)))
+    }
+
+    /// A key that nobody knows and that is kept nowhere.
+    public init() {
+        self.init(P256.Signing.PrivateKey())
+    }
+
+    private init(_ privateKey: P256.Signing.PrivateKey) {
+        self.privateKey = privateKey
         let digest = SHA256.hash(data: privateKey.publicKey.rawRepresentation)
         keyID = digest.prefix(8).map { byte in
             let text = String(byte, radix: 16)
