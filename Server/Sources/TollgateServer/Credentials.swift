@@ -81,6 +81,18 @@ enum Credentials {
         }
     }
 
+    /// - Throws: a refusal 403 `key_scope` for the secret key, where only a device has something
+    ///   to say.
+    func refuseSecret() throws {
+        guard case .secret = self else { return }
+        throw Refusal(
+            403,
+            .permissionError,
+            "key_scope",
+            "This address takes a publishable key or a customer session."
+        )
+    }
+
     var session: CustomerSession? {
         switch self {
         case .secret: nil

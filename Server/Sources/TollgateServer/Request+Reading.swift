@@ -22,6 +22,12 @@ extension Request {
         try StrictBody.decode(type, from: try await bytes(upTo: 256 << 10))
     }
 
+    /// The same where the body may be left out.
+    func jsonIfAny<Value: Decodable>(_ type: Value.Type) async throws -> Value? {
+        let bytes = try await bytes(upTo: 256 << 10)
+        return bytes.isEmpty ? nil : try StrictBody.decode(type, from: bytes)
+    }
+
     /// A query parameter in milliseconds.
     func instant(_ name: String) throws -> Instant? {
         guard let text = uri.queryParameters[Substring(name)] else { return nil }

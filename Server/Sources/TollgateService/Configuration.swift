@@ -18,9 +18,13 @@ public struct Configuration: Sendable {
     public var sessionLifetime: Int64
 
     public init(
-        secretKey: String, publishableKey: String, publicURL: String,
-        stripeWebhookSecrets: [String] = [], appleAppIDs: [String] = [],
-        defaultEnvironment: StoreEnvironment, sessionLifetime: Int64 = 1800
+        secretKey: String,
+        publishableKey: String,
+        publicURL: String,
+        stripeWebhookSecrets: [String] = [],
+        appleAppIDs: [String] = [],
+        defaultEnvironment: StoreEnvironment,
+        sessionLifetime: Int64 = 1800
     ) {
         self.secretKey = secretKey
         self.publishableKey = publishableKey

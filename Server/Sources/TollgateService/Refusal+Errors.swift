@@ -16,16 +16,26 @@ extension Refusal {
             self.init(error)
         case let refusal as Stripe.WebhookSignature.Refusal:
             self.init(
-                400, .invalidRequestError, APIError.Code(rawValue: refusal.code),
-                "\(refusal)", param: "Stripe-Signature")
+                400,
+                .invalidRequestError,
+                APIError.Code(rawValue: refusal.code),
+                "\(refusal)",
+                param: "Stripe-Signature"
+            )
         case let error as StorageError where error.isRetryable:
             self.init(
-                503, .apiError, .storageUnavailable,
-                "The database cannot take this now; nothing was done. Try again.")
+                503,
+                .apiError,
+                .storageUnavailable,
+                "The database cannot take this now; nothing was done. Try again."
+            )
         case let error as Stripe.RequestError:
             self.init(
-                error.isRetryable ? 503 : 502, .apiError, .storeUnavailable,
-                "Stripe could not do this now; nothing was done here.")
+                error.isRetryable ? 503 : 502,
+                .apiError,
+                .storeUnavailable,
+                "Stripe could not do this now; nothing was done here."
+            )
         default:
             self.init(500, .apiError, .internalError, "Something failed here; nothing was done.")
         }
@@ -39,7 +49,11 @@ extension Refusal {
             default: 400
             }
         self.init(
-            status, .invalidRequestError, APIError.Code(rawValue: error.code.rawValue),
-            "\(error)", param: "signedPayload")
+            status,
+            .invalidRequestError,
+            APIError.Code(rawValue: error.code.rawValue),
+            "\(error)",
+            param: "signedPayload"
+        )
     }
 }

@@ -8,7 +8,10 @@ public struct Refusal: Error, Hashable, Sendable {
     public var error: APIError
 
     public init(
-        _ status: Int, _ type: APIError.Kind, _ code: APIError.Code, _ message: String,
+        _ status: Int,
+        _ type: APIError.Kind,
+        _ code: APIError.Code,
+        _ message: String,
         param: String? = nil
     ) {
         self.status = status
@@ -21,7 +24,11 @@ public struct Refusal: Error, Hashable, Sendable {
 
     static func missing(_ what: String, _ id: String, param: String = "id") -> Refusal {
         Refusal(
-            404, .invalidRequestError, .resourceMissing, "No such \(what): '\(id.prefix(80))'.",
-            param: param)
+            404,
+            .invalidRequestError,
+            .resourceMissing,
+            "No such \(what): '\(id.prefix(80))'.",
+            param: param
+        )
     }
 }

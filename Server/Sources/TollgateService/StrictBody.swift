@@ -8,13 +8,18 @@ public enum StrictBody {
     ///
     /// - Throws: refusals `malformed_body`, `parameter_missing`, `parameter_invalid`.
     public static func decode<Value: Decodable>(
-        _ type: Value.Type, from bytes: [UInt8]
+        _ type: Value.Type,
+        from bytes: [UInt8]
     ) throws -> Value {
         do {
             _ = try JSON(bytes)
         } catch {
             throw Refusal(
-                400, .invalidRequestError, .malformedBody, "The body is no JSON we accept: \(error).")
+                400,
+                .invalidRequestError,
+                .malformedBody,
+                "The body is no JSON we accept: \(error)."
+            )
         }
         do {
             return try APIJSON.decode(type, from: Data(bytes))
@@ -25,21 +30,30 @@ public enum StrictBody {
 
     private static func refusal(_ error: DecodingError) -> Refusal {
         func path(_ context: DecodingError.Context, _ key: (any CodingKey)? = nil) -> String {
-            (context.codingPath + (key.map { [$0] } ?? [])).map(\.stringValue).joined(separator: ".")
+            (context.codingPath + (key.map { [$0] } ?? [])).map(\.stringValue).joined(
+                separator: "."
+            )
         }
         switch error {
         case .keyNotFound(let key, let context):
             let name = path(context, key)
             return Refusal(
-                400, .invalidRequestError, .parameterMissing, "Missing required param: \(name).",
-                param: name)
+                400,
+                .invalidRequestError,
+                .parameterMissing,
+                "Missing required param: \(name).",
+                param: name
+            )
         case .typeMismatch(_, let context), .valueNotFound(_, let context),
             .dataCorrupted(let context):
             let name = path(context)
             return Refusal(
-                400, .invalidRequestError, .parameterInvalid,
+                400,
+                .invalidRequestError,
+                .parameterInvalid,
                 name.isEmpty ? "The body must be an object." : "\(name) is not of the right kind.",
-                param: name.isEmpty ? nil : name)
+                param: name.isEmpty ? nil : name
+            )
         @unknown default:
             return Refusal(400, .invalidRequestError, .malformedBody, "The body cannot be read.")
         }
@@ -58,7 +72,12 @@ public enum StrictBody {
             }
             guard let name = decoded(parts[0]), let value = decoded(parts.count > 1 ? parts[1] : "")
             else {
-                throw Refusal(400, .invalidRequestError, .malformedBody, "The form is badly escaped.")
+                throw Refusal(
+                    400,
+                    .invalidRequestError,
+                    .malformedBody,
+                    "The form is badly escaped."
+                )
             }
             guard fields.updateValue(value, forKey: name) == nil else {
                 throw Refusal.invalid(name, "\(name) was given twice.")
@@ -69,14 +88,19 @@ public enum StrictBody {
 
     /// A request for a customer session, as form or as JSON.
     public static func customerSession(
-        _ bytes: [UInt8], isForm: Bool
+        _ bytes: [UInt8],
+        isForm: Bool
     ) throws -> API.CreateCustomerSessionRequest {
         guard isForm else { return try decode(API.CreateCustomerSessionRequest.self, from: bytes) }
         var fields = try form(bytes)
         guard let customer = fields.removeValue(forKey: "customer") else {
             throw Refusal(
-                400, .invalidRequestError, .parameterMissing, "Missing required param: customer.",
-                param: "customer")
+                400,
+                .invalidRequestError,
+                .parameterMissing,
+                "Missing required param: customer.",
+                param: "customer"
+            )
         }
         var components = API.SessionComponents()
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
@@ -91,8 +115,12 @@ public enum StrictBody {
                 components.customerPortal = .init(enabled: enabled)
             default:
                 throw Refusal(
-                    400, .invalidRequestError, .parameterUnknown, "Received unknown parameter: \(name)",
-                    param: name)
+                    400,
+                    .invalidRequestError,
+                    .parameterUnknown,
+                    "Received unknown parameter: \(name)",
+                    param: name
+                )
             }
         }
         return API.CreateCustomerSessionRequest(customer: customer, components: components)

@@ -14,7 +14,8 @@ public struct Tollgate: Sendable {
         public var wall: @Sendable () -> Instant
 
         public init(
-            now: @escaping @Sendable () async -> Instant, wall: @escaping @Sendable () -> Instant
+            now: @escaping @Sendable () async -> Instant,
+            wall: @escaping @Sendable () -> Instant
         ) {
             self.now = now
             self.wall = wall
@@ -35,9 +36,14 @@ public struct Tollgate: Sendable {
     public var logger: Logger
 
     public init(
-        configuration: Configuration, store: RecordStore, appStore: AppStore.SignedDataVerifier?,
-        stripe: Stripe.Client?, clocks: Clocks,
-        randomBytes: @escaping @Sendable (Int) -> [UInt8], signer: AnswerSigner, logger: Logger
+        configuration: Configuration,
+        store: RecordStore,
+        appStore: AppStore.SignedDataVerifier?,
+        stripe: Stripe.Client?,
+        clocks: Clocks,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8],
+        signer: AnswerSigner,
+        logger: Logger
     ) {
         self.configuration = configuration
         self.store = store

@@ -34,7 +34,15 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
         let secret = request.uri.queryParameters["session"].map(String.init) ?? ""
         do {
             let session = try await tollgate.session(secret)
-            return pages.page("portal", PortalPage(try await tollgate.portal(session)))
+            return pages.page(
+                "portal",
+                PortalPage(
+                    try await tollgate.portal(session),
+                    returnURL: tollgate.wayBack(
+                        request.uri.queryParameters["return_url"].map(String.init)
+                    )
+                )
+            )
         } catch let refusal as Refusal where refusal.status < 500 {
             return pages.page(
                 "checkout",
@@ -93,8 +101,10 @@ struct PortalPage {
     var coins: Int64
     var debt: Int64
     var stripeURL: String?
+    var returnURL: String?
 
-    init(_ view: PortalView) {
+    init(_ view: PortalView, returnURL: String?) {
+        self.returnURL = returnURL
         user = view.customer.appUserID
         rows = view.purchases.map {
             Row(

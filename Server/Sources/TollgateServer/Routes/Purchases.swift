@@ -7,6 +7,7 @@ internal import TollgateService
 func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.post(APIPath.appStoreTransactions.route) { request, _ in
         let credentials = try await Credentials(request, tollgate)
+        try credentials.refuseSecret()
         let presented = try await request.json(API.AppStoreTransactionRequest.self)
         let reply = try await tollgate.receiveSignedTransaction(
             presented,
@@ -42,11 +43,9 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     router.post(APIPath.buyButtonCheckout.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
         try credentials.session?.require(.buyButton)
-        let bytes = try await request.bytes(upTo: 64 << 10)
         let wanted =
-            bytes.isEmpty
-            ? API.BuyButtonCheckoutRequest()
-            : try StrictBody.decode(API.BuyButtonCheckoutRequest.self, from: bytes)
+            try await request.jsonIfAny(API.BuyButtonCheckoutRequest.self)
+            ?? API.BuyButtonCheckoutRequest()
         let checkout = try await tollgate.createCheckout(
             API.CheckoutSessionRequest(
                 buyButton: try context.id,
@@ -60,6 +59,9 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     }
     router.post(APIPath.portalSessions.route) { request, _ in
         let session = try await Credentials(request, tollgate).requireSession()
-        return try Response.json(try await tollgate.createPortalSession(session))
+        let wanted = try await request.jsonIfAny(API.PortalSessionRequest.self)
+        return try Response.json(
+            try await tollgate.createPortalSession(session, returnURL: wanted?.returnURL)
+        )
     }
 }

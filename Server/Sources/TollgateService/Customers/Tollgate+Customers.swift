@@ -16,8 +16,12 @@ extension Tollgate {
     public func createCustomer(
         _ request: API.CreateCustomerRequest
     ) async throws -> (customer: API.Customer, isNew: Bool) {
-        guard !request.appUserID.isEmpty, request.appUserID.utf8.count <= 255 else {
-            throw Refusal.invalid("app_user_id", "An app_user_id has 1 to 255 bytes.")
+        guard (1...255).contains(request.appUserID.utf8.count), !request.appUserID.utf8.contains(0)
+        else {
+            throw Refusal.invalid(
+                "app_user_id",
+                "An app_user_id has 1 to 255 bytes, none of them 0."
+            )
         }
         var token: String?
         if let given = request.appAccountToken {
@@ -31,17 +35,27 @@ extension Tollgate {
         }
         let id = newID("cus_tg_", length: 16)
         let customer = API.Customer(
-            id: id, appUserID: request.appUserID, appAccountToken: token ?? newToken(),
-            email: request.email, metadata: request.metadata ?? [:],
-            created: await clocks.now().milliseconds)
+            id: id,
+            appUserID: request.appUserID,
+            appAccountToken: token ?? newToken(),
+            email: request.email,
+            metadata: request.metadata ?? [:],
+            created: await clocks.now().milliseconds
+        )
         let outcome = try await register(
-            Profile(customer: customer), dedupeKey: RowKey("customer", request.appUserID))
+            Profile(customer: customer),
+            dedupeKey: RowKey("customer", request.appUserID)
+        )
         if case .duplicate = outcome {
             // Somebody else was registering the same user; theirs stands.
             guard let known = try await store.profile(alias: .reference(request.appUserID)) else {
                 throw Refusal(
-                    410, .invalidRequestError, .customerErased,
-                    "The customer with this app_user_id was erased.", param: "app_user_id")
+                    410,
+                    .invalidRequestError,
+                    .customerErased,
+                    "The customer with this app_user_id was erased.",
+                    param: "app_user_id"
+                )
             }
             return (try read(known).customer, false)
         }
@@ -49,7 +63,9 @@ extension Tollgate {
     }
 
     private func update(
-        _ known: StoredProfile, with request: API.CreateCustomerRequest, token: String?
+        _ known: StoredProfile,
+        with request: API.CreateCustomerRequest,
+        token: String?
     ) async throws -> API.Customer {
         var profile = try read(known)
         let before = profile.customer
@@ -61,7 +77,9 @@ extension Tollgate {
         if profile.customer != before {
             let content = String(decoding: try APIJSON.encode(profile), as: UTF8.self)
             _ = try await register(
-                profile, dedupeKey: RowKey("customer update", before.id, content))
+                profile,
+                dedupeKey: RowKey("customer update", before.id, content)
+            )
         }
         return profile.customer
     }
@@ -76,11 +94,19 @@ extension Tollgate {
         ]
         if let stripe = profile.stripeCustomer { aliases.append(.stripeCustomer(stripe)) }
         let registration = Registration(
-            customer: id, aliases: aliases, profile: Array(try APIJSON.encode(profile)))
+            customer: id,
+            aliases: aliases,
+            profile: Array(try APIJSON.encode(profile))
+        )
         return try await store.submit(
             JournalItem(
-                dedupeKey: dedupeKey, subject: RecordStore.subject(of: id), kind: .command,
-                stated: await clocks.now(), content: .register(registration)))
+                dedupeKey: dedupeKey,
+                subject: RecordStore.subject(of: id),
+                kind: .command,
+                stated: await clocks.now(),
+                content: .register(registration)
+            )
+        )
     }
 
     func read(_ stored: StoredProfile) throws -> Profile {
@@ -90,12 +116,15 @@ extension Tollgate {
     /// The customer with this id or `app_user_id`.
     ///
     /// - Throws: a refusal `resource_missing`.
-    public func customer(_ id: String) async throws -> API.Customer {
-        try await profile(id).customer
+    public func customer(_ id: String, param: String = "id") async throws -> API.Customer {
+        try await profile(id, param: param).customer
     }
 
-    func profile(_ id: String) async throws -> Profile {
-        guard let stored = try await store.profile(id) else { throw Refusal.missing("customer", id) }
+    func profile(_ id: String, param: String = "id") async throws -> Profile {
+        // PostgreSQL has no text with NUL, so nobody is called that.
+        guard !id.utf8.contains(0), let stored = try await store.profile(id) else {
+            throw Refusal.missing("customer", id, param: param)
+        }
         return try read(stored)
     }
 

@@ -14,9 +14,11 @@ public struct AnswerSigner: Sendable {
         let kept = try await driver.write { connection in
             try connection.execute(
                 "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
-                [.text("answer_key"), .blob(Array(fresh))])
+                [.text("answer_key"), .blob(Array(fresh))]
+            )
             return try connection.query(
-                "SELECT value FROM meta WHERE name = $1", [.text("answer_key")]
+                "SELECT value FROM meta WHERE name = $1",
+                [.text("answer_key")]
             ).first?.bytes(0)
         }
         self.init(try P256.Signing.PrivateKey(rawRepresentation: kept ?? Array(fresh)))

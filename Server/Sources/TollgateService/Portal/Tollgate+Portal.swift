@@ -23,15 +23,32 @@ public struct PortalView: Sendable {
 
 extension Tollgate {
     /// A link to the portal page for the customer of `session`, good for as long as the session.
-    public func createPortalSession(_ session: CustomerSession) async throws -> API.PortalSession {
+    ///
+    /// - Parameter returnURL: a page of this server to which the portal's way back leads.
+    /// - Throws: refusals 403 `component_disabled`, 422 `redirect_forbidden`.
+    public func createPortalSession(
+        _ session: CustomerSession,
+        returnURL: String? = nil
+    ) async throws -> API.PortalSession {
         try session.require(.customerPortal)
+        let wayBack = try returnURL.map { try redirect($0, "", "return_url") }
         let fresh = try await createSession(
             API.CreateCustomerSessionRequest(
                 customer: session.customer.rawValue,
-                components: API.SessionComponents(customerPortal: .enabled)),
-            environment: session.environment)
-        return API.PortalSession(
-            url: "\(configuration.publicURL)/portal?session=\(fresh.clientSecret)")
+                components: API.SessionComponents(customerPortal: .enabled)
+            ),
+            environment: session.environment
+        )
+        var url = "\(configuration.publicURL)/portal?session=\(fresh.clientSecret)"
+        if let escaped = wayBack?.addingPercentEncoding(withAllowedCharacters: .alphanumerics) {
+            url += "&return_url=\(escaped)"
+        }
+        return API.PortalSession(url: url)
+    }
+
+    /// Where the portal's way back leads: `asked` where that is a page of this server.
+    public func wayBack(_ asked: String?) -> String? {
+        asked.flatMap { try? redirect($0, "", "return_url") }
     }
 
     /// What the portal page shows.
@@ -56,19 +73,27 @@ extension Tollgate {
             }
             purchases.append(
                 PortalView.Purchase(
-                    name: names.joined(separator: ", "), store: record.key.store, state: state,
-                    isActive: active != nil))
+                    name: names.joined(separator: ", "),
+                    store: record.key.store,
+                    state: state,
+                    isActive: active != nil
+                )
+            )
         }
         var stripeURL: String?
         if let stripe, let customer = profile.stripeCustomer {
             let made = try? await stripe.createPortalSession(
-                customer: customer, returnURL: configuration.publicURL + "/",
-                idempotencyKey: newID("tollgate-portal-"))
+                customer: customer,
+                returnURL: configuration.publicURL + "/",
+                idempotencyKey: newID("tollgate-portal-")
+            )
             stripeURL = made?.value.url
         }
         return PortalView(
-            customer: profile.customer, purchases: purchases,
+            customer: profile.customer,
+            purchases: purchases,
             coins: try await coins(of: profile.customer.id, in: session.environment),
-            stripePortalURL: stripeURL)
+            stripePortalURL: stripeURL
+        )
     }
 }

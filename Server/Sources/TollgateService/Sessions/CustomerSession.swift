@@ -26,8 +26,11 @@ public struct CustomerSession: Codable, Hashable, Sendable {
             }
         guard isEnabled else {
             throw Refusal(
-                403, .permissionError, .componentDisabled,
-                "This customer session was created without the component '\(component.rawValue)'; enable it under components.")
+                403,
+                .permissionError,
+                .componentDisabled,
+                "This customer session was created without the component '\(component.rawValue)'; enable it under components."
+            )
         }
     }
 }
