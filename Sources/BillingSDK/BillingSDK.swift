@@ -12,6 +12,9 @@ import Foundation
 /// if try await billing.hasEntitlement(lookupKey: "premium") { … }
 /// ```
 public final class BillingSDK: Sendable {
+    /// Purchases that were begun outside the app.
+    public let purchaseInbox: PurchaseInbox
+
     let client: BillingClient
     private let followedApp: FollowedApp
 
@@ -25,6 +28,7 @@ public final class BillingSDK: Sendable {
 
     init(client: BillingClient) {
         self.client = client
+        purchaseInbox = PurchaseInbox(storage: client.storage, now: client.now)
         followedApp = FollowedApp(client: client)
     }
 

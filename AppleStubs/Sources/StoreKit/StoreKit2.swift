@@ -77,6 +77,16 @@ public struct Product: Identifiable, Sendable, Hashable {
         self.id = id; displayName = id; displayPrice = "¥\(price)"; self.price = price
     }
 
+    public struct ProductType: RawRepresentable, Equatable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public static let consumable = Self(rawValue: "Consumable")
+        public static let nonConsumable = Self(rawValue: "Non-Consumable")
+        public static let nonRenewable = Self(rawValue: "Non-Renewing Subscription")
+        public static let autoRenewable = Self(rawValue: "Auto-Renewable Subscription")
+    }
+    public var type: ProductType = .consumable
+
     public struct PurchaseOption: Hashable, Sendable {
         let token: UUID?
         public static func appAccountToken(_ token: UUID) -> PurchaseOption { .init(token: token) }

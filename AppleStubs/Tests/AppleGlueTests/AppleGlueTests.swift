@@ -231,4 +231,44 @@ func eventually(_ condition: () -> Bool) async -> Bool {
         )
         #expect(store.finished.isEmpty && submitted(app).isEmpty)
     }
+
+    // MARK: - Purchases that begin outside the app
+
+    @Test func aPromotedPaymentIsHeldAndExactlyItIsQueuedLater() throws {
+        let app = TestApp()
+        let holder = PromotingPurchasePaymentHolder(inbox: app.billing.purchaseInbox)
+        let product = SKProduct(_stub: "monthly")
+        let payment = SKPayment(product: product)
+        let purchase = holder.add(PromotingPurchasePayment(product: product, payment: payment))
+        #expect(holder.pendingPayments.map(\.product.productIdentifier) == ["monthly"])
+        #expect(holder.payment(for: purchase, product: product) === payment)
+        holder.consume(purchase)
+        #expect(holder.pendingPayments.isEmpty && app.billing.purchaseInbox.pending.isEmpty)
+    }
+
+    @Test func afterARelaunchANewPaymentIsMadeFromWhatTheInboxKept() throws {
+        let app = TestApp()
+        let product = SKProduct(_stub: "coins_100")
+        let purchase = app.billing.purchaseInbox.add(
+            productID: "coins_100",
+            quantity: 3,
+            origin: .promotedPayment
+        )
+        let holder = PromotingPurchasePaymentHolder(inbox: app.billing.purchaseInbox)
+        let payment = try #require(holder.payment(for: purchase, product: product))
+        #expect(payment.productIdentifier == "coins_100" && payment.quantity == 3)
+        #expect(holder.payment(for: purchase, product: SKProduct(_stub: "other")) == nil)
+    }
+
+    @Test func purchaseIntentsLandInTheInbox() async throws {
+        let app = TestApp()
+        var product = Product(_stub: "monthly")
+        product.type = .autoRenewable
+        store.sendIntent(product)
+        let receiving = Task { await app.billing.receivePurchaseIntents() }
+        #expect(await eventually { !app.billing.purchaseInbox.pending.isEmpty })
+        receiving.cancel()
+        let pending = try #require(app.billing.purchaseInbox.pending.first)
+        #expect(pending.kind == .subscription && pending.origin == .purchaseIntent)
+    }
 }

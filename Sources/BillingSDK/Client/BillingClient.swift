@@ -28,6 +28,7 @@ final class BillingClient: Sendable {
     let now: @Sendable () -> Date
     let address: Result<ServerAddress, any Error>
     let guarded: Locked<Guarded>
+    let storage: OfflineStorage
     let offline: OfflineAnswers
     let deliveries = Locked<[TransactionDelivery: Task<AppStoreSubmission, any Error>]>([:])
     /// Runs when somebody has signed in: what waited for an owner can go on.
@@ -45,10 +46,11 @@ final class BillingClient: Sendable {
         guarded = Locked(
             Guarded(state: ClientState(maximumAge: configuration.maximumStaleEntitlementsDuration))
         )
-        offline = OfflineAnswers(
-            verifySignature: configuration.verifySignature,
-            storage: .files(in: configuration.cacheDirectory, for: configuration.publishableKey)
+        storage = .files(
+            in: configuration.cacheDirectory,
+            for: configuration.publishableKey
         )
+        offline = OfflineAnswers(verifySignature: configuration.verifySignature, storage: storage)
     }
 
     // MARK: - Listeners

@@ -5,6 +5,7 @@ struct OfflineStorage: Sendable {
     enum Name: String, Sendable {
         case answer
         case keys
+        case inbox
     }
 
     var load: @Sendable (Name) -> Data?
