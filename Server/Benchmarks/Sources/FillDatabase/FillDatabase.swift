@@ -3,6 +3,7 @@ import Logging
 import Storage
 import StoragePostgres
 import StorageSQLite
+import TollgateAPI
 import TollgateCore
 import TollgateService
 
