@@ -13,7 +13,7 @@ test:    ## Install what is missing, and run every test
 	@bash scripts/test.sh
 
 bench:   ## Build for release and print the benchmark table
-	@bash scripts/bootstrap.sh test && bash scripts/bench.sh $(ARGS)
+	@bash scripts/bootstrap.sh bench && bash scripts/bench.sh $(ARGS)
 
 lint:    ## Check formatting, links and house rules
 	@bash scripts/lint.sh
@@ -28,4 +28,4 @@ check:   ## lint and test, with one closing line: what CI runs
 	@bash .ci/run
 
 clean:   ## Remove what was built and what the demo stored
-	rm -rf .build AppleStubs/.build Server/.build Server/Benchmarks/.build .venv output .tollgate
+	rm -rf .build AppleStubs/.build Server/.build Server/Benchmarks/.build .venv .venv-bench output .tollgate

@@ -2,7 +2,8 @@
 # Installs, by name and only if missing, what the Swift toolchain does not bring.
 #
 #   bootstrap.sh run     what building and running needs
-#   bootstrap.sh test    that, and what the tests and the benchmark need
+#   bootstrap.sh test    that, and what the tests need
+#   bootstrap.sh bench   that, and what the benchmark needs
 #
 # Prints nothing when nothing is missing. Calls apt-get only when something is.
 set -euo pipefail
@@ -33,13 +34,15 @@ need git has git
 need libsqlite3-dev has_library sqlite3
 need libpq-dev has_library libpq
 need zlib1g-dev has_library zlib
-if [ "$purpose" = test ]; then
+if [ "$purpose" != run ]; then
     need postgresql has_postgres
     need python3-venv has_venv
     need chromium has_browser
     need fonts-noto-cjk has_cjk_font
-    need wrk has wrk
-    need procps has ps
+fi
+if [ "$purpose" = bench ]; then
+    need gcc has cc
+    need libc6-dev test -e /usr/include/stdio.h
 fi
 
 [ ${#missing[@]} -eq 0 ] && exit 0

@@ -4,5 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 find . -name '*.swift' -type f \
-    -not -path '*/.build*' -not -path './.venv/*' -not -path './output/*' \
+    -not -path '*/.build*' -not -path './.venv*' -not -path './output/*' \
     -not -path './AppleStubs/Sources/DocSamples/*' -print0 | sort -z

@@ -72,9 +72,9 @@ if check "Build the server" \
     export TOLLGATE_BIN TOLLGATE_TEST_OUTPUT
 
     # The same story that a newcomer clicks through, on both databases.
-    check "The demo's story on SQLite" "$TOLLGATE_BIN" demo --script
+    check "The demo's story on SQLite" timeout 120 "$TOLLGATE_BIN" demo --script
     check "The demo's story on PostgreSQL" \
-        bash scripts/with-postgres.sh "$TOLLGATE_BIN" demo --script
+        timeout 120 bash scripts/with-postgres.sh "$TOLLGATE_BIN" demo --script
     suite "The running server, seen from outside" "$results/pytest.xml" \
         .venv/bin/python -m pytest Server/Tests/Python -p no:cacheprovider \
         --junitxml "$results/pytest.xml"

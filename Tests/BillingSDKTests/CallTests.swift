@@ -26,6 +26,16 @@ import TollgateAPI
         #expect(keys.count == 2 && keys[0] != nil && keys[0] == keys[1])
     }
 
+    @Test func aKeyThatTheServerDoesNotKnowIsToldApartFromASession() async throws {
+        let app = TestApp()
+        let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
+        app.server.mood(.answers(401, .invalidKey))
+        let error = await billingError { try await button.checkout() }
+        #expect(error?.name == "invalidPublishableKey")
+        let other = await billingError { try await app.billing.getCoinBalance() }
+        #expect(other?.name == "sessionRejected")
+    }
+
     @Test func anUnknownButtonIsNotFound() async throws {
         let app = TestApp()
         app.signIn("cus_ada")

@@ -25,7 +25,7 @@ import TollgateAPI
         let directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("billing-sdk-" + UUID().uuidString)
 
-        init(lasting: Int64 = 7 * 86400, audience: String = FakeServer.publishableKey) {
+        init(lasting: Int64 = 7 * 86400, audience: String = API.SignedAnswer.audience) {
             server.grant("premium", to: "cus_ada")
             server.world.withLock { world in
                 world.keys = JSONWebKeySet(keys: [key])
@@ -184,7 +184,7 @@ import TollgateAPI
                 at: 1_800_000_000_000
             ),
             lasting: 1 << 40,
-            audience: FakeServer.publishableKey
+            audience: API.SignedAnswer.audience
         )
         try phone.tamper { text in
             let token = text.components(separatedBy: #""token":""#)[1].prefix { $0 != "\"" }
@@ -207,8 +207,8 @@ import TollgateAPI
         #expect(await billingError { try await app.keys() }?.name == "networkUnavailable")
     }
 
-    @Test func anAnswerForAnotherAppIsWorthNothing() async throws {
-        let phone = Phone(audience: "pk_test_other")
+    @Test func anAnswerForAnotherAudienceIsWorthNothing() async throws {
+        let phone = Phone(audience: "somebody else")
         _ = try await phone.launch().keys()
         goOffline(phone)
         #expect(

@@ -41,10 +41,8 @@ extension BillingClient {
         /// The device's clock before the request went out.
         var sentAt: Date
 
-        /// Whether the server will not take this session (any more).
-        var refusesSession: Bool {
-            response.status == 401 && (sessionIsBearer || !response.refusesKey)
-        }
+        /// Whether a 401 is about the publishable key, which the session only accompanied.
+        var refusesKeyBesideSession: Bool { !sessionIsBearer && response.refusesKey }
     }
 
     /// Sends with the customer's session: renewed first if it is due, and once more after a 401.
@@ -55,11 +53,11 @@ extension BillingClient {
     ) async throws -> SessionResponse? {
         guard let session = try await session() else { return nil }
         let first = try await sent(make(session), session)
-        guard first.refusesSession else { return first }
+        guard first.response.status == 401 else { return first }
         guarded.withLock { $0.state.sessionRejected(session) }
         guard let fresh = try await self.session() else { return nil }
         let second = try await sent(make(fresh), fresh)
-        guard second.refusesSession else { return second }
+        guard second.response.status == 401, !second.refusesKeyBesideSession else { return second }
         guarded.withLock { $0.state.sessionRejected(fresh) }
         throw BillingSDKError.sessionRejected(second.response.errorBody.message)
     }

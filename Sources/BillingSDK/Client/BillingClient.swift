@@ -46,7 +46,6 @@ final class BillingClient: Sendable {
             Guarded(state: ClientState(maximumAge: configuration.maximumStaleEntitlementsDuration))
         )
         offline = OfflineAnswers(
-            audience: configuration.publishableKey,
             verifySignature: configuration.verifySignature,
             storage: .files(in: configuration.cacheDirectory, for: configuration.publishableKey)
         )

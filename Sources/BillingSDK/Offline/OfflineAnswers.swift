@@ -21,17 +21,14 @@ final class OfflineAnswers: Sendable {
         var isLoaded = false
     }
 
-    private let audience: String
     private let verifySignature: BillingSDK.Configuration.SignatureCheck?
     private let storage: OfflineStorage
     private let guarded = Locked(Guarded())
 
     init(
-        audience: String,
         verifySignature: BillingSDK.Configuration.SignatureCheck?,
         storage: OfflineStorage
     ) {
-        self.audience = audience
         self.verifySignature = verifySignature
         self.storage = storage
     }
@@ -109,7 +106,7 @@ final class OfflineAnswers: Sendable {
             load(&guarded)
             guard var kept = guarded.kept, customer == nil || customer == kept.customer,
                 let claims = verified(kept.token, keys: guarded.keys),
-                claims.sub == kept.customer, claims.aud == audience
+                claims.sub == kept.customer, claims.aud == API.SignedAnswer.audience
             else { return nil }
             // A clock that was set back does not lengthen the answer's life.
             let now = max(now, kept.highestSeen)

@@ -3,9 +3,12 @@ import Foundation
 extension API {
     /// The claims of a signed answer (RULES §15): a timeline of access, no store ids, no prices.
     public struct SignedAnswer: Hashable, Codable, Sendable {
+        /// The `aud` of every signed answer.
+        public static let audience = "tollgate"
+
         /// The customer's id.
         public var sub: String
-        /// For whom the answer is: the app's publishable key.
+        /// For whom the answer is: whoever serves what Tollgate sells, ``audience``.
         public var aud: String
         public var environment: Environment
         /// Real time of signing, seconds since 1970.

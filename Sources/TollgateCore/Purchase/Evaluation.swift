@@ -48,6 +48,8 @@ public struct Wanted: Hashable, Codable, Sendable {
     public enum Kind: String, Codable, Hashable, Sendable {
         /// The line items of a Checkout Session.
         case checkoutLines = "checkout_lines"
+        /// A Stripe subscription of which two events within one second disagree.
+        case subscription
         /// A subscription that is active beyond every period we know.
         case subscriptionStatus = "subscription_status"
     }
@@ -68,6 +70,9 @@ extension Purchase {
         var evaluation = Evaluation()
         if !periods.isEmpty || status != nil { evaluateAppStore(in: history, &evaluation) }
         if let subscription { evaluate(subscription.value, in: history, &evaluation) }
+        if isSubscriptionContested {
+            evaluation.wanted.append(Wanted(kind: .subscription, object: key.id))
+        }
         if let payment { evaluate(payment, in: history, &evaluation) }
         if let grant { evaluate(grant, &evaluation) }
         if evaluation.shares.isEmpty {

@@ -118,8 +118,14 @@ extension Purchase {
     /// Whether the status says that billing has failed. One from before the newest period began
     /// was about an older one: that period has been paid since.
     private func hasFailed(since start: Instant) -> Bool {
-        guard let status, status.value.isFailed else { return false }
-        return status.stated.instant >= start
+        standingFailure.map { $0.instant >= start } ?? false
+    }
+
+    /// The clock of a status 2, 3 or 5 that no reversal has made void.
+    private var standingFailure: Stated? {
+        guard let status, status.value.isFailed else { return nil }
+        if status.value.value == SubscriptionStatus.revoked, revokedStatus == nil { return nil }
+        return status.stated
     }
 
     /// Until when a failed payment is tolerated, and who says so (RULES §2.3).
@@ -135,8 +141,8 @@ extension Purchase {
         } else {
             return nil
         }
-        if let status, status.value.isFailed, stated < status.stated {
-            graceEnd = min(graceEnd, status.stated.instant)
+        if let failure = standingFailure, stated < failure {
+            graceEnd = min(graceEnd, failure.instant)
         }
         return graceEnd > end ? (graceEnd, evidence) : nil
     }

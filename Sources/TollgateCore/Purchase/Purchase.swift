@@ -11,6 +11,9 @@ public struct Purchase: Hashable, Codable, Sendable {
     /// The latest REFUND_REVERSED; revocations dated up to its clock are void.
     public private(set) var reversal: Newest<Bool>?
     public private(set) var subscription: Newest<StripeSubscription>?
+    /// Whether two events of the newest second disagree about the subscription: Stripe's `created`
+    /// is no order within a second, so it has to be read (RULES §4.3).
+    public private(set) var isSubscriptionContested = false
     public private(set) var payment: PaymentRecord?
     public private(set) var buyer: Newest<StripeBuyer>?
     /// Sorted by id, like the two lists below.
@@ -67,11 +70,19 @@ public struct Purchase: Hashable, Codable, Sendable {
     /// A canceled subscription stays canceled, whatever is stated later (RULES §4.1).
     private mutating func join(_ subscription: StripeSubscription, _ fact: Fact) {
         let stated = newest(subscription, fact)
-        guard let known = self.subscription, known.value.isFinal != subscription.isFinal else {
-            self.subscription.join(stated)
+        guard let known = self.subscription else { return self.subscription = stated }
+        guard known.value.isFinal == subscription.isFinal else {
+            guard subscription.isFinal else { return }
+            self.subscription = stated
+            isSubscriptionContested = false
             return
         }
-        if subscription.isFinal { self.subscription = stated }
+        if known.stated < stated.stated {
+            isSubscriptionContested = false
+        } else if known.stated == stated.stated, known.value != subscription {
+            isSubscriptionContested = true
+        }
+        self.subscription.join(stated)
     }
 
     private mutating func join(_ payment: StripePayment, _ fact: Fact) {

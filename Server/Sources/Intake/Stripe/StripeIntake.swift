@@ -23,15 +23,23 @@ public enum StripeIntake {
 
     /// The facts of a Checkout Session that we read with its line items.
     ///
-    /// - Parameter date: the server's `Date` of the answer, in UNIX seconds; a read states what
-    ///   was true in the second before it (RULES §4.2).
+    /// - Parameter instant: as of when the read speaks (RULES §4.2).
     public static func message(
-        reading session: Stripe.CheckoutSession, date: Int64, livemode: Bool
+        reading session: Stripe.CheckoutSession, at instant: Instant, livemode: Bool
     ) -> StoreMessage {
         message(
             .checkoutSession(session), source: "read:\(session.id)",
-            stated: Stated(Instant(seconds: date - 1), isRead: true), livemode: livemode,
+            stated: Stated(instant, isRead: true), livemode: livemode,
             type: "checkout.session")
+    }
+
+    /// The facts of a subscription that we read.
+    public static func message(
+        reading subscription: Stripe.Subscription, at instant: Instant, livemode: Bool
+    ) -> StoreMessage {
+        message(
+            .subscription(subscription), source: "read:\(subscription.id)",
+            stated: Stated(instant, isRead: true), livemode: livemode, type: "subscription")
     }
 
     private static func message(

@@ -5,6 +5,8 @@ public struct WantedRow: Sendable {
     let key: RowKey
     public var object: String
     public var purchase: Purchase.Key?
+    /// The clock of the message that raised it.
+    public var raised: Instant
 }
 
 extension RecordStore {
@@ -15,13 +17,14 @@ extension RecordStore {
     public func wanted(_ kind: Wanted.Kind, limit: Int64) async throws -> [WantedRow] {
         try await driver.read { connection in
             try connection.query(
-                "SELECT key, object, body FROM wanted WHERE kind = $1 ORDER BY created, key LIMIT $2",
+                "SELECT key, object, body, created FROM wanted WHERE kind = $1 ORDER BY created, key LIMIT $2",
                 [.text(kind.rawValue), .integer(limit)]
             ).map { row in
                 WantedRow(
                     key: try RowKey(bytes: row.bytes(0)), object: try row.text(1),
                     purchase: Purchase.Key(
-                        canonical: String(decoding: try row.bytes(2), as: UTF8.self)))
+                        canonical: String(decoding: try row.bytes(2), as: UTF8.self)),
+                    raised: Instant(milliseconds: try row.int64(3)))
             }
         }
     }

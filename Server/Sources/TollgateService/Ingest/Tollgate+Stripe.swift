@@ -39,15 +39,16 @@ extension Tollgate {
         }
         let answer = try await read(checkoutSession: id, with: stripe)
         let session = answer.value
-        let date = answer.date ?? clocks.wall().milliseconds / 1000
         guard session.status == .complete else { return session }
-        let message = StripeIntake.message(reading: session, date: date, livemode: session.livemode)
+        let instant = await instantOfRead(answer.date)
+        let message = StripeIntake.message(
+            reading: session, at: instant, livemode: session.livemode)
         // Reading twice what has not changed is no news.
         let key = RowKey(
             "read", id, session.paymentStatus.rawValue, session.paymentIntent?.id ?? "")
         _ = try await journal(
-            message, source: "read:\(id)", dedupeKey: key, stated: Instant(seconds: date),
-            kind: .fetched, body: Array(session.json.rawBytes), store: .stripe)
+            message, source: "read:\(id)", dedupeKey: key, stated: instant, kind: .fetched,
+            body: Array(session.json.rawBytes), store: .stripe)
         return session
     }
 
@@ -83,8 +84,39 @@ extension Tollgate {
                 }
                 try await store.settle(wanted)
             }
+            for wanted in try await store.wanted(.subscription, limit: 100) {
+                if try await read(subscription: wanted) { try await store.settle(wanted) }
+            }
         } catch {
-            logger.warning("asking for what is missing will be tried again", metadata: ["error": "\(error)"])
+            logger.warning(
+                "asking for what is missing will be tried again", metadata: ["error": "\(error)"])
         }
+    }
+
+    /// Reads a subscription of which two events of one second disagree.
+    ///
+    /// - Returns: whether the read is late enough to outrank both (RULES §4.2, §4.3).
+    private func read(subscription wanted: WantedRow) async throws -> Bool {
+        guard let stripe else { return false }
+        let answer = try await stripe.subscription(wanted.object)
+        let instant = await instantOfRead(answer.date)
+        let key = RowKey("read", wanted.object, "\(instant.milliseconds)")
+        _ = try await journal(
+            StripeIntake.message(
+                reading: answer.value, at: instant, livemode: answer.value.livemode),
+            source: "read:\(wanted.object)", dedupeKey: key, stated: instant, kind: .fetched,
+            body: Array(answer.value.json.rawBytes), store: .stripe)
+        return wanted.raised <= instant
+    }
+
+    /// As of when a read speaks: the second before it was sent, by Stripe's `Date`. Where the
+    /// stores live on a clock of their own, `Date` is not on it, and the clock stands still while
+    /// we read, so the read speaks of this very second.
+    private func instantOfRead(_ date: Int64?) async -> Instant {
+        let now = await clocks.now()
+        let wall = clocks.wall()
+        let isVirtual = abs(now.milliseconds - wall.milliseconds) > 60_000
+        if isVirtual { return Instant(seconds: now.milliseconds / 1000) }
+        return Instant(seconds: (date ?? wall.milliseconds / 1000) - 1)
     }
 }
