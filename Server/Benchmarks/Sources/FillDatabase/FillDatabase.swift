@@ -3,6 +3,7 @@ import Logging
 import Storage
 import StoragePostgres
 import StorageSQLite
+import TollgateAPI
 import TollgateCore
 import TollgateService
 
@@ -42,7 +43,9 @@ struct FillDatabase {
                     return ids
                 }
             }
-            return try await group.reduce(into: []) { $0 += $1 }
+            var ids: [(Int, String)] = []
+            for try await some in group { ids += some }
+            return ids
         }
         await driver.close()
         print(ids.sorted { $0.0 < $1.0 }.map(\.1).joined(separator: "\n"))

@@ -52,6 +52,8 @@ extension Tollgate {
     }
 
     /// What the portal page shows.
+    // Optimised, this function crashes the compiler (Swift 6.3.1, release builds).
+    @_optimize(none)
     public func portal(_ session: CustomerSession) async throws -> PortalView {
         try session.require(.customerPortal)
         let profile = try await profile(session.customer.rawValue)
