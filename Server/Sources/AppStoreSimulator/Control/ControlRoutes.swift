@@ -127,6 +127,24 @@ struct ControlRoutes: Sendable {
                 await store.entitlements(customer: try context.parameters.require("id"))
             )
         }
+        control.get("customers/:id/receipt") { [store] _, context in
+            try Response.json(
+                ControlBody.Receipt(
+                    receiptData: await store.receipt(
+                        customer: try context.parameters.require("id")
+                    )
+                )
+            )
+        }
+        control.get("transactions/:id/receipt") { [store] _, context in
+            try Response.json(
+                ControlBody.Receipt(
+                    receiptData: await store.transactionReceipt(
+                        try context.parameters.require("id")
+                    )
+                )
+            )
+        }
         control.get("customers/:id/orders") { [store] _, context in
             let id = try context.parameters.require("id")
             return try Response.json(

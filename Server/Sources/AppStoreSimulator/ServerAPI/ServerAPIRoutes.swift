@@ -11,6 +11,10 @@ struct ServerAPIRoutes: Sendable {
         addHistory(to: api)
         addNotifications(to: api)
         addSubscriptions(to: api)
+        router.post("verifyReceipt") { [store] request, _ in
+            try Response.json(await store.verifyReceipt(try await request.bytes()))
+        }
+        router.get("verifyReceipt") { _, _ in try Response.json(["status": 21000]) }
     }
 
     private func addTransactions(to api: RouterGroup<BasicRequestContext>) {
