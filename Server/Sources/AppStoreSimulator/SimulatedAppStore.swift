@@ -34,6 +34,8 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     private var faults: Faults
     private var faultRandom: SeededRandom
     private var rateLimits: RateLimits?
+    private let responder: OCSPResponder
+    private var ocspAnswer = OCSPResponder.Answer.good
 
     private struct Snapshot: Codable {
         var authority: CertificateAuthority.Snapshot
@@ -89,6 +91,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         }
         rootDER = authority.snapshot.root.certificate
         signer = try PayloadSigner(authority)
+        responder = try OCSPResponder(authority)
     }
 
     /// The store's own key for the App Store Server API.
@@ -131,6 +134,17 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     /// What goes wrong from now on.
     public func setFaults(_ faults: Faults) {
         self.faults = faults
+    }
+
+    /// What is said of the store's certificates from now on.
+    func setOCSPAnswer(_ answer: OCSPResponder.Answer) {
+        ocspAnswer = answer
+    }
+
+    /// Answers a question about the store's certificates; `nil` when unavailable or malformed.
+    func respondToOCSP(_ request: Data, wall: Int64) -> Data? {
+        guard ocspAnswer != .unavailable else { return nil }
+        return responder.respond(to: request, saying: ocspAnswer, wall: wall)
     }
 
     /// The behaviour from now on, where the store's documentation leaves it open.

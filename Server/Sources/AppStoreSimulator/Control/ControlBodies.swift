@@ -118,6 +118,10 @@ enum ControlBody {
         enum CodingKeys: String, CodingKey { case receiptData = "receipt_data" }
     }
 
+    struct OCSP: Decodable {
+        var answer: OCSPResponder.Answer
+    }
+
     struct TestNotification: Encodable {
         var token: String
     }

@@ -92,6 +92,11 @@ struct ControlRoutes: Sendable {
             )
             return Response.empty()
         }
+        control.put("ocsp") { [store] request, _ in
+            let body: ControlBody.OCSP = try await request.control()
+            await store.setOCSPAnswer(body.answer)
+            return Response.empty()
+        }
         control.put("behaviour") { [store] request, _ in
             let behaviour: SimulatedAppStore.Behaviour = try await request.control()
             await store.setBehaviour(behaviour)

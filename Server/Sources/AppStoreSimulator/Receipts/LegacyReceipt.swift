@@ -112,7 +112,7 @@ struct LegacyReceipt {
 }
 
 /// JSON as the legacy answers use it.
-enum LegacyJSON: Encodable {
+enum LegacyJSON: Encodable, Sendable {
     case string(String)
     case number(Int64)
     case list([LegacyJSON])
