@@ -6,9 +6,17 @@ public import SandboxClock
 ///
 /// Every action returns once the app's server has answered the notifications that it caused.
 public actor SimulatedAppStore: VirtualClock.Participant {
-    /// Posts a signed payload to an address and says how that went.
+    /// Posts a message to an address and says how that went.
     public typealias Deliver =
-        @Sendable (_ signedPayload: String, _ url: String) async -> SendAttemptResult
+        @Sendable (_ message: Message, _ url: String) async -> SendAttemptResult
+
+    /// What is posted.
+    public enum Message: Hashable, Sendable {
+        /// App Store Server Notifications V2: the value of `signedPayload`.
+        case signedPayload(String)
+        /// Version 1: the whole JSON body.
+        case versionOne(String)
+    }
 
     /// The certificate that a verifier has to trust, in DER.
     public nonisolated let rootDER: Data
@@ -26,6 +34,8 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     private var faults: Faults
     private var faultRandom: SeededRandom
     private var rateLimits: RateLimits?
+    private let responder: OCSPResponder
+    private var ocspAnswer = OCSPResponder.Answer.good
 
     private struct Snapshot: Codable {
         var authority: CertificateAuthority.Snapshot
@@ -84,6 +94,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         }
         rootDER = authority.snapshot.root.certificate
         signer = try PayloadSigner(authority)
+        responder = try OCSPResponder(authority)
     }
 
     /// The store's own key for the App Store Server API.
@@ -94,6 +105,12 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     /// Where notifications go from now on; `nil` sends none.
     public func setNotificationURL(_ url: String?) {
         world.notificationURL = url
+        save()
+    }
+
+    /// Which version of notifications goes out from now on, 1 or 2; retries stay what they were.
+    public func setNotificationVersion(_ version: Int) {
+        world.notificationVersion = version == 1 ? 1 : 2
         save()
     }
 
@@ -120,6 +137,17 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     /// What goes wrong from now on.
     public func setFaults(_ faults: Faults) {
         self.faults = faults
+    }
+
+    /// What is said of the store's certificates from now on.
+    func setOCSPAnswer(_ answer: OCSPResponder.Answer) {
+        ocspAnswer = answer
+    }
+
+    /// Answers a question about the store's certificates; `nil` when unavailable or malformed.
+    func respondToOCSP(_ request: Data, wall: Int64) -> Data? {
+        guard ocspAnswer != .unavailable else { return nil }
+        return responder.respond(to: request, saying: ocspAnswer, wall: wall)
     }
 
     /// The behaviour from now on, where the store's documentation leaves it open.
@@ -194,7 +222,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     private func sign(_ announcement: Announcement, at now: Int64) -> Notification? {
         let payload = notificationPayload(announcement, at: now)
         guard let signed = try? signer.sign(payload) else { return nil }
-        return Notification(
+        var notification = Notification(
             id: payload.notificationUUID,
             type: announcement.type,
             subtype: announcement.subtype,
@@ -204,6 +232,12 @@ public actor SimulatedAppStore: VirtualClock.Participant {
             originalTransactionID: announcement.transaction?.originalID,
             url: world.notificationURL
         )
+        // A test is sent in version 2 whatever the app has chosen.
+        if world.notificationVersion == 1, announcement.type != "TEST" {
+            notification.versionOneBody = versionOneBody(announcement, at: now)
+            if notification.versionOneBody == nil { notification.url = nil }
+        }
+        return notification
     }
 
     private func attemptFirst(_ id: String, at now: Int64) async {
@@ -229,9 +263,11 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         } else {
             var payload = notification.signedPayload
             if chance(faults.corrupt) { payload = Self.damaged(payload) }
+            let message =
+                notification.versionOneBody.map(Message.versionOne) ?? .signedPayload(payload)
             let isTwice = chance(faults.duplicate)
-            result = await deliver(payload, url)
-            if isTwice { _ = await deliver(payload, url) }
+            result = await deliver(message, url)
+            if isTwice { _ = await deliver(message, url) }
         }
         let isLate = result == .success && chance(faults.slow)
         world.recordAttempt(id, at: now, result: isLate ? .timedOut : result)

@@ -20,8 +20,13 @@ struct TestStore {
             self.results = results
         }
 
-        func take(_ payload: String) -> SimulatedAppStore.SendAttemptResult {
-            payloads.append(payload)
+        func take(
+            _ message: SimulatedAppStore.Message
+        ) -> SimulatedAppStore.SendAttemptResult {
+            switch message {
+            case .signedPayload(let payload): payloads.append(payload)
+            case .versionOne(let body): payloads.append(body)
+            }
             return results.isEmpty ? .success : results.removeFirst()
         }
     }
@@ -79,7 +84,7 @@ struct TestStore {
                 enforcesRateLimits: enforcesRateLimits
             ),
             clock: clock,
-            deliver: { payload, _ in await inbox.take(payload) }
+            deliver: { message, _ in await inbox.take(message) }
         )
         await clock.join(store)
     }

@@ -8,9 +8,9 @@ default.
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import threading
-import time
 import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -52,6 +52,7 @@ from appstoreserverlibrary.models.TransactionHistoryRequest import (
 from appstoreserverlibrary.models.Type import Type
 from appstoreserverlibrary.models.UpdateAppAccountTokenRequest import UpdateAppAccountTokenRequest
 from appstoreserverlibrary.models.UserStatus import UserStatus
+from appstoreserverlibrary.receipt_utility import ReceiptUtility
 from appstoreserverlibrary.signed_data_verifier import (
     SignedDataVerifier,
     VerificationException,
@@ -329,6 +330,46 @@ def test_signatures_hold_far_in_the_future(store):
     store.buy("monthly")
     store.advance(3000 * DAY)
     assert len(store.notices()) > 3
+
+
+def test_online_checks_ask_the_stores_own_responder(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    store = AppStore(
+        tmp_path, Environment.SANDBOX, "--listen", f"127.0.0.1:{port}",
+        "--ocsp-url", f"http://127.0.0.1:{port}/ocsp")
+    try:
+        bought = store.buy("monthly")["signed_transaction"]
+
+        def verify():
+            SignedDataVerifier(
+                [store.root], True, Environment.SANDBOX, BUNDLE_ID
+            ).verify_and_decode_signed_transaction(bought)
+
+        verify()
+        for answer, status in [
+            ("revoked", VerificationStatus.VERIFICATION_FAILURE),
+            ("unavailable", VerificationStatus.RETRYABLE_VERIFICATION_FAILURE),
+        ]:
+            store.control("PUT", "ocsp", {"answer": answer})
+            with pytest.raises(VerificationException) as refusal:
+                verify()
+            assert refusal.value.status == status
+    finally:
+        store.stop()
+
+
+def test_a_transaction_id_is_found_in_receipts(store):
+    customer = store.customer()["id"]
+    bought = store.buy("unlock", customer)["transaction_id"]
+    receipts = ReceiptUtility()
+    app = store.control("GET", f"customers/{customer}/receipt")["receipt_data"]
+    assert receipts.extract_transaction_id_from_app_receipt(app) == bought
+    single = store.control("GET", f"transactions/{bought}/receipt")["receipt_data"]
+    assert receipts.extract_transaction_id_from_transaction_receipt(single) == bought
+    nobody = store.control("GET", f"customers/{store.customer()['id']}/receipt")["receipt_data"]
+    assert receipts.extract_transaction_id_from_app_receipt(nobody) is None
 
 
 # Endpoints

@@ -14,12 +14,16 @@ enum ControlBody {
         var appAppleID: Int64?
         var environment: SimulatedAppStore.Environment?
         var notificationURL: String?
+        var notificationVersion: Int?
+        var sharedSecret: String?
 
         enum CodingKeys: String, CodingKey {
             case bundleID = "bundle_id"
             case appAppleID = "app_apple_id"
             case environment
             case notificationURL = "notification_url"
+            case notificationVersion = "notification_version"
+            case sharedSecret = "shared_secret"
         }
     }
 
@@ -107,6 +111,15 @@ enum ControlBody {
             case privateKey = "private_key"
             case publicKey = "public_key"
         }
+    }
+
+    struct Receipt: Encodable {
+        var receiptData: String
+        enum CodingKeys: String, CodingKey { case receiptData = "receipt_data" }
+    }
+
+    struct OCSP: Decodable {
+        var answer: OCSPResponder.Answer
     }
 
     struct TestNotification: Encodable {

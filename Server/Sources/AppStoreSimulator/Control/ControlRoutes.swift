@@ -92,6 +92,11 @@ struct ControlRoutes: Sendable {
             )
             return Response.empty()
         }
+        control.put("ocsp") { [store] request, _ in
+            let body: ControlBody.OCSP = try await request.control()
+            await store.setOCSPAnswer(body.answer)
+            return Response.empty()
+        }
         control.put("behaviour") { [store] request, _ in
             let behaviour: SimulatedAppStore.Behaviour = try await request.control()
             await store.setBehaviour(behaviour)
@@ -125,6 +130,24 @@ struct ControlRoutes: Sendable {
         control.get("customers/:id/transactions") { [store] _, context in
             try Response.json(
                 await store.entitlements(customer: try context.parameters.require("id"))
+            )
+        }
+        control.get("customers/:id/receipt") { [store] _, context in
+            try Response.json(
+                ControlBody.Receipt(
+                    receiptData: await store.receipt(
+                        customer: try context.parameters.require("id")
+                    )
+                )
+            )
+        }
+        control.get("transactions/:id/receipt") { [store] _, context in
+            try Response.json(
+                ControlBody.Receipt(
+                    receiptData: await store.transactionReceipt(
+                        try context.parameters.require("id")
+                    )
+                )
             )
         }
         control.get("customers/:id/orders") { [store] _, context in

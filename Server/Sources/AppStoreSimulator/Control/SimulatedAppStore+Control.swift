@@ -14,6 +14,7 @@ extension SimulatedAppStore {
             bundleID: app.bundleID ?? world.bundleID,
             appAppleID: app.appAppleID ?? world.appAppleID
         )
+        if let version = app.notificationVersion { setNotificationVersion(version) }
         if let url = app.notificationURL { setNotificationURL(url.isEmpty ? nil : url) }
     }
 

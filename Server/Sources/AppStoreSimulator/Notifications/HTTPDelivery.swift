@@ -27,11 +27,18 @@ struct HTTPDelivery: Sendable {
     }
 
     @Sendable func post(
-        _ signedPayload: String,
+        _ message: SimulatedAppStore.Message,
         to url: String
     ) async -> SimulatedAppStore.SendAttemptResult {
-        guard let body = try? JSONEncoder().encode(Body(signedPayload: signedPayload)) else {
-            return .other
+        let body: Data
+        switch message {
+        case .versionOne(let text):
+            body = Data(text.utf8)
+        case .signedPayload(let payload):
+            guard let json = try? JSONEncoder().encode(Body(signedPayload: payload)) else {
+                return .other
+            }
+            body = json
         }
         var request = HTTPClientRequest(url: url)
         request.method = .POST

@@ -32,6 +32,8 @@ extension SimulatedAppStore {
         public var url: String?
         public var attempts: [Attempt] = []
         public var nextAttempt: Int64?
+        /// The whole body of a version 1 notification; version 2 sends `signedPayload`.
+        public var versionOneBody: String?
 
         /// Whether any attempt succeeded.
         public var isDelivered: Bool { attempts.contains { $0.sendAttemptResult == .success } }

@@ -1,6 +1,8 @@
 extension SimulatedAppStore.World {
     /// Hours from each failed attempt of a version 2 notification to the next.
     static let retryHours: [Int64] = [1, 12, 24, 48, 72]
+    /// The same for version 1.
+    static let retryHoursOfVersionOne: [Int64] = [6, 24, 48]
 
     /// Writes down how an attempt went, and when the next one is.
     mutating func recordAttempt(
@@ -12,9 +14,11 @@ extension SimulatedAppStore.World {
         notification.attempts.append(.init(attemptDate: now, sendAttemptResult: result))
         notification.nextAttempt = nil
         let failures = notification.attempts.count
+        let ladder =
+            notification.versionOneBody == nil ? Self.retryHours : Self.retryHoursOfVersionOne
         // The sandbox tries once.
-        if result != .success, environment == .production, failures <= Self.retryHours.count {
-            notification.nextAttempt = now + Self.retryHours[failures - 1] * 3_600_000
+        if result != .success, environment == .production, failures <= ladder.count {
+            notification.nextAttempt = now + ladder[failures - 1] * 3_600_000
         }
         notifications[id] = notification
         if let next = notification.nextAttempt { dues.insert(.notification(id), at: next) }

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import NIOCore
 
 /// The App Store Server API.
 struct ServerAPIRoutes: Sendable {
@@ -11,6 +12,20 @@ struct ServerAPIRoutes: Sendable {
         addHistory(to: api)
         addNotifications(to: api)
         addSubscriptions(to: api)
+        router.post("verifyReceipt") { [store] request, _ in
+            try Response.json(await store.verifyReceipt(try await request.bytes()))
+        }
+        router.post("ocsp") { [store] request, _ in
+            let wall = Int64(Date().timeIntervalSince1970 * 1000)
+            guard let answer = await store.respondToOCSP(try await request.bytes(), wall: wall)
+            else { return Response.empty(.serviceUnavailable) }
+            return Response(
+                status: .ok,
+                headers: [.contentType: "application/ocsp-response"],
+                body: .init(byteBuffer: ByteBuffer(bytes: answer))
+            )
+        }
+        router.get("verifyReceipt") { _, _ in try Response.json(["status": 21000]) }
     }
 
     private func addTransactions(to api: RouterGroup<BasicRequestContext>) {

@@ -60,7 +60,7 @@ extension SimulatedAppStore {
         }
         let skipped = try token.map { text throws(APIError) in try Self.position(of: text) } ?? 0
         let matching = notifications().filter {
-            $0.url != nil && !$0.attempts.isEmpty
+            $0.url != nil && $0.versionOneBody == nil && !$0.attempts.isEmpty
                 && query.includes($0, ofCustomer: transactions)
         }
         let page = matching.dropFirst(skipped).prefix(HistoryQuery.pageSize)

@@ -1,3 +1,5 @@
+import Foundation
+
 extension SimulatedAppStore {
     /// Everything the simulated App Store remembers.
     ///
@@ -16,6 +18,9 @@ extension SimulatedAppStore {
         var behaviour: Behaviour
 
         var random: SeededRandom
+        var sharedSecret: String
+        /// 1 or 2: which kind of notification the app has chosen.
+        var notificationVersion = 2
         var products: [String: Product] = [:]
         var customers: [String: Customer] = [:]
         var transactions: [String: Transaction] = [:]
@@ -37,7 +42,8 @@ extension SimulatedAppStore {
             case environment, bundleID, appAppleID, notificationURL, renewals, renewalLimit
             case graceDays, renewalLead, behaviour, random, products, customers, transactions
             case subscriptions, notifications, notificationOrder, testTokens, consumptionAnswers
-            case massExtensions, modification, lastTransactionID, lastLineItemID
+            case sharedSecret, notificationVersion, massExtensions, modification, lastTransactionID,
+                lastLineItemID
         }
 
         init(_ configuration: Configuration) {
@@ -52,6 +58,7 @@ extension SimulatedAppStore {
             renewalLead = configuration.renewalLead
             behaviour = configuration.behaviour
             random = SeededRandom(seed: configuration.seed)
+            sharedSecret = random.uuid().replacingOccurrences(of: "-", with: "")
             for product in configuration.products { products[product.id] = product }
             // Apple's sandbox ids begin with 2000000; production's are about as long.
             let start = Int64(random.next() % 100_000_000)
