@@ -110,8 +110,9 @@ struct RebuildTests {
         while !rest.isEmpty {
             let chunk = rest.prefix(Int.random(in: 1...25, using: &random))
             rest = rest.dropFirst(chunk.count)
+            let isLate = rest.count < 150
             async let adopted: Void =
-                rest.count < 150 ? store.adopt(Shop.nextCatalog, at: .day(30)) : ()
+                isLate ? store.adopt(Shop.nextCatalog, at: .day(30)) : ()
             try await store.submitTogether(Array(chunk))
             try await adopted
         }
