@@ -6,13 +6,23 @@ import PackageDescription
 let package = Package(
     name: "Server",
     platforms: [.macOS(.v14)],
-    products: [.executable(name: "tollgate", targets: ["TollgateCLI"])],
+    products: [
+        .executable(name: "tollgate", targets: ["TollgateCLI"]),
+        // For `Benchmarks/`, a package of its own.
+        .library(name: "AppStoreAPI", targets: ["AppStoreAPI"]),
+        .library(name: "Storage", targets: ["Storage"]),
+        .library(name: "StoragePostgres", targets: ["StoragePostgres"]),
+        .library(name: "StorageSQLite", targets: ["StorageSQLite"]),
+        .library(name: "StripeAPI", targets: ["StripeAPI"]),
+        .library(name: "TollgateService", targets: ["TollgateService"]),
+    ],
     dependencies: [
         .package(name: "BillingSDK", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -33,6 +43,16 @@ let package = Package(
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ]),
+        .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON"]),
+        .testTarget(
+            name: "AppStoreAPITests",
+            dependencies: [
+                "AppStoreAPI", "StrictJSON",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
+            ]),
         .target(
             name: "StripeAPI",
             dependencies: ["StrictJSON", .product(name: "Crypto", package: "swift-crypto")]),
@@ -43,7 +63,10 @@ let package = Package(
             name: "Storage", dependencies: [.core, .product(name: "Crypto", package: "swift-crypto")]),
         .target(
             name: "StorageSQLite",
-            dependencies: ["Storage", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "Storage", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         .systemLibrary(
             name: "CLibPQ", pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
@@ -61,8 +84,9 @@ let package = Package(
         .target(
             name: "TollgateServer",
             dependencies: [
-                "TollgateService", .api, .core,
+                "Storage", "TollgateService", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Mustache", package: "swift-mustache"),
@@ -96,6 +120,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             resources: [.embedInCode("Pages")]),
 
@@ -109,6 +134,16 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ]),
+        .testTarget(
+            name: "StripeSimulatorTests",
+            dependencies: [
+                "SandboxClock", "StripeSimulator",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
 
         // MARK: - The command line, the only place that picks a driver
         .executableTarget(
@@ -116,7 +151,7 @@ let package = Package(
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "Intake", "SandboxClock", "Storage",
                 "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
-                "TollgateServer", "TollgateService", .api, .core,
+                "StrictJSON", "TollgateServer", "TollgateService", .api, .core,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "BillingSDK", package: "BillingSDK"),
@@ -124,8 +159,47 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            resources: [.embedInCode("Pages")]),
+
+        // MARK: - Tests
+        .target(
+            name: "TollgateTesting",
+            dependencies: ["CLibPQ", "Storage", "StoragePostgres", "StorageSQLite"]),
+        .testTarget(
+            name: "StorageTests",
+            dependencies: ["Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting"]),
+        .testTarget(
+            name: "StripeAPITests",
+            dependencies: [
+                "StrictJSON", "StripeAPI", .product(name: "Crypto", package: "swift-crypto"),
             ]),
+        .testTarget(
+            name: "RecordTests",
+            dependencies: [
+                "Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting", .core,
+            ]),
+        .testTarget(
+            name: "IntakeTests",
+            dependencies: ["AppStoreAPI", "Intake", "StrictJSON", "StripeAPI", .core]),
+        .testTarget(
+            name: "TollgateServerTests",
+            dependencies: [
+                "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "Storage", "StripeAPI",
+                "TollgateServer", "TollgateService", "TollgateTesting", .api, .core,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
+        .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .core]),
     ]
 )
 

@@ -1,1 +1,148 @@
-// filled in below
+import Foundation
+
+/// What this app's customer may use, from whichever store took the money.
+///
+/// Create one per app, tell it how to get a customer session, and ask. Every method may be called
+/// from any thread, at any time and concurrently; concurrent calls share their requests.
+///
+/// ```swift
+/// let billing = BillingSDK(
+///     configuration: .init(publishableKey: "pk_test_…", maximumStaleEntitlementsDuration: 300))
+/// billing.setCustomerSessionProvider { try await backend.customerSession() }
+/// if try await billing.hasEntitlement(lookupKey: "premium") { … }
+/// ```
+public final class BillingSDK: Sendable {
+    /// Purchases that were begun outside the app.
+    public let purchaseInbox: PurchaseInbox
+
+    let client: BillingClient
+    private let followedApp: FollowedApp
+
+    /// Makes an SDK; it does nothing until it is asked.
+    ///
+    /// A mistake in `configuration` is thrown by the first call that needs the server, as
+    /// ``BillingSDKError/invalidConfiguration(_:)``.
+    public convenience init(configuration: Configuration) {
+        self.init(client: BillingClient(configuration: configuration))
+    }
+
+    init(client: BillingClient) {
+        self.client = client
+        purchaseInbox = PurchaseInbox(storage: client.storage, now: client.now)
+        followedApp = FollowedApp(client: client)
+    }
+
+    // MARK: - The customer
+
+    /// Sets how to get a session for the customer who is signed in to the app.
+    ///
+    /// The provider asks the app's own backend. It is called whenever a session is needed: first use,
+    /// shortly before the old one expires, after the server refused one; never twice at a time.
+    /// - Parameter provider: `nil` says that nobody is signed in. Throw where the backend cannot be
+    ///   reached: a failure is never taken for a sign-out; it arrives at the caller as
+    ///   ``BillingSDKError/customerSessionProviderFailed(_:)``.
+    public func setCustomerSessionProvider(
+        // A closure written on the main actor runs there, as published samples rely on.
+        @_inheritActorContext _ provider:
+            @escaping @Sendable () async throws -> UBCustomerSessionDetails?
+    ) {
+        client.setProvider(provider)
+    }
+
+    /// Forgets the customer: session, cached answers in memory and on disk.
+    ///
+    /// Call it on sign-out. Whatever is in flight is dropped. Listeners hear `[]` if the customer had anything; they stay.
+    public func reset() async {
+        client.reset()
+    }
+
+    // MARK: - Entitlements
+
+    /// Whether the customer may use the feature with this lookup key now.
+    ///
+    /// - Parameters:
+    ///   - lookupKey: the entitlement's key in the catalog.
+    ///   - forceRefresh: ask the server even if a fresh answer is at hand.
+    /// - Returns: false where nobody is signed in.
+    /// - Throws: ``BillingSDKError`` if there is no answer that can be trusted.
+    public func hasEntitlement(lookupKey: String, forceRefresh: Bool = false) async throws -> Bool {
+        if !forceRefresh, let answer = client.cachedAnswer(lookupKey: lookupKey) { return answer }
+        return try await client.activeEntitlements(forceRefresh: forceRefresh)
+            .contains { $0.lookupKey == lookupKey }
+    }
+
+    /// Everything that the customer may use now.
+    ///
+    /// - Parameter forceRefresh: ask the server even if a fresh answer is at hand; such a call never
+    ///   returns a cached answer, it throws instead.
+    /// - Returns: `[]` where nobody is signed in.
+    /// - Throws: ``BillingSDKError`` if there is no answer that can be trusted.
+    public func getActiveEntitlements(forceRefresh: Bool = false) async throws -> [Entitlement] {
+        try await client.activeEntitlements(forceRefresh: forceRefresh)
+    }
+
+    /// Calls `listener` with the whole new set each time that the set of entitlements changes.
+    ///
+    /// On no particular thread; one call at a time, in the order of the changes.
+    public func onEntitlementsChanged(_ listener: @escaping @Sendable ([Entitlement]) -> Void) {
+        client.addListener(listener)
+    }
+
+    /// Removes every listener that ``onEntitlementsChanged(_:)`` added.
+    public func removeAllEntitlementsChangedCallbacks() {
+        client.removeAllListeners()
+    }
+
+    // MARK: - Buying and managing
+
+    /// The button with this id, with all data to draw it; works without a session.
+    ///
+    /// - Throws: ``BillingSDKError/notFound(_:)`` for an unknown id,
+    ///   ``BillingSDKError/invalidPublishableKey(_:)``.
+    public func getBuyButton(id: String) async throws -> BuyButton {
+        try await client.buyButton(id: id)
+    }
+
+    /// A fresh link to the page where the customer manages what they bought.
+    ///
+    /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in.
+    public func getCustomerPortal() async throws -> CustomerPortal {
+        try await client.customerPortal()
+    }
+
+    /// The customer's coins, always from the server.
+    ///
+    /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in.
+    public func getCoinBalance() async throws -> CoinBalance {
+        try await client.coinBalance()
+    }
+
+    /// Hands the server a transaction that the App Store signed, and refreshes the entitlements.
+    ///
+    /// Returns only when the server has it on disk; only then may the transaction be finished.
+    /// Repeating it is safe. The App Store glue calls this by itself.
+    /// - Parameters:
+    ///   - signedTransaction: StoreKit's `jwsRepresentation`.
+    ///   - mode: how the app came by it.
+    @discardableResult
+    public func submit(
+        signedTransaction: String,
+        mode: AppStoreSubmission.Mode = .observed
+    ) async throws -> AppStoreSubmission {
+        try await client.submit(signedTransaction: signedTransaction, mode: mode)
+    }
+}
+
+// The module and its main type have one name, so `BillingSDK.BuyButton` means a member of the class.
+// These aliases make that spelling work, for apps with a `BuyButton` of their own.
+public typealias UBBuyButton = BuyButton
+public typealias UBEntitlement = Entitlement
+public typealias UBCustomerPortal = CustomerPortal
+public typealias UBCoinBalance = CoinBalance
+
+extension BillingSDK {
+    public typealias BuyButton = UBBuyButton
+    public typealias Entitlement = UBEntitlement
+    public typealias CustomerPortal = UBCustomerPortal
+    public typealias CoinBalance = UBCoinBalance
+}

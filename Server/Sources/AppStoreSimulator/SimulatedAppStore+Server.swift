@@ -1,4 +1,5 @@
 public import Hummingbird
+internal import Logging
 import NIOCore
 
 extension SimulatedAppStore {
@@ -33,7 +34,8 @@ extension SimulatedAppStore {
         Application(
             router: router(surface: surface),
             configuration: .init(address: .hostname(host, port: port)),
-            onServerRunning: { channel in await onBound(channel.localAddress?.port ?? port) }
+            onServerRunning: { channel in await onBound(channel.localAddress?.port ?? port) },
+            logger: Logger(label: "app-store-simulator") { _ in SwiftLogNoOpLogHandler() }
         )
     }
 

@@ -2,14 +2,16 @@ extension SimulatedAppStore {
     func signed(_ transaction: Transaction, at now: Int64) throws -> String {
         let customer = try world.customer(transaction.customer)
         return try signer.sign(
-            TransactionPayload(transaction, customer: customer, in: world, signedDate: now)
+            TransactionPayload(
+                transaction, customer: customer, in: world, signedDate: max(now, lastSigned))
         )
     }
 
     func signed(_ subscription: Subscription, at now: Int64) throws -> String {
         let customer = try world.customer(subscription.customer)
         return try signer.sign(
-            RenewalInfoPayload(subscription, customer: customer, in: world, signedDate: now)
+            RenewalInfoPayload(
+                subscription, customer: customer, in: world, signedDate: max(now, lastSigned))
         )
     }
 

@@ -45,6 +45,8 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     }
 
     private var lastNow: Int64 = 0
+    /// The date of the newest signature; see `tell`.
+    var lastSigned: Int64 = 0
 
     /// The instant at which the store in a state file was left, so that a clock can go on there.
     public static func savedNow(statePath: String) -> Int64? {
@@ -80,6 +82,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
             apiKeys = snapshot.apiKeys
             world = snapshot.world
             lastNow = snapshot.now
+            lastSigned = snapshot.now
             world.rebuildDues(now: snapshot.now)
             for product in configuration.products { world.products[product.id] = product }
             if let url = configuration.notificationURL { world.notificationURL = url }
@@ -202,7 +205,9 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         world.announcements = []
         var sent: [String] = []
         for announcement in announcements {
-            guard let notification = sign(announcement, at: now) else { continue }
+            // Two statements about one thing never bear the same date, even while the clock stands.
+            lastSigned = max(now, lastSigned + 1)
+            guard let notification = sign(announcement, at: lastSigned) else { continue }
             world.notifications[notification.id] = notification
             world.notificationOrder.append(notification.id)
             if let token = announcement.testToken { world.testTokens[token] = notification.id }

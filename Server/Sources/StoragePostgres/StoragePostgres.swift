@@ -1,1 +1,71 @@
-// filled in below
+public import Storage
+
+/// The database on a PostgreSQL server; any number of our processes may share it.
+///
+/// Connections are opened when first needed and again after a loss. Committed means what the server
+/// means by it with its defaults: flushed to its disk.
+public final class StoragePostgres: StorageDriver {
+    public let dialect = Dialect.postgres
+
+    private let writers: WorkerThreads<PostgresSession>
+    private let readers: WorkerThreads<PostgresSession>
+    private let pointReads: PostgresPointReads
+
+    /// A database at `url`, such as `postgres://user@host:5432/database`.
+    ///
+    /// Connects at the first use, not here. `writers` transactions write at the same time, `readers`
+    /// snapshots are read at the same time, and `pointReaders` connections carry the reads by key.
+    /// Throws `.other` if `url` is no PostgreSQL URL.
+    public init(
+        url: String,
+        writers: Int = 4,
+        readers: Int = 4,
+        pointReaders: Int = 2
+    ) throws {
+        guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
+            throw StorageError(
+                .other,
+                "a PostgreSQL database is named by postgres://user@host:port/database"
+            )
+        }
+        self.writers = WorkerThreads("postgres-writer", count: writers) { PostgresSession(url) }
+        self.readers = WorkerThreads("postgres-reader", count: readers) { PostgresSession(url) }
+        pointReads = PostgresPointReads(url, connections: pointReaders)
+    }
+
+    @discardableResult
+    public func write<R: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> R
+    ) async throws -> R {
+        // Every write of ours takes its locks itself (RULES.md §12), whatever the server's default.
+        try await writers.run { try $0.transaction("BEGIN ISOLATION LEVEL READ COMMITTED", body) }
+    }
+
+    public func read<R: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> R
+    ) async throws -> R {
+        try await readers.run {
+            try $0.transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", body)
+        }
+    }
+
+    public func readNow(
+        _ sql: String,
+        _ parameters: [SQLValue]
+    ) async throws(StorageError) -> [Row] {
+        try await pointReads.read(sql, parameters)
+    }
+
+    public func close() async {
+        await pointReads.close()
+        await readers.close()
+        await writers.close()
+    }
+
+    /// The server's version, such as "15.14"; to be printed at start.
+    ///
+    /// Throws `.unavailable` if there is no connection.
+    public func serverVersion() async throws(StorageError) -> String {
+        try await readNow("SELECT current_setting('server_version')", []).first?.text(0) ?? ""
+    }
+}

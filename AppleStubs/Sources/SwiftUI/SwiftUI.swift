@@ -1,0 +1,437 @@
+// Minimal stand-in for SwiftUI: the documented declarations the SDK and its guide use, plus a tiny
+// renderer (`_Stub.render`) so that tests can look at a body and press its buttons.
+@_exported import Combine
+#if canImport(UIKit)
+    @_exported import UIKit
+#else
+    @_exported import AppKit
+#endif
+
+// MARK: View + builder
+
+@MainActor @preconcurrency
+public protocol View {
+    associatedtype Body: View
+    @ViewBuilder @MainActor @preconcurrency var body: Body { get }
+}
+
+extension Never: View { public var body: Never { fatalError() } }
+
+/// Stub-only: views the renderer understands by itself.
+@MainActor @preconcurrency public protocol _Primitive: View where Body == Never {
+    func _node(_ env: _Env) -> _Node
+}
+extension _Primitive { public var body: Never { fatalError("primitive") } }
+
+@resultBuilder public enum ViewBuilder {
+    public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
+    public static func buildBlock() -> EmptyView { EmptyView() }
+    public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
+    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<
+        (repeat each Content)
+    > {
+        var makers: [@MainActor (_Env) -> _Node] = []
+        for c in repeat each content { makers.append { _Stub.render(c, $0) } }
+        return TupleView((repeat each content), makers)
+    }
+    public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
+    public static func buildEither<T: View, F: View>(first: T) -> _ConditionalContent<T, F> {
+        .init(.first(first))
+    }
+    public static func buildEither<T: View, F: View>(second: F) -> _ConditionalContent<T, F> {
+        .init(.second(second))
+    }
+    public static func buildLimitedAvailability<Content: View>(_ content: Content) -> AnyView {
+        AnyView(content)
+    }
+}
+
+public struct TupleView<T>: View, _Primitive {
+    public var value: T
+    let makers: [@MainActor (_Env) -> _Node]
+    init(_ value: T, _ makers: [@MainActor (_Env) -> _Node]) {
+        self.value = value; self.makers = makers
+    }
+    public func _node(_ env: _Env) -> _Node { _Node("Group", children: makers.map { $0(env) }) }
+}
+public struct _ConditionalContent<T: View, F: View>: View, _Primitive {
+    enum Storage { case first(T), second(F) }
+    let storage: Storage
+    init(_ s: Storage) { storage = s }
+    public func _node(_ env: _Env) -> _Node {
+        switch storage {
+        case .first(let v): _Stub.render(v, env);
+        case .second(let v): _Stub.render(v, env)
+        }
+    }
+}
+extension Optional: View where Wrapped: View { public var body: Never { fatalError() } }
+extension Optional: _Primitive where Wrapped: View {
+    public func _node(_ env: _Env) -> _Node { map { _Stub.render($0, env) } ?? _Node("Empty") }
+}
+public struct EmptyView: View, _Primitive {
+    public init() {}
+    public func _node(_ env: _Env) -> _Node { _Node("Empty") }
+}
+public struct AnyView: View, _Primitive {
+    let make: @MainActor (_Env) -> _Node
+    public init<V: View>(_ view: V) { make = { _Stub.render(view, $0) } }
+    public func _node(_ env: _Env) -> _Node { make(env) }
+}
+
+// MARK: Values
+
+public struct LocalizedStringKey: ExpressibleByStringInterpolation, Equatable {
+    let s: String
+    public init(_ value: String) { s = value }
+    public init(stringLiteral value: String) { s = value }
+}
+public struct Color: View, _Primitive, Sendable, Hashable {
+    let name: String
+    public static let red = Color(name: "red"), primary = Color(name: "primary"),
+        secondary = Color(name: "secondary")
+    public static let accentColor = Color(name: "accent"), white = Color(name: "white"),
+        clear = Color(name: "clear")
+    public func _node(_ env: _Env) -> _Node { _Node("Color", text: name) }
+}
+public struct Font: Hashable, Sendable {
+    let n: String
+    public static let headline = Font(n: "headline"), body = Font(n: "body"),
+        caption = Font(n: "caption"), title = Font(n: "title")
+}
+public enum Edge: Int8, CaseIterable, Sendable {
+    case top, leading, bottom, trailing
+    public struct Set: OptionSet, Sendable {
+        public let rawValue: Int8
+        public init(rawValue: Int8) { self.rawValue = rawValue }
+        public static let top = Set(rawValue: 1), leading = Set(rawValue: 2),
+            bottom = Set(rawValue: 4), trailing = Set(rawValue: 8)
+        public static let all: Set = [.top, .leading, .bottom, .trailing],
+            horizontal: Set = [.leading, .trailing], vertical: Set = [.top, .bottom]
+    }
+}
+public struct HorizontalAlignment: Sendable {
+    public static let leading = Self(), center = Self(), trailing = Self()
+}
+public struct VerticalAlignment: Sendable {
+    public static let top = Self(), center = Self(), bottom = Self()
+}
+public struct Alignment: Sendable {
+    public static let center = Self(), leading = Self(), trailing = Self()
+}
+/// Exists on Apple too: `Transaction` is ambiguous in a file importing SwiftUI and StoreKit.
+public struct Transaction { public init() {} }
+
+public struct Text: View, _Primitive {
+    let s: String
+    public init(_ key: LocalizedStringKey) { s = key.s }
+    @_disfavoredOverload public init<S: StringProtocol>(_ content: S) { s = String(content) }
+    public init(verbatim: String) { s = verbatim }
+    public func bold() -> Text { self }
+    public func foregroundColor(_ color: Color?) -> Text { self }
+    public func font(_ font: Font?) -> Text { self }
+    public func _node(_ env: _Env) -> _Node { _Node("Text", text: s) }
+}
+public struct ProgressView<Label: View>: View, _Primitive {
+    let label: Label?
+    public func _node(_ env: _Env) -> _Node {
+        _Node("ProgressView", children: label.map { [_Stub.render($0, env)] } ?? [])
+    }
+}
+extension ProgressView where Label == EmptyView { public init() { label = nil } }
+extension ProgressView where Label == Text {
+    public init(_ key: LocalizedStringKey) { label = Text(key) }
+}
+
+public struct ButtonRole: Equatable, Sendable {
+    public static let cancel = Self(), destructive = Self()
+}
+public struct Button<Label: View>: View, _Primitive {
+    let action: @MainActor () -> Void
+    let label: Label
+    public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {
+        self.action = action; self.label = label()
+    }
+    public func _node(_ env: _Env) -> _Node {
+        _Node("Button", children: [_Stub.render(label, env)], action: action)
+    }
+}
+extension Button where Label == Text {
+    public init(_ key: LocalizedStringKey, action: @escaping @MainActor () -> Void) {
+        self.init(action: action) { Text(key) }
+    }
+    @_disfavoredOverload public init<S: StringProtocol>(
+        _ title: S,
+        action: @escaping @MainActor () -> Void
+    ) { self.init(action: action) { Text(title) } }
+    public init(
+        _ key: LocalizedStringKey,
+        role: ButtonRole?,
+        action: @escaping @MainActor () -> Void
+    ) { self.init(action: action) { Text(key) } }
+}
+public struct VStack<Content: View>: View, _Primitive {
+    let c: Content
+    public init(
+        alignment: HorizontalAlignment = .center,
+        spacing: CGFloat? = nil,
+        @ViewBuilder content: () -> Content
+    ) { c = content() }
+    public func _node(_ env: _Env) -> _Node { _Node("VStack", children: [_Stub.render(c, env)]) }
+}
+public struct HStack<Content: View>: View, _Primitive {
+    let c: Content
+    public init(
+        alignment: VerticalAlignment = .center,
+        spacing: CGFloat? = nil,
+        @ViewBuilder content: () -> Content
+    ) { c = content() }
+    public func _node(_ env: _Env) -> _Node { _Node("HStack", children: [_Stub.render(c, env)]) }
+}
+public struct Group<Content: View>: View, _Primitive {
+    let c: Content
+    public init(@ViewBuilder content: () -> Content) { c = content() }
+    public func _node(_ env: _Env) -> _Node { _Stub.render(c, env) }
+}
+public struct ForEach<Data: RandomAccessCollection, ID: Hashable, Content: View>: View, _Primitive {
+    let data: Data; let content: (Data.Element) -> Content
+    public func _node(_ env: _Env) -> _Node {
+        _Node("ForEach", children: data.map { _Stub.render(content($0), env) })
+    }
+}
+extension ForEach where Data.Element: Identifiable, ID == Data.Element.ID {
+    public init(_ data: Data, @ViewBuilder content: @escaping (Data.Element) -> Content) {
+        self.data = data; self.content = content
+    }
+}
+
+// MARK: Modifiers
+
+public struct _Modified<Content: View>: View, _Primitive {
+    let content: Content
+    let name: String
+    let change: @MainActor (inout _Env) -> Void
+    let after: @MainActor (_Node) -> Void
+    public func _node(_ env: _Env) -> _Node {
+        var e = env
+        change(&e)
+        let n = _Stub.render(content, e)
+        n.modifiers.append(name)
+        after(n)
+        return n
+    }
+}
+extension View {
+    nonisolated func _mod(
+        _ name: String,
+        change: @escaping @MainActor (inout _Env) -> Void = { _ in },
+        after: @escaping @MainActor (_Node) -> Void = { _ in }
+    ) -> _Modified<Self> {
+        _Modified(content: self, name: name, change: change, after: after)
+    }
+    nonisolated public func frame(
+        width: CGFloat? = nil,
+        height: CGFloat? = nil,
+        alignment: Alignment = .center
+    ) -> some View { _mod("frame") }
+    nonisolated public func frame(
+        maxWidth: CGFloat? = nil,
+        maxHeight: CGFloat? = nil,
+        alignment: Alignment = .center
+    ) -> some View { _mod("frame") }
+    nonisolated public func padding(_ edges: Edge.Set = .all, _ length: CGFloat? = nil) -> some View
+    { _mod("padding") }
+    nonisolated public func foregroundColor(_ color: Color?) -> some View {
+        _mod("foregroundColor")
+    }
+    nonisolated public func background<B: View>(_ background: B) -> some View { _mod("background") }
+    nonisolated public func cornerRadius(_ radius: CGFloat) -> some View { _mod("cornerRadius") }
+    nonisolated public func disabled(_ disabled: Bool) -> some View {
+        _mod("disabled(\(disabled))") { _ in
+        } after: {
+            $0.disabled = disabled
+        }
+    }
+    nonisolated public func accessibilityLabel(_ label: Text) -> some View {
+        _mod("accessibilityLabel")
+    }
+    nonisolated public func accessibilityIdentifier(_ identifier: String) -> some View {
+        _mod("id:" + identifier)
+    }
+    nonisolated public func onAppear(perform action: (@MainActor () -> Void)? = nil) -> some View {
+        _mod("onAppear", after: { $0.onAppear = action })
+    }
+    nonisolated public func onDisappear(perform action: (@MainActor () -> Void)? = nil) -> some View
+    { _mod("onDisappear") }
+    nonisolated public func onOpenURL(perform action: @escaping @MainActor (URL) -> Void)
+        -> some View
+    { _mod("onOpenURL", after: { $0.onOpenURL = action }) }
+    nonisolated public func task(
+        priority: TaskPriority = .userInitiated,
+        _ action: @escaping @MainActor @Sendable () async -> Void
+    ) -> some View {
+        _mod("task", after: { $0.task = action })
+    }
+    nonisolated public func environmentObject<T: ObservableObject>(_ object: T) -> some View {
+        _mod("environmentObject", change: { $0.objects[ObjectIdentifier(T.self)] = object })
+    }
+    nonisolated public func environment<V>(
+        _ keyPath: WritableKeyPath<EnvironmentValues, V>,
+        _ value: V
+    ) -> some View {
+        _mod("environment", change: { $0.values[keyPath: keyPath] = value })
+    }
+    nonisolated public func sheet<C: View>(
+        isPresented: Binding<Bool>,
+        onDismiss: (() -> Void)? = nil,
+        @ViewBuilder content: @escaping () -> C
+    ) -> some View { _mod("sheet") }
+}
+
+// MARK: Property wrappers
+
+public protocol DynamicProperty { mutating func update() }
+extension DynamicProperty { public mutating func update() {} }
+@MainActor public protocol _Bindable_ { func _bind(_ env: _Env) }
+
+@propertyWrapper public struct State<Value>: DynamicProperty {
+    final class Box { var value: Value; init(_ v: Value) { value = v } }
+    let box: Box
+    public init(wrappedValue: Value) { box = Box(wrappedValue) }
+    public init(initialValue: Value) { box = Box(initialValue) }
+    public var wrappedValue: Value {
+        get { box.value }
+        nonmutating set { box.value = newValue }
+    }
+    public var projectedValue: Binding<Value> {
+        let b = box; return Binding(get: { b.value }, set: { b.value = $0 })
+    }
+}
+extension State where Value: ExpressibleByNilLiteral {
+    public init() { self.init(wrappedValue: nil) }
+}
+
+@propertyWrapper public struct Binding<Value>: DynamicProperty {
+    let get: () -> Value, set: (Value) -> Void
+    public init(get: @escaping () -> Value, set: @escaping (Value) -> Void) {
+        self.get = get; self.set = set
+    }
+    public static func constant(_ value: Value) -> Binding {
+        Binding(get: { value }, set: { _ in })
+    }
+    public var wrappedValue: Value {
+        get { get() }
+        nonmutating set { set(newValue) }
+    }
+    public var projectedValue: Binding { self }
+}
+
+@MainActor @propertyWrapper @preconcurrency
+public struct EnvironmentObject<ObjectType: ObservableObject>: DynamicProperty {
+    final class Box { var object: ObjectType? }
+    let box = Box()
+    nonisolated public init() {}
+    public var wrappedValue: ObjectType {
+        guard let o = box.object else {
+            fatalError("No ObservableObject of type \(ObjectType.self) found.")
+        }
+        return o
+    }
+}
+extension EnvironmentObject: _Bindable_ {
+    public func _bind(_ env: _Env) {
+        box.object = env.objects[ObjectIdentifier(ObjectType.self)] as? ObjectType
+    }
+}
+@MainActor @propertyWrapper @preconcurrency
+public struct ObservedObject<ObjectType: ObservableObject>: DynamicProperty {
+    nonisolated(unsafe) public var wrappedValue: ObjectType
+    nonisolated public init(wrappedValue: ObjectType) { self.wrappedValue = wrappedValue }
+}
+@MainActor @propertyWrapper @preconcurrency
+public struct StateObject<ObjectType: ObservableObject>: DynamicProperty {
+    final class Box {
+        let make: () -> ObjectType; lazy var v = make();
+        init(_ m: @escaping () -> ObjectType) { make = m }
+    }
+    nonisolated(unsafe) let box: Box
+    nonisolated public init(wrappedValue: @autoclosure @escaping () -> ObjectType) {
+        box = Box(wrappedValue)
+    }
+    public var wrappedValue: ObjectType { box.v }
+}
+@propertyWrapper public struct Environment<Value>: DynamicProperty {
+    final class Box { var value: Value?; init() {} }
+    let keyPath: KeyPath<EnvironmentValues, Value>
+    let box = Box()
+    public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
+    public var wrappedValue: Value { box.value ?? EnvironmentValues()[keyPath: keyPath] }
+}
+extension Environment: _Bindable_ {
+    public func _bind(_ env: _Env) { box.value = env.values[keyPath: keyPath] }
+}
+
+@MainActor @preconcurrency public struct OpenURLAction: Sendable {
+    public struct Result: Sendable {
+        let h: Bool;
+        public static let handled = Result(h: true), discarded = Result(h: false),
+            systemAction = Result(h: true)
+    }
+    nonisolated(unsafe) let handler: @MainActor (URL) -> Result
+    nonisolated public init(handler: @escaping @MainActor (URL) -> Result) {
+        self.handler = handler
+    }
+    public func callAsFunction(_ url: URL) { _ = handler(url) }
+}
+public struct EnvironmentValues {
+    public init() {}
+    #if canImport(UIKit)
+        public var openURL = OpenURLAction {
+            UIApplication.shared.open($0); return .systemAction
+        }
+    #else
+        public var openURL = OpenURLAction {
+            NSWorkspace.shared.open($0); return .systemAction
+        }
+    #endif
+    public var locale = Locale(identifier: "ja_JP")
+}
+
+// MARK: Stub renderer
+
+public struct _Env {
+    public var objects: [ObjectIdentifier: AnyObject] = [:]
+    public var values = EnvironmentValues()
+    public init() {}
+}
+@MainActor public final class _Node {
+    public let kind: String
+    public let text: String?
+    public let children: [_Node]
+    public let action: (@MainActor () -> Void)?
+    public var modifiers: [String] = []
+    public var disabled = false
+    public var onAppear: (@MainActor () -> Void)?
+    public var onOpenURL: (@MainActor (URL) -> Void)?
+    public var task: (@MainActor @Sendable () async -> Void)?
+    init(
+        _ kind: String,
+        text: String? = nil,
+        children: [_Node] = [],
+        action: (@MainActor () -> Void)? = nil
+    ) {
+        self.kind = kind; self.text = text; self.children = children; self.action = action
+    }
+    public var all: [_Node] { [self] + children.flatMap(\.all) }
+    public var texts: [String] { all.compactMap { $0.kind == "Text" ? $0.text : nil } }
+    public func first(_ kind: String) -> _Node? { all.first { $0.kind == kind } }
+}
+@MainActor public enum _Stub {
+    public static func render<V: View>(_ view: V, _ env: _Env = _Env()) -> _Node {
+        if let p = view as? any _Primitive { return p._node(env) }
+        for child in Mirror(reflecting: view).children {
+            (child.value as? any _Bindable_)?._bind(env)
+        }
+        return render(view.body, env)
+    }
+}

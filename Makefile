@@ -1,0 +1,31 @@
+# Two commands carry everything: `make run` and `make test`. CONTRIBUTING.md explains the others.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help run test bench lint format docs check clean
+
+help:    ## Show the commands
+	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+
+run:     ## Install what is missing, build, and start the demo on 127.0.0.1:8080 (ARGS="--listen …")
+	@bash scripts/run.sh $(ARGS)
+
+test:    ## Install what is missing, and run every test
+	@bash scripts/test.sh
+
+bench:   ## Build for release and print the benchmark table
+	@bash scripts/bootstrap.sh bench && bash scripts/bench.sh $(ARGS)
+
+lint:    ## Check formatting, links and house rules
+	@bash scripts/lint.sh
+
+format:  ## Format every Swift file in place
+	@bash scripts/swift-files.sh | xargs -0 swift format --in-place --parallel
+
+docs:    ## Build the reference of BillingSDK into output/docs
+	@bash scripts/docs.sh
+
+check:   ## lint and test, with one closing line: what CI runs
+	@bash .ci/run
+
+clean:   ## Remove what was built and what the demo stored
+	rm -rf .build AppleStubs/.build Server/.build Server/Benchmarks/.build .venv .venv-bench output .tollgate

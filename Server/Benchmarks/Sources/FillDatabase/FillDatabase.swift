@@ -1,0 +1,74 @@
+import Foundation
+import Logging
+import Storage
+import StoragePostgres
+import StorageSQLite
+import TollgateAPI
+import TollgateCore
+import TollgateService
+
+/// Fills a database with customers, each with one active subscription.
+///
+/// It goes the server's own way, from the facts on: customers are created and purchases journalled
+/// as the server does it. Only signatures and HTTP are left out, and the journalled bodies, as if
+/// they had been erased.
+@main
+struct FillDatabase {
+    /// So many wait for a commit at once; a commit takes 256.
+    static let waiting = 1_024
+
+    static func main() async throws {
+        let options = try Options(CommandLine.arguments)
+        let driver: any StorageDriver =
+            if let path = options.sqlitePath {
+                try StorageSQLite(path: path, cacheKiB: 256_000)
+            } else {
+                try StoragePostgres(url: options.database)
+            }
+        let store = try await RecordStore(driver)
+        let catalog = try CatalogReader.read(bytes: options.catalog)
+        try await store.adopt(catalog, at: options.started)
+        let tollgate = try await application(store, started: options.started)
+
+        let ids = try await withThrowingTaskGroup(of: [(Int, String)].self) { group in
+            for worker in 0..<waiting {
+                group.addTask {
+                    var ids: [(Int, String)] = []
+                    for number in stride(from: worker, to: options.customers, by: waiting) {
+                        let person = Person(number: number, started: options.started)
+                        let id = try await tollgate.createCustomer(person.request).customer.id
+                        _ = try await store.submit(person.firstPurchase)
+                        if number % options.sampledEvery == 0 { ids.append((number, id)) }
+                    }
+                    return ids
+                }
+            }
+            var ids: [(Int, String)] = []
+            for try await some in group { ids += some }
+            return ids
+        }
+        await driver.close()
+        print(ids.sorted { $0.0 < $1.0 }.map(\.1).joined(separator: "\n"))
+    }
+
+    private static func application(
+        _ store: RecordStore,
+        started: Instant
+    ) async throws -> Tollgate {
+        Tollgate(
+            configuration: Configuration(
+                secretKey: "sk_test_fill",
+                publishableKey: "pk_test_fill",
+                publicURL: "http://127.0.0.1",
+                defaultEnvironment: .sandbox
+            ),
+            store: store,
+            appStore: nil,
+            stripe: nil,
+            clocks: Tollgate.Clocks(now: { started }, wall: { started }),
+            randomBytes: { count in (0..<count).map { _ in UInt8.random(in: .min ... .max) } },
+            signer: try await AnswerSigner(keptIn: store.driver),
+            logger: Logger(label: "fill")
+        )
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import TollgateCore
+
+/// The command line: `--database URL --catalog FILE --customers N --started MILLISECONDS`.
+struct Options: Sendable {
+    enum Failure: Error {
+        case missing(String)
+        case noNumber(String)
+        case unreadable(String)
+    }
+
+    /// As `tollgate serve` takes it.
+    let database: String
+    let catalog: [UInt8]
+    let customers: Int
+    /// When the run of the benchmark began; every date is relative to it.
+    let started: Instant
+    /// The reads ask for at most this many of the customers.
+    let sampledEvery: Int
+
+    /// The file of a SQLite database; nil for PostgreSQL.
+    var sqlitePath: String? {
+        database.hasPrefix("sqlite:") ? String(database.dropFirst("sqlite:".count)) : nil
+    }
+
+    init(_ arguments: [String]) throws {
+        func value(_ name: String) throws -> String {
+            guard let index = arguments.firstIndex(of: name), index + 1 < arguments.count else {
+                throw Failure.missing(name)
+            }
+            return arguments[index + 1]
+        }
+        database = try value("--database")
+        let path = try value("--catalog")
+        guard let catalog = FileManager.default.contents(atPath: path) else {
+            throw Failure.unreadable(path)
+        }
+        self.catalog = [UInt8](catalog)
+        guard let customers = Int(try value("--customers")), customers > 0 else {
+            throw Failure.noNumber("--customers")
+        }
+        self.customers = customers
+        sampledEvery = max(1, customers / 50_000)
+        guard let started = Int64(try value("--started")) else {
+            throw Failure.noNumber("--started")
+        }
+        self.started = Instant(milliseconds: started)
+    }
+}

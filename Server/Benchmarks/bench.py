@@ -1,0 +1,422 @@
+#!/usr/bin/env python3
+"""`make bench`: one table of the performance goals with the figures this machine reaches.
+
+Everything runs on loopback: a reference receiver, `tollgate` on SQLite and on PostgreSQL, a load
+generator. Nothing is compared across runs; every ratio is between figures of the same run.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmark import corpus, goals, machine, population
+from benchmark.certificates import make_chain
+from benchmark.corpus import CorpusWriter
+from benchmark.fill import THROUGH_THE_FRONT_DOOR, bulk, fill
+from benchmark.load import LoadFailed, LoadGenerator
+from benchmark.notifications import RENEWALS_OF_TEN
+from benchmark.ocsp_responder import OCSPResponder
+from benchmark.postgres import Postgres, PostgresMissing
+from benchmark.servers import Reference, Server, ServerFailed, Tollgate, reference_environment
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PARTS = ("signatures", "reference", "sqlite", "postgres")
+
+
+@dataclass
+class Plan:
+    """How much is measured. `full` ends within 15 minutes, `quick` within 3 (without the build)."""
+
+    seconds: float  # of one measurement
+    rounds: int  # of the measurements at 64 connections
+    small: int
+    large: int
+    notifications: int  # that one measurement may use up
+    reference_seconds: float
+    reference_rounds: int  # the best of them counts
+    signature_rounds: int
+
+    @property
+    def stream(self) -> int:
+        """Distinct notifications for the small database: three connection counts and a warm-up."""
+        return self.notifications * (self.rounds + 2) + 1_000
+
+    @property
+    def stream_large(self) -> int:
+        return self.notifications * self.rounds + 1_000
+
+
+FULL = Plan(seconds=4, rounds=3, small=10_000, large=1_000_000, notifications=10_000,
+            reference_seconds=5, reference_rounds=2, signature_rounds=7)
+QUICK = Plan(seconds=2, rounds=1, small=10_000, large=100_000, notifications=9_000,
+             reference_seconds=3, reference_rounds=1, signature_rounds=3)
+
+
+class Bench:
+    def __init__(self, arguments: argparse.Namespace):
+        self.arguments = arguments
+        self.plan = QUICK if arguments.quick else FULL
+        self.plan.large = arguments.large or self.plan.large
+        self.only = set(arguments.only or PARTS)
+        self.directory = Path(arguments.directory or ROOT / ".build" / "bench").resolve()
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.load = LoadGenerator(self.directory)
+        self.calibration = machine.Calibration(self.directory)
+        self.run_started_ms = time.time_ns() // 1_000_000
+        self.results: dict = {"small": self.plan.small, "large": self.plan.large, "quick": arguments.quick,
+                              "python": sys.version.split()[0]}
+        self.began = time.monotonic()
+
+    # MARK: - The whole run
+
+    def run(self) -> None:
+        program, signature_program = self.programs()
+        self.began = time.monotonic()
+        self.results["others_busy"] = round(machine.others_busy(), 3)
+        responder = OCSPResponder()
+        try:
+            self.prepare(responder)
+            if "signatures" in self.only:
+                self.part("signatures", lambda: self.signatures(signature_program))
+            if "reference" in self.only:
+                self.part("reference", self.reference)
+            if "sqlite" in self.only:
+                self.part("sqlite", lambda: self.tollgate("sqlite", program))
+            if "postgres" in self.only:
+                self.part("postgres", lambda: self.tollgate("postgres", program))
+        finally:
+            responder.close()
+            if not self.arguments.keep:
+                for file in self.directory.glob("*.corpus"):
+                    file.unlink()
+        self.calibration.sample()
+        self.results["machine"] = self.calibration.summary()
+        self.results["seconds"] = round(time.monotonic() - self.began, 1)
+
+    def part(self, name: str, work) -> None:
+        """One part that fails leaves its figures out; the others are still worth having."""
+        self.say(f"{name} …")
+        self.calibration.sample()
+        try:
+            work()
+        except (LoadFailed, ServerFailed, PostgresMissing, RuntimeError, subprocess.SubprocessError) as error:
+            self.results.setdefault("problems", []).append(f"{name}: {error}")
+            self.say(f"{name} failed: {error}")
+
+    def say(self, text: str) -> None:
+        print(f"[{time.monotonic() - self.began:6.1f} s] {text}", file=sys.stderr, flush=True)
+
+    # MARK: - What is measured with
+
+    def programs(self) -> tuple[Path | None, Path | None]:
+        """Release builds of the server and of the signature benchmark, in one scratch directory."""
+        if self.arguments.tollgate:
+            given = Path(self.arguments.tollgate).resolve()
+            return given, given.parent / "SignatureBenchmark"
+        if not self.only & {"signatures", "sqlite", "postgres"}:
+            return None, None
+        scratch = ROOT / ".build-release"
+        command = ["swift", "build", "-c", "release", "--package-path", str(HERE),
+                   "--scratch-path", str(scratch)]
+        for product in ("tollgate", "SignatureBenchmark", "FillDatabase"):
+            self.say(f"release build of {product} …")
+            subprocess.run([*command, "--product", product], check=True, stdout=sys.stderr)
+        found = subprocess.run([*command, "--show-bin-path"], check=True, capture_output=True, text=True)
+        binaries = Path(found.stdout.strip())
+        return binaries / "tollgate", binaries / "SignatureBenchmark"
+
+    def prepare(self, responder: OCSPResponder) -> None:
+        """The chain and every signed body; nothing is signed while something is measured."""
+        chain = make_chain(responder.url)
+        responder.serve(chain)
+        self.root = self.directory / "root.der"
+        self.root.write_bytes(chain.root.der)
+        self.first_purchases = self.directory / "first-purchases.corpus"
+        self.stream = self.directory / "notifications-small.corpus"
+        self.stream_large = self.directory / "notifications-large.corpus"
+        self.stripe = self.directory / "stripe.corpus"
+        writer = CorpusWriter(chain, self.run_started_ms)
+        try:
+            self.say(f"signing {self.plan.stream:,} notifications …")
+            through_the_front_door = [self.plan.small]
+            if self.plan.large <= THROUGH_THE_FRONT_DOOR and not self.arguments.small_only:
+                through_the_front_door.append(self.plan.large)
+            writer.first_purchases(self.first_purchases, max(through_the_front_door))
+            writer.stream(self.stream, self.plan.stream, self.plan.small)
+            if self.only & {"sqlite", "postgres"} and not self.arguments.small_only:
+                writer.stream(self.stream_large, self.plan.stream_large, self.plan.large)
+        finally:
+            writer.close()
+        body = corpus.bodies(self.stream, 1)[0][1]
+        self.results["notification_bytes"] = len(body)
+        self.sync()
+
+    def sync(self) -> None:
+        """Lets the disk finish what earlier parts wrote."""
+        os.sync()
+
+    # MARK: - Signatures on one core
+
+    def signatures(self, program: Path) -> None:
+        corpus.write_stripe_events(self.stripe, 2_000, int(time.time()))
+        seconds = 1 if self.arguments.quick else 3
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmark.reference_library", str(self.stream), str(self.stripe),
+             str(seconds)],
+            cwd=HERE, env=os.environ | reference_environment(self.root, ""), check=True,
+            capture_output=True, text=True)
+        self.results["reference_library"] = json.loads(done.stdout)
+        if not program.exists():
+            raise RuntimeError(f"{program.name} is not built")
+        done = subprocess.run(
+            [str(program), "--notifications", str(self.stream), "--stripe-events", str(self.stripe),
+             "--root", str(self.root), "--rounds", str(self.plan.signature_rounds)],
+            check=True, capture_output=True, text=True)
+        self.results["signatures"] = json.loads(done.stdout)
+
+    # MARK: - Servers
+
+    def reference(self) -> None:
+        directory = self.fresh("reference")
+        server = Reference(self.root, directory)
+        try:
+            sample = fill(server, self.plan.small, self.load, self.first_purchases, directory,
+                          self.run_started_ms)
+            found = self.results["reference"] = {"customers": self.plan.small}
+            self.warm_up(server, sample, directory, self.stream, self.plan.small)
+            rounds = self.plan.reference_rounds
+            found["reads"] = self.reads(server, (1, 64, 256), {64: rounds, 256: rounds})
+            found["ingest"] = self.ingest(
+                server, self.stream, (64, 1, 256), self.plan.reference_seconds, {64: rounds, 256: rounds})
+            found["memory"] = machine.memory_mib(server.pids())
+            found["stripe"] = self.stripe_ingest(server)
+        finally:
+            server.stop()
+
+    def tollgate(self, database: str, program: Path) -> None:
+        postgres = Postgres() if database == "postgres" else None
+        try:
+            for size, customers in (("small", self.plan.small), ("large", self.plan.large)):
+                if size == "large" and self.arguments.small_only:
+                    continue
+                self.tollgate_at(database, size, customers, program, postgres)
+        finally:
+            if postgres:
+                postgres.stop()
+
+    def tollgate_at(self, database: str, size: str, customers: int, program: Path,
+                    postgres: Postgres | None) -> None:
+        directory = self.fresh(f"{database}-{size}")
+        url = (postgres.create_database(f"tollgate_{size}") if postgres
+               else f"sqlite:{directory / 'tollgate.sqlite'}")
+        self.say(f"{database}: filling with {customers:,} customers …")
+        began = time.monotonic()
+        sample = None
+        if customers > THROUGH_THE_FRONT_DOOR and not self.arguments.stand_in:
+            sample = bulk(program.parent / "FillDatabase", url, HERE / "catalog.yaml", customers,
+                          self.run_started_ms)
+        server = self.start(program, url, directory, postgres)
+        try:
+            if sample is None:
+                sample = fill(server, customers, self.load, self.first_purchases, directory,
+                              self.run_started_ms)
+            self.sync()
+            found = self.results.setdefault(database, {})[size] = {
+                "customers": customers, "fill_seconds": round(time.monotonic() - began, 1),
+                "start_seconds": round(server.start_seconds, 3)}
+            self.say(f"{database}, {customers:,} customers: measuring …")
+            stream = self.stream if size == "small" else self.stream_large
+            self.warm_up(server, sample, directory, stream, customers)
+            if size == "small":
+                found["empty"], found["reads"] = self.reads_beside_empty(server)
+                found["ingest"] = self.ingest(server, stream, (64, 1, 256), self.plan.seconds,
+                                              {64: self.plan.rounds})
+            else:
+                found["reads"] = self.reads(server, (64,), {64: self.plan.rounds})
+                found["ingest"] = self.ingest(server, stream, (64,), self.plan.seconds,
+                                              {64: self.plan.rounds})
+            found["memory"] = machine.memory_mib(server.pids())
+            if postgres:
+                found["database_memory"] = machine.memory_mib(server.database_pids())
+            if size == "small":
+                found["stripe"] = self.stripe_ingest(server)
+        finally:
+            server.stop()
+            if not self.arguments.keep:
+                shutil.rmtree(directory, ignore_errors=True)
+
+    def start(self, program: Path, url: str, directory: Path, postgres: Postgres | None) -> Server:
+        if self.arguments.stand_in:
+            return Reference(self.root, directory)
+        return Tollgate(program, url, self.root, directory, postgres)
+
+    def fresh(self, name: str) -> Path:
+        directory = self.directory / name
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+        return directory
+
+    # MARK: - Measurements over HTTP
+
+    def warm_up(self, server: Server, sample: list[str], directory: Path, stream: Path,
+                customers: int) -> None:
+        """Fills the chain caches of every worker and the servers' statement caches."""
+        self.targets = directory / "targets.corpus"
+        corpus.write(self.targets, (
+            corpus.record(target=f"/v1/customers/{customer}/entitlements".encode()) for customer in sample))
+        result = self.load.run(server.port, method="POST", target="/webhooks/app_store", corpus=stream,
+                               connections=64, count=400)
+        self.next_notification = result["next"]
+        self.load.run(server.port, corpus=self.targets, connections=64, count=2_000, headers=server.headers)
+        self.check_answers(server, customers)
+
+    def check_answers(self, server: Server, customers: int) -> None:
+        """Figures of a server that answers wrongly are worth nothing: the renewals of the warm-up
+        must show in their customers' entitlements."""
+        for sequence in range(RENEWALS_OF_TEN):
+            customer = population.shuffled(sequence, customers)
+            found = server.get(f"/v1/customers/{server.customer_id(customer)}/entitlements")["data"]
+            renewed = population.period_start(customer, 1, self.run_started_ms) + population.MONTH_MS
+            if not any(e["lookup_key"] == population.LOOKUP_KEY and e["until"] >= renewed for e in found):
+                raise RuntimeError(f"customer {customer} has renewed until {renewed}, the answer is {found}")
+
+    def measured(self, server: Server, rounds: int, **request) -> dict:
+        """Medians over the rounds of one measurement; CPU is that of the server and its database."""
+        found = []
+        for _ in range(rounds):
+            before = machine.cpu_seconds(server.pids())
+            database_before = machine.cpu_seconds(server.database_pids())
+            result = self.load.run(server.port, **request)
+            database_cpu = machine.cpu_seconds(server.database_pids()) - database_before
+            cpu = machine.cpu_seconds(server.pids()) - before + database_cpu
+            found.append(result | {
+                "cpu_us": 1e6 * cpu / result["requests"],
+                "database_cpu_us": 1e6 * database_cpu / result["requests"]})
+            if request.get("method") == "POST":
+                request["start"] = result["next"]
+        speeds = [result["per_second"] for result in found]
+        return {
+            "per_second": statistics.median(speeds), "slowest": min(speeds), "fastest": max(speeds),
+            "rounds": rounds, "requests": sum(result["requests"] for result in found),
+            "cpu_us": statistics.median(result["cpu_us"] for result in found),
+            "database_cpu_us": statistics.median(result["database_cpu_us"] for result in found),
+            "p50_ms": statistics.median(result["latency_ms"]["p50"] for result in found),
+            "p99_ms": statistics.median(result["latency_ms"]["p99"] for result in found),
+            "max_ms": max(result["latency_ms"]["max"] for result in found),
+            "client_cpu_us": 1e6 * sum(r["client_cpu_seconds"] for r in found) / sum(
+                r["requests"] for r in found),
+            "next": found[-1]["next"],
+        }
+
+    def reads(self, server: Server, connections: tuple, rounds: dict) -> dict:
+        return {
+            count: self.measured(
+                server, rounds.get(count, 1), corpus=self.targets, connections=count,
+                seconds=self.plan.seconds, repeat=True, headers=server.headers)
+            for count in connections}
+
+    def reads_beside_empty(self, server: Server) -> tuple[dict, dict]:
+        """The two routes in turn, so that a slower minute of the machine slows both."""
+        turns = []
+        for _ in range(self.plan.rounds):
+            empty = self.measured(server, 1, target="/healthz", connections=64, seconds=self.plan.seconds / 2)
+            reads = self.measured(server, 1, corpus=self.targets, connections=64, repeat=True,
+                                  seconds=self.plan.seconds / 2, headers=server.headers)
+            turns.append((empty, reads))
+        empty = _median_of([turn[0] for turn in turns])
+        reads = _median_of([turn[1] for turn in turns])
+        others = self.reads(server, (1, 256), {})
+        return {64: empty}, {1: others[1], 64: reads, 256: others[256]}
+
+    def ingest(self, server: Server, stream: Path, connections: tuple, seconds: float,
+               rounds: dict) -> dict:
+        found = {}
+        for count in connections:
+            found[count] = self.measured(
+                server, rounds.get(count, 1), method="POST", target="/webhooks/app_store", corpus=stream,
+                connections=count, seconds=seconds, count=self.plan.notifications, start=self.next_notification)
+            self.next_notification = found[count]["next"]
+        return dict(sorted(found.items()))
+
+    def stripe_ingest(self, server: Server) -> dict:
+        corpus.write_stripe_events(self.stripe, 6_000, int(time.time()))
+        return {64: self.measured(
+            server, 1, method="POST", target="/webhooks/stripe", corpus=self.stripe, connections=64,
+            seconds=min(self.plan.seconds, 3))}
+
+
+def _median_of(found: list[dict]) -> dict:
+    """One measurement out of several: medians, and the slowest and fastest of all."""
+    merged = {key: statistics.median(result[key] for result in found) for key in found[0]}
+    return merged | {
+        "rounds": len(found), "slowest": min(result["slowest"] for result in found),
+        "fastest": max(result["fastest"] for result in found),
+        "max_ms": max(result["max_ms"] for result in found)}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="one round each, at most three minutes")
+    parser.add_argument("--only", action="append", choices=PARTS, help="measure this part only (repeatable)")
+    parser.add_argument("--small-only", action="store_true", help="leave out the large population")
+    parser.add_argument("--large", type=int, metavar="N", help="customers of the large population")
+    parser.add_argument("--tollgate", metavar="PROGRAM", help="measure this release build instead of building")
+    parser.add_argument("--directory", help="where corpora and databases go (default .build/bench)")
+    parser.add_argument("--output", help="the JSON file of results (default output/bench.json)")
+    parser.add_argument("--stand-in", action="store_true",
+                        help="put the reference receiver in Tollgate's place, to try the benchmark itself")
+    parser.add_argument("--keep", action="store_true", help="keep the corpora (about 2 GB) afterwards")
+    parser.add_argument("--require", choices=("half", "least", "aim"),
+                        help="exit 1 unless every measured goal reaches this much")
+    arguments = parser.parse_args()
+    # Ends the servers that were started, as an interrupt from the keyboard does.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    bench = Bench(arguments)
+    bench.run()
+
+    found = goals.goals(bench.results)
+    results = bench.results | {"goals": [goal.as_json() for goal in found]}
+    output = Path(arguments.output or ROOT / "output" / "bench.json")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps(results, indent=2) + "\n")
+    noise = results["machine"]
+    print(goals.table(found), "\n")
+    if one_core := goals.rates(results):
+        print(one_core, "\n")
+    print(goals.details(results), "\n")
+    for database in ("sqlite", "postgres"):
+        for place in results.get(database, {}).values():
+            print(f"{database}, {place['customers']:,} customers: filled in {place['fill_seconds']} s, first "
+                  f"answer {place['start_seconds']} s after the start")
+    print(f"Machine: {noise['cores']} cores; the same work took {noise['work_ms_fastest']} to "
+          f"{noise['work_ms_slowest']} ms over {noise['work_samples']} samples (spread "
+          f"{noise['work_spread_percent']} % of the median); a flush {noise['flush_ms_median']} ms "
+          f"(p99 {noise['flush_ms_p99']} ms); others used {100 * results['others_busy']:.0f} % of the "
+          f"cores at the start. Load generator and server share the cores.")
+    for problem in results.get("problems", []):
+        print(f"Not measured: {problem}")
+    print(f"{results['seconds']:.0f} s; {output}")
+    return _exit_status(found, arguments.require, bool(results.get("problems")))
+
+
+def _exit_status(found: list, require: str | None, problems: bool) -> int:
+    if require is None:
+        return 0
+    passing = {
+        "half": {"half reached", "reached", "aim reached"},
+        "least": {"reached", "aim reached"}, "aim": {"aim reached"}}[require]
+    measured = [goal for goal in found if goal.reached is not None]
+    return 1 if problems or any(goal.verdict() not in passing for goal in measured) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Measures Tollgate beside a reference receiver, on loopback only. Started by `scripts/bench.sh`."""

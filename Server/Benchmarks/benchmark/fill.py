@@ -1,0 +1,85 @@
+"""Brings a database to a number of customers, each with one active subscription.
+
+Small populations go in through the front door: customers and signed notifications over HTTP. For a
+million that would take minutes of signing and posting; there `FillDatabase` does what the server
+does, without signatures and HTTP, before the server starts.
+"""
+
+import json
+import random
+import sqlite3
+import struct
+import subprocess
+from pathlib import Path
+
+from . import corpus, population
+from .load import LoadGenerator
+from .servers import Reference, Server, Tollgate
+
+THROUGH_THE_FRONT_DOOR = 20_000
+PATIENCE_SECONDS = 300  # the whole run is to end within a quarter of an hour
+SAMPLE = 50_000  # reads ask for so many customers, drawn at random
+
+
+def bulk(program: Path, database: str, catalog: Path, customers: int, run_started_ms: int) -> list[str]:
+    """Fills `database`, which no server may have open, and returns customers' ids for the reads."""
+    if not program.exists():
+        raise RuntimeError(f"{program.name} is not built")
+    done = subprocess.run(
+        [str(program), "--database", database, "--catalog", str(catalog), "--customers", str(customers),
+         "--started", str(run_started_ms)],
+        capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    if done.returncode != 0:
+        raise RuntimeError(f"{program.name}: {done.stderr.strip()[-2000:]}")
+    return _sample(done.stdout.split())
+
+
+def fill(server: Server, customers: int, load: LoadGenerator, first_purchases: Path,
+         directory: Path, run_started_ms: int) -> list[str]:
+    """Fills the database of a running server and returns customers' ids for the reads."""
+    if isinstance(server, Reference):
+        return _fill_reference(server, customers, run_started_ms)
+    return _fill_over_http(server, customers, load, first_purchases, directory)
+
+
+def _fill_over_http(server: Tollgate, customers: int, load: LoadGenerator, first_purchases: Path,
+                    directory: Path) -> list[str]:
+    registrations, answers = directory / "customers.corpus", directory / "customers.answers"
+    corpus.write(registrations, (
+        corpus.record(json.dumps({
+            "app_user_id": population.app_user_id(i),
+            "app_account_token": population.app_account_token(i)}).encode())
+        for i in range(customers)))
+    load.run(server.port, method="POST", target="/v1/customers", corpus=registrations,
+             connections=32, headers=server.headers, responses=answers)
+    load.run(server.port, method="POST", target="/webhooks/app_store", corpus=first_purchases,
+             connections=64, count=customers)
+    ids = {index: json.loads(body)["id"] for index, body in _answers(answers)}
+    return _sample([ids[i] for i in range(customers)])
+
+
+def _fill_reference(server: Reference, customers: int, run_started_ms: int) -> list[str]:
+    database = sqlite3.connect(server.database, timeout=60)
+    with database:
+        for i in range(customers):
+            key, starts = population.original_transaction_id(i), population.period_start(i, 0, run_started_ms)
+            database.execute(
+                "INSERT INTO period VALUES (?, ?, ?, ?, ?)",
+                (key, key, population.PRODUCT_ID, starts, starts + population.MONTH_MS))
+            database.execute(
+                "INSERT INTO subscription VALUES (?, ?, ?, 1, 1, ?, ?)",
+                (key, population.app_account_token(i), population.PRODUCT_ID,
+                 starts + population.MONTH_MS, run_started_ms))
+    database.close()
+    return _sample([population.app_account_token(i) for i in range(customers)])
+
+
+def _sample(ids: list[str]) -> list[str]:
+    return random.Random(7).choices(ids, k=SAMPLE)
+
+
+def _answers(path: Path):
+    with open(path, "rb") as file:
+        while head := file.read(12):
+            index, length = struct.unpack("<QI", head)
+            yield index, file.read(length)

@@ -1,0 +1,188 @@
+"""The goals, the figures reached and the table that shows both."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Goal:
+    """A limit: reached at `least`, hoped for at `aim`. `smaller` tells which side is better."""
+
+    name: str
+    least: float
+    aim: float
+    smaller: bool = False
+    unit: str = ""
+    reached: float | None = None
+    note: str = ""
+
+    def verdict(self) -> str:
+        if self.reached is None:
+            return "not measured"
+        if self._meets(self.aim):
+            return "aim reached"
+        if self._meets(self.least):
+            return "reached"
+        half = self.least * 2 if self.smaller else self.least / 2
+        return "half reached" if self._meets(half) else "MISSED"
+
+    def _meets(self, limit: float) -> bool:
+        return self.reached <= limit if self.smaller else self.reached >= limit
+
+    def as_json(self) -> dict:
+        return {
+            "goal": self.name, "at_least": self.least, "aim": self.aim, "unit": self.unit,
+            "smaller_is_better": self.smaller, "reached": self.reached, "note": self.note,
+            "verdict": self.verdict()}
+
+
+def goals(run: dict) -> list[Goal]:
+    """The goals with what this run measured; what was not measured stays empty."""
+    signatures, library = run.get("signatures") or {}, run.get("reference_library") or {}
+    reference = run.get("reference") or {}
+    sqlite, sqlite_large = _of(run, "sqlite", "small"), _of(run, "sqlite", "large")
+    postgres, postgres_large = _of(run, "postgres", "small"), _of(run, "postgres", "large")
+    best_reference = _best(reference.get("ingest"), "fastest")
+    best_reads = _best(reference.get("reads"), "fastest")
+    found = [
+        Goal("notification verified and decoded / raw P-256", 0.4, 0.5,
+             reached=_ratio(signatures.get("notifications_per_second"), signatures.get("raw_p256_per_second")),
+             note=_rates(signatures.get("notifications_per_second"), signatures.get("raw_p256_per_second"))),
+        Goal("durable ingest / reference at its best", 20, 25, unit="×",
+             reached=_ratio(_best(sqlite.get("ingest")), best_reference),
+             note=_rates(_best(sqlite.get("ingest")), best_reference)),
+        Goal("server CPU per notification", 230, 170, smaller=True, unit="µs",
+             reached=_at(sqlite.get("ingest"), 64, "cpu_us")),
+        Goal("ingest p99 at 64 connections", 50, 25, smaller=True, unit="ms",
+             reached=_at(sqlite.get("ingest"), 64, "p99_ms")),
+        Goal("entitlement reads / reference", 4.5, 6, unit="×",
+             reached=_ratio(_best(sqlite.get("reads")), best_reads),
+             note=_rates(_best(sqlite.get("reads")), best_reads)),
+        Goal("entitlement reads / own empty JSON route", 0.75, 0.85,
+             reached=_ratio(_at(sqlite.get("reads"), 64, "per_second"), _at(sqlite.get("empty"), 64, "per_second")),
+             note=_rates(_at(sqlite.get("reads"), 64, "per_second"), _at(sqlite.get("empty"), 64, "per_second"))),
+        Goal("Stripe event verified and decoded / construct_event", 15, 25, unit="×",
+             reached=_ratio(signatures.get("stripe_events_per_second"), library.get("stripe_events_per_second")),
+             note=_rates(signatures.get("stripe_events_per_second"), library.get("stripe_events_per_second"))),
+        Goal("resident memory under load / reference", 1 / 3, 1 / 5, smaller=True,
+             reached=_ratio(_memory(sqlite), _memory(reference)),
+             note=_rates(_memory(sqlite), _memory(reference), "MiB")),
+        Goal(f"CPU per read, {_sizes(run)}", 1.25, 1.1, smaller=True, unit="×",
+             reached=_ratio(_at(sqlite_large.get("reads"), 64, "cpu_us"), _at(sqlite.get("reads"), 64, "cpu_us")),
+             note=_rates(_at(sqlite_large.get("reads"), 64, "cpu_us"), _at(sqlite.get("reads"), 64, "cpu_us"), "µs")),
+        Goal(f"CPU per ingest, {_sizes(run)}", 1.25, 1.1, smaller=True, unit="×",
+             reached=_ratio(_at(sqlite_large.get("ingest"), 64, "cpu_us"), _at(sqlite.get("ingest"), 64, "cpu_us")),
+             note=_rates(_at(sqlite_large.get("ingest"), 64, "cpu_us"), _at(sqlite.get("ingest"), 64, "cpu_us"), "µs")),
+        Goal("PostgreSQL ingest / SQLite ingest", 0.5, 0.8,
+             reached=_ratio(_best(postgres.get("ingest")), _best(sqlite.get("ingest"))),
+             note=_rates(_best(postgres.get("ingest")), _best(sqlite.get("ingest")))),
+    ]
+    if postgres_large:
+        found += [
+            Goal(f"PostgreSQL: CPU per read, {_sizes(run)}", 1.25, 1.1, smaller=True, unit="×",
+                 reached=_ratio(_at(postgres_large.get("reads"), 64, "cpu_us"), _at(postgres.get("reads"), 64, "cpu_us"))),
+            Goal(f"PostgreSQL: CPU per ingest, {_sizes(run)}", 1.25, 1.1, smaller=True, unit="×",
+                 reached=_ratio(_at(postgres_large.get("ingest"), 64, "cpu_us"), _at(postgres.get("ingest"), 64, "cpu_us"))),
+        ]
+    return found
+
+
+def table(found: list[Goal]) -> str:
+    rows = [("goal", "at least", "aim", "reached", "", "")]
+    for goal in found:
+        rows.append((goal.name, _limit(goal, goal.least), _limit(goal, goal.aim),
+                     _number(goal.reached, goal.unit), goal.verdict(), goal.note))
+    return _columns(rows)
+
+
+def rates(run: dict) -> str:
+    """What one core does without HTTP and database."""
+    signatures, library = run.get("signatures") or {}, run.get("reference_library") or {}
+    rows = [("on one core", "per second", "µs each")]
+    for name, rate in (
+        ("raw P-256 verification", signatures.get("raw_p256_per_second")),
+        ("notification, Tollgate", signatures.get("notifications_per_second")),
+        ("notification, Apple's Python library", library.get("notifications_per_second")),
+        ("Stripe event, Tollgate", signatures.get("stripe_events_per_second")),
+        ("Stripe event, construct_event", library.get("stripe_events_per_second")),
+    ):
+        if rate:
+            rows.append((name, f"{rate:,.0f}", f"{1e6 / rate:,.1f}"))
+    if signatures.get("new_chain_us"):
+        rows.append(("an unknown chain of certificates", "", f"{signatures['new_chain_us']:,.0f}"))
+    return _columns(rows) if len(rows) > 1 else ""
+
+
+def details(run: dict) -> str:
+    """Every measurement over HTTP, one row each."""
+    rows = [("server", "customers", "what", "connections", "per second", "p50 ms", "p99 ms", "max ms",
+             "CPU µs/op", "of it database", "rounds from-to")]
+    places = [("reference", run.get("reference") or {})] + [
+        (f"tollgate {database}", run.get(database, {}).get(size) or {})
+        for database in ("sqlite", "postgres") for size in ("small", "large")]
+    for name, place in places:
+        for what in ("empty", "reads", "ingest", "stripe"):
+            for connections, found in (place.get(what) or {}).items():
+                rows.append((
+                    name, f"{place['customers']:,}", what, str(connections),
+                    f"{found['per_second']:,.0f}", f"{found['p50_ms']:.2f}", f"{found['p99_ms']:.2f}",
+                    f"{found['max_ms']:.1f}", f"{found['cpu_us']:.1f}",
+                    f"{found['database_cpu_us']:.1f}" if found["database_cpu_us"] else "",
+                    f"{found['slowest']:,.0f}-{found['fastest']:,.0f}" if found["rounds"] > 1 else ""))
+        if place.get("memory"):
+            memory = place["memory"]
+            rows.append((name, f"{place['customers']:,}", "memory MiB", "",
+                         f"{memory['share']:.0f}", "", "", "", "", "",
+                         f"resident {memory['resident']:.0f}, peak {memory['peak']:.0f}"))
+    return _columns(rows)
+
+
+def _of(run, database, size):
+    return (run.get(database) or {}).get(size) or {}
+
+
+def _sizes(run):
+    return f"{run.get('small', 0):,} → {run.get('large', 0):,} customers"
+
+
+def _best(measured, what="per_second"):
+    return max((found[what] for found in measured.values()), default=None) if measured else None
+
+
+def _at(measured, connections, what):
+    found = (measured or {}).get(connections)
+    return found[what] if found else None
+
+
+def _memory(place):
+    return (place.get("memory") or {}).get("share")
+
+
+def _ratio(ours, theirs):
+    return None if ours is None or not theirs else ours / theirs
+
+
+def _rates(ours, theirs, unit="/s"):
+    if ours is None or theirs is None:
+        return ""
+    return f"{_plain(ours)} beside {_plain(theirs)}{'' if unit == '/s' else ' '}{unit}"
+
+
+def _plain(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def _number(value, unit):
+    if value is None:
+        return "–"
+    text = f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return f"{text} {unit}".replace(" ×", "×").strip()
+
+
+def _limit(goal, value):
+    return ("≤ " if goal.smaller else "≥ ") + _number(value, goal.unit)
+
+
+def _columns(rows):
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])

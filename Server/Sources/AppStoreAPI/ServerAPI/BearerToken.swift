@@ -1,0 +1,37 @@
+import Foundation
+
+extension AppStore {
+    /// The token in use, made anew shortly before it ends.
+    ///
+    /// `@unchecked Sendable`: every access to the state below holds the lock.
+    public final class BearerToken: @unchecked Sendable {
+        /// How long a token lives, in seconds.
+        public static let lifetime: Int64 = 300
+        /// How long before its end another one is made, in seconds.
+        static let margin: Int64 = 60
+
+        private let lock = NSLock()
+        private let key: APIKey
+        private let bundleID: String
+        private var token: (text: String, issuedAt: Int64)?
+
+        init(key: APIKey, bundleID: String) {
+            self.key = key
+            self.bundleID = bundleID
+        }
+
+        /// A token that is good at this second of the wall clock.
+        func text(at second: Int64) throws -> String {
+            try lock.withLock {
+                if let token, second >= token.issuedAt,
+                    second - token.issuedAt < Self.lifetime - Self.margin
+                {
+                    return token.text
+                }
+                let text = try key.token(bundleID: bundleID, issuedAt: second)
+                token = (text, second)
+                return text
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+public import Foundation
+
+extension AppStore.ServerAPIClient {
+    /// Get Transaction Info: one transaction of any product type, signed.
+    public func transactionInfo(
+        _ transactionID: String
+    ) async throws(AppStore.ServerAPIError) -> String {
+        let operation = "Get Transaction Info"
+        let path = try Self.path(transactionID, in: operation)
+        return try await send(Call(operation: operation, path: "/inApps/v1/transactions/\(path)")) {
+            fields throws(AppStore.VerificationError) in
+            try fields.required("signedTransactionInfo")
+        }
+    }
+
+    /// Get Transaction History: everything a customer bought, page by page.
+    ///
+    /// - Parameters:
+    ///   - transactionID: Any transaction of the customer.
+    ///   - request: What to leave out.
+    ///   - revision: The last revision of an earlier, ascending read: only news follow.
+    public func transactionHistory(
+        _ transactionID: String,
+        _ request: AppStore.TransactionHistoryRequest = .init(),
+        after revision: String? = nil
+    ) -> AppStore.Pages<AppStore.HistoryResponse> {
+        let operation = "Get Transaction History"
+        return AppStore.Pages(
+            operation: operation,
+            page: { cursor throws(AppStore.ServerAPIError) in
+                let path = try Self.path(transactionID, in: operation)
+                let query = request.query + (cursor.map { [("revision", $0)] } ?? [])
+                let call = Call(
+                    operation: operation,
+                    path: "/inApps/v2/history/\(path)",
+                    query: query
+                )
+                return try await send(call, AppStore.HistoryResponse.init)
+            },
+            cursor: { $0.hasMore ? $0.revision : nil },
+            start: revision
+        )
+    }
+
+    /// Get All Subscription Statuses of the customer that a transaction belongs to.
+    public func subscriptionStatuses(
+        _ transactionID: String,
+        status: [AppStore.Status] = []
+    ) async throws(AppStore.ServerAPIError) -> AppStore.StatusResponse {
+        let operation = "Get All Subscription Statuses"
+        let path = try Self.path(transactionID, in: operation)
+        let query = status.map { ("status", String($0.rawValue)) }
+        return try await send(
+            Call(operation: operation, path: "/inApps/v1/subscriptions/\(path)", query: query),
+            AppStore.StatusResponse.init
+        )
+    }
+
+    /// Get Refund History of the customer that a transaction belongs to, page by page.
+    public func refundHistory(
+        _ transactionID: String,
+        after revision: String? = nil
+    ) -> AppStore.Pages<AppStore.RefundHistoryResponse> {
+        let operation = "Get Refund History"
+        return AppStore.Pages(
+            operation: operation,
+            page: { cursor throws(AppStore.ServerAPIError) in
+                let path = try Self.path(transactionID, in: operation)
+                let call = Call(
+                    operation: operation,
+                    path: "/inApps/v2/refund/lookup/\(path)",
+                    query: cursor.map { [("revision", $0)] } ?? []
+                )
+                return try await send(call, AppStore.RefundHistoryResponse.init)
+            },
+            cursor: { $0.hasMore ? $0.revision : nil },
+            start: revision
+        )
+    }
+
+    /// Look Up Order ID: the transactions of the order in a customer's e-mail.
+    ///
+    /// Production only.
+    public func lookUpOrderID(
+        _ orderID: String
+    ) async throws(AppStore.ServerAPIError) -> AppStore.OrderLookupResponse {
+        let operation = "Look Up Order ID"
+        let path = try Self.path(orderID, in: operation)
+        return try await send(
+            Call(operation: operation, path: "/inApps/v1/lookup/\(path)"),
+            AppStore.OrderLookupResponse.init
+        )
+    }
+
+    /// Get App Transaction Info: the customer's purchase of the app itself, signed.
+    public func appTransactionInfo(
+        _ transactionID: String
+    ) async throws(AppStore.ServerAPIError) -> String {
+        let operation = "Get App Transaction Info"
+        let path = try Self.path(transactionID, in: operation)
+        let call = Call(
+            operation: operation,
+            path: "/inApps/v1/transactions/appTransactions/\(path)"
+        )
+        return try await send(call) { fields throws(AppStore.VerificationError) in
+            try fields.required("signedAppTransactionInfo")
+        }
+    }
+
+    /// Set App Account Token: names the account of a purchase made outside of the app, for the
+    /// current period and those to come.
+    public func setAppAccountToken(
+        _ token: UUID,
+        originalTransactionID: String
+    ) async throws(AppStore.ServerAPIError) {
+        let operation = "Set App Account Token"
+        let path = try Self.path(originalTransactionID, in: operation)
+        try await send(
+            Call(
+                operation: operation,
+                method: "PUT",
+                path: "/inApps/v1/transactions/\(path)/appAccountToken",
+                body: .object([("appAccountToken", .string(token.uuidString.lowercased()))])
+            )
+        )
+    }
+
+    /// Send Consumption Information: the answer to CONSUMPTION_REQUEST, within twelve hours.
+    public func sendConsumptionInformation(
+        _ transactionID: String,
+        _ request: AppStore.ConsumptionRequest
+    ) async throws(AppStore.ServerAPIError) {
+        let operation = "Send Consumption Information"
+        let path = try Self.path(transactionID, in: operation)
+        try await send(
+            Call(
+                operation: operation,
+                method: "PUT",
+                path: "/inApps/v2/transactions/consumption/\(path)",
+                body: request.json
+            )
+        )
+    }
+
+    /// Finish Transaction, for the app (API 1.20).
+    public func finishTransaction(
+        _ transactionID: String
+    ) async throws(AppStore.ServerAPIError) {
+        let operation = "Finish Transaction"
+        let path = try Self.path(transactionID, in: operation)
+        try await send(
+            Call(
+                operation: operation,
+                method: "POST",
+                path: "/inApps/v1/transactions/\(path)/finish"
+            )
+        )
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+
+/// The certificate chains that were proven, remembered by their exact bytes, and the budget for
+/// proving new ones.
+///
+/// A chain comes in only after all of its checks; the text of a header is remembered only after a
+/// signature under it was valid. So nobody without the App Store's key can fill this.
+/// `@unchecked Sendable`: every access to the state below holds the lock.
+final class KnownChains: @unchecked Sendable {
+    private struct Entry {
+        let chain: CertificateChain
+        /// The first parts of JWS that carried this chain, newest first.
+        ///
+        /// More than one only if the header's JSON or its third certificate differ.
+        var headers: [[UInt8]] = []
+    }
+
+    private static let maximumHeaders = 4
+
+    private let lock = NSLock()
+    private let capacity: Int
+    private let budgetPerSecond: Int
+    /// Newest use first.
+    private var entries: [Entry] = []
+    private var budgetSecond = Int64.min
+    private var budgetUsed = 0
+    private var proven = 0
+
+    init(capacity: Int, budgetPerSecond: Int) {
+        self.capacity = max(1, capacity)
+        self.budgetPerSecond = max(1, budgetPerSecond)
+    }
+
+    /// How many chains were proven since the start, with success or without.
+    var fullValidations: Int { lock.withLock { proven } }
+
+    /// How many chains are remembered.
+    var count: Int { lock.withLock { entries.count } }
+
+    /// The chain of a header that came before.
+    func chain(header: UnsafeRawBufferPointer) -> CertificateChain? {
+        lock.withLock {
+            let found = entries.firstIndex { $0.headers.contains { areEqual(header, $0) } }
+            return found.map(use)
+        }
+    }
+
+    /// The chain of these two certificates.
+    func chain(leaf: [UInt8], intermediate: [UInt8]) -> CertificateChain? {
+        lock.withLock {
+            let found = entries.firstIndex {
+                $0.chain.leaf == leaf && $0.chain.intermediate == intermediate
+            }
+            return found.map(use)
+        }
+    }
+
+    /// Takes one from the budget of this second, or throws.
+    func spend(now: Int64) throws(AppStore.VerificationError) {
+        let allowed = lock.withLock {
+            let second = now / 1000
+            if second != budgetSecond {
+                budgetSecond = second
+                budgetUsed = 0
+            }
+            guard budgetUsed < budgetPerSecond else { return false }
+            budgetUsed += 1
+            proven += 1
+            return true
+        }
+        guard allowed else { throw AppStore.VerificationError(.chainBudget) }
+    }
+
+    /// Remembers a proven chain; the one that was not used for longest makes room.
+    func insert(_ chain: CertificateChain) {
+        lock.withLock {
+            entries.removeAll {
+                $0.chain.leaf == chain.leaf && $0.chain.intermediate == chain.intermediate
+            }
+            if entries.count >= capacity { entries.removeLast() }
+            entries.insert(Entry(chain: chain), at: 0)
+        }
+    }
+
+    /// Remembers a header under which a signature was valid.
+    func remember(header: UnsafeRawBufferPointer, of chain: CertificateChain) {
+        lock.withLock {
+            let found = entries.firstIndex {
+                $0.chain.leaf == chain.leaf && $0.chain.intermediate == chain.intermediate
+            }
+            guard let found, !entries[found].headers.contains(where: { areEqual(header, $0) })
+            else { return }
+            entries[found].headers.insert([UInt8](header), at: 0)
+            if entries[found].headers.count > Self.maximumHeaders {
+                entries[found].headers.removeLast()
+            }
+        }
+    }
+
+    private func use(_ index: Int) -> CertificateChain {
+        if index > 0 { entries.insert(entries.remove(at: index), at: 0) }
+        return entries[0].chain
+    }
+
+    private func areEqual(_ left: UnsafeRawBufferPointer, _ right: [UInt8]) -> Bool {
+        guard left.count == right.count, let base = left.baseAddress else { return false }
+        return right.withUnsafeBytes { other in
+            other.baseAddress.map { memcmp(base, $0, left.count) == 0 } ?? false
+        }
+    }
+}

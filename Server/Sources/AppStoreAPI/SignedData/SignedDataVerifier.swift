@@ -1,0 +1,342 @@
+import Crypto
+import Foundation
+import StrictJSON
+import SwiftASN1
+import X509
+
+extension AppStore {
+    /// Verifies and decodes what the App Store signs.
+    ///
+    /// The rules are Apple's (`SignedDataVerifier` of its server library), except where theirs are
+    /// lenient: encodings are strict, dates are range-checked before use, and data that Xcode
+    /// signs is never accepted. A chain of certificates is proven once and then known by its bytes.
+    public struct SignedDataVerifier: Sendable {
+        /// How far a signing date may lie ahead of `now`, in milliseconds.
+        public static let maximumClockSkew: Int64 = 300_000
+        /// Signing dates from 2008 to 2200: the App Store is not older, nothing of ours younger.
+        public static let signingDates: ClosedRange<Int64> = 1_199_145_600_000...7_258_118_400_000
+
+        /// The app's bundle id.
+        public let bundleID: String
+        /// The app's number in the store; compared in production only, where Apple sends it.
+        public let appAppleID: Int64?
+        /// The environments that are accepted.
+        public let environments: Set<Environment>
+
+        private let roots: [Certificate]
+        private let chains: KnownChains
+
+        /// A verifier for one app.
+        ///
+        /// - Parameters:
+        ///   - roots: DER of the root certificates that are trusted, such as Apple Root CA - G3.
+        ///   - bundleID: The app's bundle id.
+        ///   - appAppleID: The app's number in the store; needed for production.
+        ///   - environments: Production, Sandbox or both.
+        ///   - maximumChains: How many proven certificate chains are remembered.
+        ///   - maximumNewChainsPerSecond: How many unknown chains are proven within a second of
+        ///     `now`; each costs 0.7 ms of CPU, and anybody can send some.
+        public init(
+            roots: [[UInt8]],
+            bundleID: String,
+            appAppleID: Int64?,
+            environments: Set<Environment>,
+            maximumChains: Int = 64,
+            maximumNewChainsPerSecond: Int = 50
+        ) throws(ConfigurationError) {
+            guard !bundleID.isEmpty else { throw ConfigurationError.noBundleID }
+            guard !environments.isEmpty else { throw ConfigurationError.noEnvironment }
+            for environment in environments
+            where environment != .production && environment != .sandbox {
+                throw ConfigurationError.environment(environment)
+            }
+            if environments.contains(.production), appAppleID == nil {
+                throw ConfigurationError.noAppAppleID
+            }
+            guard !roots.isEmpty else { throw ConfigurationError.noRoot }
+            var certificates: [Certificate] = []
+            for (index, der) in roots.enumerated() {
+                do { certificates.append(try Certificate(derEncoded: der)) } catch {
+                    throw ConfigurationError.unreadableRoot(index)
+                }
+            }
+            self.roots = certificates
+            self.bundleID = bundleID
+            self.appAppleID = appAppleID
+            self.environments = environments
+            chains = KnownChains(
+                capacity: maximumChains,
+                budgetPerSecond: maximumNewChainsPerSecond
+            )
+        }
+
+        /// Why a verifier cannot be made.
+        public enum ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+            case noRoot
+            case unreadableRoot(Int)
+            case noBundleID
+            case noEnvironment
+            case environment(Environment)
+            case noAppAppleID
+
+            public var description: String {
+                switch self {
+                case .noRoot: "no root certificate is configured"
+                case .unreadableRoot(let index): "root certificate \(index + 1) is no X.509 in DER"
+                case .noBundleID: "no bundle id is configured"
+                case .noEnvironment: "no environment is configured"
+                case .environment(let environment):
+                    "environment \(environment.rawValue): only Production and Sandbox are signed "
+                        + "by the App Store"
+                case .noAppAppleID: "the production environment needs the app's Apple id"
+                }
+            }
+        }
+
+        /// How many chains were proven in full since the start, with success or without.
+        public var fullChainValidations: Int { chains.fullValidations }
+
+        /// How many proven chains are remembered at the moment.
+        public var knownChains: Int { chains.count }
+    }
+}
+
+// MARK: - What can be verified
+
+extension AppStore.SignedDataVerifier {
+    /// Verifies a notification.
+    ///
+    /// Its signature covers the signed objects inside, so theirs are not checked again; that they
+    /// are for the same app, environment and purchase is.
+    ///
+    /// - Parameters:
+    ///   - signedPayload: The JWS of the body's member of that name.
+    ///   - now: UNIX milliseconds.
+    public func verifyNotification(
+        signedPayload: [UInt8],
+        now: Int64
+    ) throws(AppStore.VerificationError) -> AppStore.Notification {
+        let json = try open(signedPayload, .notification, dated: "signedDate", now: now)
+        return try authentic { () throws(AppStore.VerificationError) in
+            let notification = try AppStore.Notification(json: json)
+            try check(notification)
+            return notification
+        }
+    }
+
+    /// Verifies a signed transaction that stands alone.
+    public func verifyTransaction(
+        _ signedTransaction: [UInt8],
+        now: Int64
+    ) throws(AppStore.VerificationError) -> AppStore.Transaction {
+        let json = try open(signedTransaction, .transaction, dated: "signedDate", now: now)
+        return try authentic { () throws(AppStore.VerificationError) in
+            let transaction = try AppStore.Transaction(json: json)
+            try check(bundleID: transaction.bundleID, environment: transaction.environment)
+            return transaction
+        }
+    }
+
+    /// Verifies signed renewal info that stands alone.
+    ///
+    /// It does not name its app, so it should come with the transaction beside it.
+    ///
+    /// - Parameter transaction: A verified transaction of the same purchase.
+    public func verifyRenewalInfo(
+        _ signedRenewalInfo: [UInt8],
+        of transaction: AppStore.Transaction? = nil,
+        now: Int64
+    ) throws(AppStore.VerificationError) -> AppStore.RenewalInfo {
+        let json = try open(signedRenewalInfo, .renewalInfo, dated: "signedDate", now: now)
+        return try authentic { () throws(AppStore.VerificationError) in
+            let renewalInfo = try AppStore.RenewalInfo(json: json)
+            try check(environment: renewalInfo.environment)
+            if let transaction { try AppStore.checkBinding(renewalInfo, to: transaction) }
+            return renewalInfo
+        }
+    }
+
+    /// Verifies a signed app transaction.
+    public func verifyAppTransaction(
+        _ signedAppTransaction: [UInt8],
+        now: Int64
+    ) throws(AppStore.VerificationError) -> AppStore.AppTransaction {
+        let json = try open(
+            signedAppTransaction,
+            .appTransaction,
+            dated: "receiptCreationDate",
+            now: now
+        )
+        return try authentic { () throws(AppStore.VerificationError) in
+            let appTransaction = try AppStore.AppTransaction(json: json)
+            try check(
+                bundleID: appTransaction.bundleID,
+                appAppleID: .some(appTransaction.appAppleID),
+                environment: appTransaction.receiptType
+            )
+            return appTransaction
+        }
+    }
+}
+
+// MARK: - Signature and date
+
+extension AppStore.SignedDataVerifier {
+    /// Everything but the identity: encoding, chain, signature, JSON, type, date.
+    private func open(
+        _ jws: [UInt8],
+        _ type: PayloadType,
+        dated dateField: StaticString,
+        now: Int64
+    ) throws(AppStore.VerificationError) -> JSON {
+        let opened = jws.withUnsafeBytes { text in
+            Result { () throws(AppStore.VerificationError) in try open(text, now: now) }
+        }
+        let (payload, chain) = try opened.get()
+        return try authentic { () throws(AppStore.VerificationError) in
+            let json = try AppStore.parse(payload)
+            guard PayloadType(of: json) == type else {
+                throw AppStore.VerificationError(.payloadType)
+            }
+            try check(signed: json, dateField, by: chain, now: now)
+            return json
+        }
+    }
+
+    private func open(
+        _ text: UnsafeRawBufferPointer,
+        now: Int64
+    ) throws(AppStore.VerificationError) -> (payload: [UInt8], chain: CertificateChain) {
+        let jws = try CompactJWS(text)
+        guard let signature = Base64.decodeURL(jws.signature) else {
+            throw AppStore.VerificationError(.notBase64URL, at: "signature")
+        }
+        let payload = try jws.decodePayload()
+        let known = chains.chain(header: jws.header)
+        let chain: CertificateChain
+        if let known { chain = known } else { chain = try prove(jws.header, now: now) }
+        var hash = SHA256()
+        hash.update(bufferPointer: jws.signingInput)
+        guard signature.count == 64,
+            let value = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
+            chain.key.isValidSignature(value, for: hash.finalize())
+        else { throw AppStore.VerificationError(.signature) }
+        if known == nil { chains.remember(header: jws.header, of: chain) }
+        return (payload, chain)
+    }
+
+    private func prove(
+        _ segment: UnsafeRawBufferPointer,
+        now: Int64
+    ) throws(AppStore.VerificationError) -> CertificateChain {
+        let header = try SignedHeader(segment)
+        if let chain = chains.chain(leaf: header.leaf, intermediate: header.intermediate) {
+            return chain
+        }
+        try chains.spend(now: now)
+        let chain = try CertificateChain(header, roots: roots)
+        chains.insert(chain)
+        return chain
+    }
+
+    private func check(
+        signed payload: JSON,
+        _ field: StaticString,
+        by chain: CertificateChain,
+        now: Int64
+    ) throws(AppStore.VerificationError) {
+        guard let value = payload[field] else {
+            throw AppStore.VerificationError(.signedDateMissing, at: "\(field)")
+        }
+        guard let date = value.int64, Self.signingDates.contains(date) else {
+            throw AppStore.VerificationError(.dateRange, at: "\(field)")
+        }
+        guard date - Self.maximumClockSkew <= now else {
+            throw AppStore.VerificationError(.signedInFuture)
+        }
+        guard date >= chain.notBefore else {
+            throw AppStore.VerificationError(.certificateNotYetValid)
+        }
+        guard date <= chain.notAfter else {
+            throw AppStore.VerificationError(.certificateExpired)
+        }
+    }
+
+    /// Marks errors of what follows a valid signature.
+    private func authentic<Value>(
+        _ body: () throws(AppStore.VerificationError) -> Value
+    ) throws(AppStore.VerificationError) -> Value {
+        do { return try body() } catch { throw error.authentic }
+    }
+}
+
+// MARK: - Identity
+
+extension AppStore.SignedDataVerifier {
+    /// Each part of a notification that names an app must name ours, and there must be one.
+    private func check(
+        _ notification: AppStore.Notification
+    ) throws(AppStore.VerificationError) {
+        var identities: [AppStore.Notification.Identity] = []
+        if let data = notification.data { identities.append(data.identity) }
+        if let summary = notification.summary { identities.append(summary.identity) }
+        if let token = notification.externalPurchaseToken { identities.append(token.identity) }
+        if let appData = notification.appData { identities.append(appData.identity) }
+        guard !identities.isEmpty else { throw AppStore.VerificationError(.bundle) }
+        for identity in identities {
+            try check(
+                bundleID: identity.bundleID,
+                appAppleID: .some(identity.appAppleID),
+                environment: identity.environment
+            )
+        }
+    }
+
+    /// The order is Apple's: the app first, then the environment.
+    private func check(
+        bundleID: String?,
+        appAppleID: Int64?? = .none,
+        environment: AppStore.Environment?
+    ) throws(AppStore.VerificationError) {
+        guard bundleID == self.bundleID else { throw AppStore.VerificationError(.bundle) }
+        if let appAppleID, environment == .production, environments.contains(.production) {
+            guard appAppleID == self.appAppleID else {
+                throw AppStore.VerificationError(.appAppleID)
+            }
+        }
+        try check(environment: environment)
+    }
+
+    private func check(
+        environment: AppStore.Environment?
+    ) throws(AppStore.VerificationError) {
+        guard environment != .xcode, environment != .localTesting else {
+            throw AppStore.VerificationError(.testEnvironment)
+        }
+        guard let environment, environments.contains(environment) else {
+            throw AppStore.VerificationError(.environment)
+        }
+    }
+}
+
+extension AppStore {
+    /// Renewal info names no app: only its purchase binds it to the transaction beside it.
+    static func checkBinding(
+        _ renewalInfo: RenewalInfo,
+        to transaction: Transaction
+    ) throws(VerificationError) {
+        guard let purchase = renewalInfo.originalTransactionID,
+            purchase == transaction.originalTransactionID
+        else { throw VerificationError(.innerSubscription) }
+        guard renewalInfo.environment == transaction.environment else {
+            throw VerificationError(.innerEnvironment)
+        }
+    }
+
+    static func parse(
+        _ text: [UInt8],
+        of part: String = "payload"
+    ) throws(VerificationError) -> JSON {
+        do { return try JSON(text) } catch { throw VerificationError.json(error, of: part) }
+    }
+}

@@ -1,0 +1,169 @@
+public import StripeAPI
+public import TollgateCore
+
+/// Turns what Stripe sent, or answered to a read, into facts.
+public enum StripeIntake {
+    /// The key under which a Checkout Session of ours carries what it sells, so that its
+    /// completion needs no read: `price:quantity,…`.
+    public static let linesKey = "tollgate_lines"
+
+    /// The facts of an event whose signature was verified.
+    public static func message(_ event: Stripe.Event) -> StoreMessage {
+        let subject: Stripe.Event.Subject
+        do {
+            subject = try event.subject()
+        } catch {
+            return .parked(reason: "\(event.type): \(error)")
+        }
+        let stated = Stated(Instant(seconds: event.created))
+        return message(
+            subject, source: event.id, stated: stated, livemode: event.livemode,
+            type: event.type.rawValue)
+    }
+
+    /// The facts of a Checkout Session that we read with its line items.
+    ///
+    /// - Parameter instant: as of when the read speaks (RULES §4.2).
+    public static func message(
+        reading session: Stripe.CheckoutSession, at instant: Instant, livemode: Bool
+    ) -> StoreMessage {
+        message(
+            .checkoutSession(session), source: "read:\(session.id)",
+            stated: Stated(instant, isRead: true), livemode: livemode,
+            type: "checkout.session")
+    }
+
+    /// The facts of a subscription that we read.
+    public static func message(
+        reading subscription: Stripe.Subscription, at instant: Instant, livemode: Bool
+    ) -> StoreMessage {
+        message(
+            .subscription(subscription), source: "read:\(subscription.id)",
+            stated: Stated(instant, isRead: true), livemode: livemode, type: "subscription")
+    }
+
+    private static func message(
+        _ subject: Stripe.Event.Subject, source: String, stated: Stated, livemode: Bool,
+        type: String
+    ) -> StoreMessage {
+        func facts(_ id: String, _ statement: Statement) -> StoreMessage {
+            let key = key(id, livemode: livemode)
+            let fact = Fact(purchase: key, source: source, stated: stated, statement: statement)
+            return .facts([fact], about: key)
+        }
+        switch subject {
+        case .checkoutSession(let session):
+            return message(session, facts)
+        case .subscription(let subscription):
+            guard let statement = statement(subscription) else {
+                return .parked(reason: "subscription \(subscription.id) without its periods")
+            }
+            return facts(subscription.id, .subscription(statement))
+        case .invoice(let invoice):
+            guard let subscription = invoice.subscription?.id else {
+                return .nothing(reason: type)
+            }
+            guard invoice.status == .paid else { return .nothing(reason: type) }
+            return facts(subscription, .invoice(statement(invoice)))
+        case .refund(let refund):
+            guard let payment = refund.paymentIntent?.id else {
+                return .parked(reason: "refund \(refund.id) names no payment intent")
+            }
+            let status = refund.status?.rawValue ?? "succeeded"
+            return facts(
+                payment, .refund(StripeRefund(id: refund.id, amount: refund.amount, status: status)))
+        case .dispute(let dispute):
+            guard let payment = dispute.paymentIntent?.id else {
+                return .parked(reason: "dispute \(dispute.id) names no payment intent")
+            }
+            return facts(
+                payment,
+                .dispute(
+                    StripeDispute(
+                        id: dispute.id, amount: dispute.amount, status: dispute.status.rawValue)))
+        case .customer, .product, .price, .invoicePayment, .paymentIntent, .charge,
+            .activeEntitlementSummary, .deleted, .other:
+            return .nothing(reason: type)
+        }
+    }
+
+    private static func message(
+        _ session: Stripe.CheckoutSession, _ facts: (String, Statement) -> StoreMessage
+    ) -> StoreMessage {
+        switch session.mode {
+        case .payment:
+            let payment = StripePayment(
+                session: session.id, status: session.status?.rawValue ?? "open",
+                isPaid: session.paymentStatus != .unpaid, customer: session.customer?.id,
+                reference: session.clientReferenceID, lines: lines(of: session),
+                amount: session.amountTotal ?? 0, currency: session.currency ?? "",
+                created: Instant(seconds: session.created))
+            return facts(session.paymentIntent?.id ?? session.id, .payment(payment))
+        case .subscription:
+            guard let subscription = session.subscription?.id,
+                let reference = session.clientReferenceID
+            else { return .nothing(reason: "checkout of a subscription, which speaks for itself") }
+            return facts(subscription, .buyer(StripeBuyer(reference: reference)))
+        default:
+            return .nothing(reason: "checkout in mode \(session.mode)")
+        }
+    }
+
+    /// What the session sells, if it says so: by the line items that were read, or by the words we
+    /// put on it ourselves.
+    private static func lines(of session: Stripe.CheckoutSession) -> [StripePayment.Line]? {
+        if let items = session.lineItems, !items.hasMore {
+            let lines = items.data.compactMap { item in
+                item.price.map { StripePayment.Line(price: $0.id, quantity: item.quantity ?? 1) }
+            }
+            return lines.isEmpty ? nil : lines
+        }
+        guard let words = session.metadata[linesKey] else { return nil }
+        var lines: [StripePayment.Line] = []
+        for word in words.split(separator: ",") {
+            guard let separator = word.lastIndex(of: ":"),
+                let quantity = Int64(word[word.index(after: separator)...]), quantity > 0
+            else { return nil }
+            lines.append(
+                StripePayment.Line(price: String(word[..<separator]), quantity: quantity))
+        }
+        return lines.isEmpty ? nil : lines
+    }
+
+    private static func statement(_ subscription: Stripe.Subscription) -> StripeSubscription? {
+        var items: [StripeSubscription.Item] = []
+        for item in subscription.items.data {
+            guard let period = subscription.currentPeriod(of: item) else { return nil }
+            items.append(
+                StripeSubscription.Item(
+                    id: item.id, price: item.price.id, quantity: item.quantity ?? 1,
+                    start: Instant(seconds: period.lowerBound),
+                    end: Instant(seconds: period.upperBound)))
+        }
+        return StripeSubscription(
+            status: subscription.status.rawValue, customer: subscription.customer.id, items: items,
+            cancelAt: subscription.cancelAt.map { Instant(seconds: $0) },
+            cancelsAtPeriodEnd: subscription.cancelAtPeriodEnd,
+            endedAt: subscription.endedAt.map { Instant(seconds: $0) })
+    }
+
+    private static func statement(_ invoice: Stripe.Invoice) -> StripeInvoice {
+        let lines = invoice.lines.data.compactMap { line in
+            line.price.map { price in
+                StripeInvoice.Line(
+                    id: line.id, price: price, quantity: line.quantity ?? 1, amount: line.amount,
+                    start: Instant(seconds: line.period.lowerBound),
+                    end: Instant(seconds: line.period.upperBound), isProration: line.isProration)
+            }
+        }
+        return StripeInvoice(
+            id: invoice.id, isPaid: true, amount: invoice.amountPaid, currency: invoice.currency,
+            lines: lines)
+    }
+
+    /// The record of a Stripe object.
+    public static func key(_ id: String, livemode: Bool) -> Purchase.Key {
+        Purchase.Key(
+            store: .stripe, environment: livemode ? .production : .sandbox, application: "-", id: id)
+    }
+}

@@ -1,0 +1,74 @@
+/// One open transaction or read snapshot, used synchronously on the driver's own thread.
+///
+/// Statements are written once for both databases, with parameters `$1`, `$2`, …; prepared
+/// statements are kept by their text, so pass constants. After a statement has failed inside a
+/// `write`, every further one fails too and the transaction is rolled back, on both databases.
+public protocol StorageConnection {
+    /// The few places where the databases' SQL differs.
+    var dialect: Dialect { get }
+
+    /// Runs a statement and returns its rows (also those of `RETURNING`).
+    func query(_ sql: String, _ parameters: [SQLValue]) throws(StorageError) -> [Row]
+
+    /// Runs a statement and returns how many rows it inserted, changed or deleted.
+    @discardableResult
+    func execute(_ sql: String, _ parameters: [SQLValue]) throws(StorageError) -> Int
+
+    /// Runs one statement for each of `rows`, in order, and returns the result for each. On
+    /// PostgreSQL it is one round trip for all.
+    func queryMany(_ sql: String, _ rows: [[SQLValue]]) throws(StorageError) -> [[Row]]
+
+    /// Runs one statement for each of `rows`, in order, and returns the rows affected for each. On
+    /// PostgreSQL it is one round trip for all.
+    @discardableResult
+    func executeMany(_ sql: String, _ rows: [[SQLValue]]) throws(StorageError) -> [Int]
+
+    /// Runs a statement that changes the schema. It is not kept prepared.
+    func define(_ statement: String) throws(StorageError)
+}
+
+extension StorageConnection {
+    /// Runs a statement without parameters and returns its rows.
+    public func query(_ sql: String) throws(StorageError) -> [Row] {
+        try query(sql, [])
+    }
+
+    /// Runs a statement without parameters and returns how many rows it touched.
+    @discardableResult
+    public func execute(_ sql: String) throws(StorageError) -> Int {
+        try execute(sql, [])
+    }
+}
+
+/// A database: SQLite or PostgreSQL.
+///
+/// Every error of the database itself is a `StorageError`; an error that `body` throws comes out as
+/// it is.
+public protocol StorageDriver: Sendable {
+    /// The few places where the databases' SQL differs.
+    var dialect: Dialect { get }
+
+    /// Runs `body` in one transaction, committed and flushed to disk when this returns.
+    ///
+    /// If `body` throws, nothing is written. `body` may run several times (after a deadlock, a
+    /// serialisation failure or a lost connection), so it must have no effect but on the database.
+    /// An unknown outcome of the commit is `StorageError.Kind.outcomeUnknown`.
+    @discardableResult
+    func write<R: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> R
+    ) async throws -> R
+
+    /// Runs `body` on one snapshot of the database, on a thread where it may take its time.
+    func read<R: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> R
+    ) async throws -> R
+
+    /// One short statement outside of any transaction: for the hot reads by key.
+    ///
+    /// SQLite answers at once on the calling thread (a few microseconds, no suspension). PostgreSQL
+    /// sends all that wait at the same time together.
+    func readNow(_ sql: String, _ parameters: [SQLValue]) async throws(StorageError) -> [Row]
+
+    /// Finishes what is under way and closes the database; later calls throw `.closed`.
+    func close() async
+}

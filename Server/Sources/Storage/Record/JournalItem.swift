@@ -1,0 +1,118 @@
+internal import Crypto
+public import TollgateCore
+
+/// One thing to be journalled, together with what follows from it: a verified message with its
+/// facts, or a command of ours.
+public struct JournalItem: Sendable {
+    /// What kind of row it becomes (RULES §11).
+    public enum Kind: Int64, Sendable, CaseIterable {
+        /// Signed by the store.
+        case signed = 0
+        /// Delivered by the store under a signature of the transport.
+        case delivered = 1
+        /// Read from the store by us.
+        case fetched = 2
+        /// Said by the app's backend, by staff or by a signed-in customer.
+        case command = 3
+    }
+
+    /// What is asked of the record.
+    public enum Content: Sendable {
+        /// All about one purchase. No facts: understood, but of no consequence.
+        case facts([Fact])
+        case register(Registration)
+        case spend(SpendOrder)
+        case adopt(CatalogHistory.Version)
+    }
+
+    /// Unique by the store's own id; a second item with the same key changes nothing.
+    public var dedupeKey: RowKey
+    /// The purchase or customer it concerns.
+    public var subject: RowKey
+    public var kind: Kind
+    /// By the sender's clock.
+    public var stated: Instant
+    public var content: Content
+    /// What was received, as it is to be kept; see `SignedBody`.
+    public var body: [UInt8]?
+    /// Parts of the body that others share, by id.
+    public var segments: [(id: [UInt8], bytes: [UInt8])]
+    var digest: [UInt8]
+
+    /// - Parameter received: the exact bytes, of which the digest is kept.
+    public init(
+        dedupeKey: RowKey, subject: RowKey, kind: Kind, stated: Instant, content: Content,
+        received: [UInt8] = [], body: [UInt8]? = nil,
+        segments: [(id: [UInt8], bytes: [UInt8])] = []
+    ) {
+        self.dedupeKey = dedupeKey
+        self.subject = subject
+        self.kind = kind
+        self.stated = stated
+        self.content = content
+        self.body = body
+        self.segments = segments
+        digest = Array(SHA256.hash(data: received))
+    }
+}
+
+/// A customer makes themselves known, or a name of theirs becomes known later.
+public struct Registration: Sendable {
+    public var customer: Customer.ID
+    /// Names under which the stores' facts may know them.
+    public var aliases: [Holder]
+    /// What the app's backend said of them; personal data, erasable.
+    public var profile: [UInt8]
+
+    public init(customer: Customer.ID, aliases: [Holder], profile: [UInt8]) {
+        self.customer = customer
+        self.aliases = aliases
+        self.profile = profile
+    }
+}
+
+/// A wish to spend coins. It is decided once, under the customer's lock (RULES §6).
+public struct SpendOrder: Sendable {
+    public var customer: Customer.ID
+    public var environment: StoreEnvironment
+    public var amount: Int64
+    /// Of the request's body: the same idempotency key with another body is refused.
+    public var bodyHash: RowKey
+
+    public init(
+        customer: Customer.ID, environment: StoreEnvironment, amount: Int64, bodyHash: RowKey
+    ) {
+        self.customer = customer
+        self.environment = environment
+        self.amount = amount
+        self.bodyHash = bodyHash
+    }
+}
+
+/// How a spend was decided. Rebuilding replays this, never the decision.
+public struct SpendDecision: Hashable, Codable, Sendable {
+    public var row: RowKey
+    public var amount: Int64
+    public var bodyHash: RowKey
+    public var isAccepted: Bool
+    /// The balance after it.
+    public var balance: Int64
+}
+
+/// What became of an item.
+public enum JournalOutcome: Sendable {
+    /// Durable and applied.
+    case recorded
+    /// Already durable; nothing changed.
+    case duplicate
+    /// The spend's decision, now or when it was first asked for.
+    case decided(SpendDecision, isReplay: Bool)
+}
+
+/// What a journal row says, as it is kept. Holds no personal data.
+enum JournalContent: Codable {
+    case facts([Fact])
+    case registered(Customer.ID, aliases: [RowKey])
+    case spent(SpendDecision)
+    case adopted(CatalogHistory.Version)
+}

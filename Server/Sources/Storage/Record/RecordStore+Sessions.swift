@@ -1,0 +1,39 @@
+public import TollgateCore
+
+// Sessions are operational: dropping them costs a signed-in app one more request.
+extension RecordStore {
+    /// Keeps a session under a hash of its secret, and drops those that have long expired.
+    ///
+    /// - Parameter expires: UNIX seconds.
+    public func keepSession(
+        _ secret: String, customer: Customer.ID, body: [UInt8], expires: Int64
+    ) async throws {
+        try await driver.write { connection in
+            _ = try connection.execute(
+                "DELETE FROM session WHERE expires < $1", [.integer(expires - 7 * 86_400)])
+            _ = try connection.execute(
+                """
+                INSERT INTO session (token_hash, customer, body, expires) VALUES ($1, $2, $3, $4)
+                """,
+                [
+                    RowKey("session", secret).value, RowKey(Holder.customer(customer)).value,
+                    .blob(body), .integer(expires),
+                ])
+        }
+    }
+
+    /// What was kept under this secret.
+    public func session(_ secret: String) async throws -> [UInt8]? {
+        let rows = try await driver.readNow(
+            "SELECT body FROM session WHERE token_hash = $1", [RowKey("session", secret).value])
+        return try rows.first?.bytes(0)
+    }
+
+    /// Ends all sessions of `customer`.
+    public func revokeSessions(of customer: Customer.ID) async throws {
+        try await driver.write { connection in
+            _ = try connection.execute(
+                "DELETE FROM session WHERE customer = $1", [RowKey(Holder.customer(customer)).value])
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import Foundation
+public import TollgateCore
+
+/// The journal and what is derived from it, on one database.
+public final class RecordStore: Sendable {
+    public let driver: any StorageDriver
+    private let commits: GroupCommit
+    private let catalogs: CatalogShelf
+
+    /// Brings the schema up to date and reads the catalog's versions.
+    ///
+    /// - Throws: `StorageError`, also when a newer program has already changed the schema.
+    public convenience init(_ driver: any StorageDriver) async throws {
+        try await driver.migrate()
+        try await self.init(opened: driver)
+    }
+
+    /// For commands that only read, beside a running server: the schema must be this program's.
+    public convenience init(reading driver: any StorageDriver) async throws {
+        try await driver.requireSchema()
+        try await self.init(opened: driver)
+    }
+
+    private init(opened driver: any StorageDriver) async throws {
+        let catalogs = CatalogShelf(try await driver.read { try CatalogHistory(reading: $0) })
+        self.driver = driver
+        self.catalogs = catalogs
+        commits = GroupCommit(lanes: 1, limit: 256) { items in
+            let history = catalogs.history
+            // Another server may journal the same item at the same moment. Whoever comes second
+            // finds it there the next time.
+            var attempts = 0
+            while true {
+                do {
+                    let done = try await driver.write { connection in
+                        var batch = Batch(connection, history: history, items: items)
+                        let outcomes = try batch.run()
+                        return (outcomes: outcomes, history: batch.history)
+                    }
+                    catalogs.replace(with: done.history)
+                    return done.outcomes
+                } catch let error as StorageError
+                where error.kind == .uniqueViolation && attempts < 3 {
+                    attempts += 1
+                }
+            }
+        }
+    }
+
+    /// The catalog over time.
+    public var history: CatalogHistory { catalogs.history }
+
+    /// Journals `item` with all that follows from it. Durable when this returns.
+    ///
+    /// - Throws: `StorageError`; nothing is half done.
+    public func submit(_ item: JournalItem) async throws -> JournalOutcome {
+        try await commits.submit(item)
+    }
+
+    /// Makes `catalog` today's, unless it already is.
+    public func adopt(_ catalog: Catalog, at instant: Instant) async throws {
+        let id = RowKey("catalog", String(decoding: try catalog.canonicalJSON(), as: UTF8.self)).hex
+        guard history.versions.last?.id != id else { return }
+        let version = CatalogHistory.Version(id: id, adopted: instant, catalog: catalog)
+        let key = RowKey("adopt", id, "\(instant.milliseconds)")
+        _ = try await submit(
+            JournalItem(
+                dedupeKey: key, subject: RowKey("catalog"), kind: .command, stated: instant,
+                content: .adopt(version)))
+    }
+}
+
+/// The catalog's versions, shared between the writer and every reader.
+final class CatalogShelf: @unchecked Sendable {
+    // `lock` guards `stored`.
+    private let lock = NSLock()
+    private var stored: CatalogHistory
+
+    init(_ history: CatalogHistory) {
+        stored = history
+    }
+
+    var history: CatalogHistory {
+        lock.withLock { stored }
+    }
+
+    func replace(with history: CatalogHistory) {
+        lock.withLock { stored = history }
+    }
+}
+
+extension CatalogHistory {
+    /// What the database holds.
+    init(reading connection: any StorageConnection) throws {
+        let rows = try connection.query("SELECT body FROM catalog_version ORDER BY adopted, id")
+        self.init(
+            try rows.map { try RecordDecoder.decode(Version.self, from: $0.bytes(0)) })
+    }
+
+    /// Today's catalog when there were only so many versions.
+    func catalog(ofVersions count: Int) -> Catalog {
+        versions.prefix(count).last?.catalog ?? Catalog()
+    }
+}

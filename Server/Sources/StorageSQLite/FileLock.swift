@@ -1,0 +1,45 @@
+internal import Foundation
+internal import Storage
+
+/// The lock file beside a database, held for as long as this lives: one process owns a SQLite file.
+///
+/// Two processes that write would not only lose the single writer's speed: SQLite before 3.51.3 can
+/// damage the file when two connections write and checkpoint it at once. The kernel drops the lock
+/// with the process, however that ends, so a file left behind means nothing.
+final class FileLock: Sendable {
+    private let file: Int32
+
+    /// Takes the lock on the database at `path`, or throws `.inUse` and says who holds it.
+    init(database path: String) throws(StorageError) {
+        let name = path + ".lock"
+        let file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else {
+            throw StorageError(
+                .unavailable,
+                "cannot open \(name): \(String(cString: strerror(errno)))"
+            )
+        }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            var bytes = [UInt8](repeating: 0, count: 20)
+            let count = read(file, &bytes, bytes.count)
+            close(file)
+            let holder = Int(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
+            throw StorageError(
+                .inUse,
+                "\(path) is in use by another server\(holder.map { " (process \($0))" } ?? ""). "
+                    + "One process owns a SQLite file: stop the other, or let both use PostgreSQL."
+            )
+        }
+        self.file = file
+        let process = Array(String(getpid()).utf8)
+        ftruncate(file, 0)
+        // Only for the message above; the lock holds without it.
+        _ = write(file, process, process.count)
+    }
+
+    deinit {
+        // Closing alone would leave the lock to a child that is being started at this moment.
+        flock(file, LOCK_UN)
+        close(file)
+    }
+}

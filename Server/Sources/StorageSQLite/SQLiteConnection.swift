@@ -1,0 +1,291 @@
+internal import GRDBSQLite
+internal import Storage
+
+/// One SQLite connection with its prepared statements.
+///
+/// It goes past GRDB's rows and statements to the C functions underneath: these cost a fifth for a
+/// read by key. Used by one thread at a time; its owners see to that.
+final class SQLiteConnection: StorageConnection {
+    let dialect = Dialect.sqlite
+    private let database: OpaquePointer
+    private let isOwned: Bool
+    private var statements: [String: OpaquePointer] = [:]
+    /// The first error inside the open transaction: PostgreSQL refuses to go on after one, so do we.
+    private var failure: StorageError?
+    private var isInTransaction = false
+
+    /// Uses a connection that someone else opened and will close.
+    init(borrowing database: OpaquePointer) {
+        self.database = database
+        isOwned = false
+    }
+
+    /// Opens the file at `path` for reading.
+    ///
+    /// Such a connection never writes a checkpoint.
+    init(readingFrom path: String, cacheKiB: Int) throws(StorageError) {
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
+        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let opened else {
+            let error = opened.map(Self.lastError) ?? StorageError(.unavailable, "out of memory")
+            sqlite3_close_v2(opened)
+            throw StorageError(
+                error.kind,
+                "cannot open \(path): \(error.message)",
+                code: error.code
+            )
+        }
+        database = opened
+        isOwned = true
+        sqlite3_extended_result_codes(database, 1)
+        sqlite3_busy_timeout(database, 5000)
+        _ = try query("PRAGMA cache_size = -\(cacheKiB)", [])
+        _ = try query("PRAGMA query_only = 1", [])
+    }
+
+    deinit {
+        finalizeStatements()
+        if isOwned { sqlite3_close_v2(database) }
+    }
+
+    /// Lets go of all prepared statements, which must precede closing the connection.
+    func finalizeStatements() {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        statements = [:]
+    }
+
+    /// Runs `body` between `begin` and COMMIT; ROLLBACK if it throws.
+    func transaction<R>(
+        _ begin: String,
+        _ body: (any StorageConnection) throws -> R
+    ) throws -> R {
+        failure = nil
+        try execute(begin)
+        isInTransaction = true
+        defer {
+            isInTransaction = false
+            failure = nil
+        }
+        do {
+            let result = try body(self)
+            if let failure { throw failure }
+            try execute("COMMIT")
+            return result
+        } catch {
+            failure = nil
+            // Some errors have ended the transaction already.
+            if sqlite3_get_autocommit(database) == 0 { try execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    // MARK: - Statements
+
+    func query(_ sql: String, _ parameters: [SQLValue]) throws(StorageError) -> [Row] {
+        try noting { () throws(StorageError) in try rows(of: try prepared(sql), parameters) }
+    }
+
+    @discardableResult
+    func execute(_ sql: String, _ parameters: [SQLValue]) throws(StorageError) -> Int {
+        try noting { () throws(StorageError) in try changes(by: try prepared(sql), parameters) }
+    }
+
+    func queryMany(_ sql: String, _ rows: [[SQLValue]]) throws(StorageError) -> [[Row]] {
+        try noting { () throws(StorageError) in
+            let statement = try prepared(sql)
+            var results: [[Row]] = []
+            results.reserveCapacity(rows.count)
+            for parameters in rows { results.append(try self.rows(of: statement, parameters)) }
+            return results
+        }
+    }
+
+    @discardableResult
+    func executeMany(_ sql: String, _ rows: [[SQLValue]]) throws(StorageError) -> [Int] {
+        try noting { () throws(StorageError) in
+            let statement = try prepared(sql)
+            var results: [Int] = []
+            results.reserveCapacity(rows.count)
+            for parameters in rows { results.append(try changes(by: statement, parameters)) }
+            return results
+        }
+    }
+
+    func define(_ statement: String) throws(StorageError) {
+        try noting { () throws(StorageError) in
+            let prepared = try prepare(statement, flags: 0)
+            defer { sqlite3_finalize(prepared) }
+            _ = try changes(by: prepared, [])
+        }
+    }
+
+    /// Runs one step of a transaction and remembers that it failed.
+    private func noting<R>(_ step: () throws(StorageError) -> R) throws(StorageError) -> R {
+        if let failure { throw failure }
+        do {
+            return try step()
+        } catch {
+            if isInTransaction { failure = error }
+            throw error
+        }
+    }
+
+    private func prepared(_ sql: String) throws(StorageError) -> OpaquePointer {
+        if let statement = statements[sql] { return statement }
+        let statement = try prepare(sql, flags: UInt32(SQLITE_PREPARE_PERSISTENT))
+        // Constant statements never come near this; it bounds what a mistake can cost.
+        if statements.count >= 512 { finalizeStatements() }
+        statements[sql] = statement
+        return statement
+    }
+
+    private func prepare(_ sql: String, flags: UInt32) throws(StorageError) -> OpaquePointer {
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v3(database, numberedParameters(sql), -1, flags, &statement, nil)
+        guard code == SQLITE_OK, let statement else {
+            throw code == SQLITE_OK
+                ? StorageError(.other, "an empty statement") : Self.lastError(database)
+        }
+        return statement
+    }
+
+    private func rows(
+        of statement: OpaquePointer,
+        _ parameters: [SQLValue]
+    ) throws(StorageError) -> [Row] {
+        defer { sqlite3_reset(statement) }
+        try bind(parameters, to: statement)
+        var rows: [Row] = []
+        let columns = sqlite3_column_count(statement)
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: rows.append(row(of: statement, columns))
+            case SQLITE_DONE: return rows
+            default: throw Self.lastError(database)
+            }
+        }
+    }
+
+    private func changes(
+        by statement: OpaquePointer,
+        _ parameters: [SQLValue]
+    ) throws(StorageError) -> Int {
+        defer { sqlite3_reset(statement) }
+        try bind(parameters, to: statement)
+        let before = sqlite3_total_changes64(database)
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: continue
+            case SQLITE_DONE: return Int(sqlite3_total_changes64(database) - before)
+            default: throw Self.lastError(database)
+            }
+        }
+    }
+
+    private func row(of statement: OpaquePointer, _ columns: Int32) -> Row {
+        Row(
+            [SQLValue](unsafeUninitializedCapacity: Int(columns)) { buffer, count in
+                for column in 0..<columns {
+                    buffer.initializeElement(at: Int(column), to: value(statement, column))
+                }
+                count = Int(columns)
+            }
+        )
+    }
+
+    private func value(_ statement: OpaquePointer, _ column: Int32) -> SQLValue {
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
+        case SQLITE_TEXT:
+            let text = sqlite3_column_text(statement, column)
+            let count = Int(sqlite3_column_bytes(statement, column))
+            return .text(
+                String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+            )
+        case SQLITE_BLOB:
+            let bytes = sqlite3_column_blob(statement, column)
+            let count = Int(sqlite3_column_bytes(statement, column))
+            return .blob([UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
+        case SQLITE_NULL: return .null
+        default:
+            // A float: no column of ours is one, an expression might be.
+            return .text(String(sqlite3_column_double(statement, column)))
+        }
+    }
+
+    private func bind(
+        _ parameters: [SQLValue],
+        to statement: OpaquePointer
+    ) throws(StorageError) {
+        guard Int(sqlite3_bind_parameter_count(statement)) == parameters.count else {
+            throw StorageError(
+                .other,
+                "the statement wants \(sqlite3_bind_parameter_count(statement)) parameters, "
+                    + "not \(parameters.count)"
+            )
+        }
+        for (index, parameter) in parameters.enumerated() {
+            let place = Int32(index + 1)
+            let code =
+                switch parameter {
+                case .null: sqlite3_bind_null(statement, place)
+                case .integer(let value): sqlite3_bind_int64(statement, place, value)
+                case .text(let value): bind(value, statement, place)
+                case .blob(let value): bind(value, statement, place)
+                }
+            guard code == SQLITE_OK else { throw Self.lastError(database) }
+        }
+    }
+
+    private func bind(_ text: String, _ statement: OpaquePointer, _ place: Int32) -> Int32 {
+        var text = text
+        return text.withUTF8 { bytes in
+            // An empty string may have no address, and no address would bind null.
+            bytes.withMemoryRebound(to: CChar.self) { characters in
+                sqlite3_bind_text64(
+                    statement,
+                    place,
+                    characters.baseAddress ?? emptyText,
+                    UInt64(characters.count),
+                    copied,
+                    UInt8(SQLITE_UTF8)
+                )
+            }
+        }
+    }
+
+    private func bind(_ blob: [UInt8], _ statement: OpaquePointer, _ place: Int32) -> Int32 {
+        if blob.isEmpty { return sqlite3_bind_zeroblob(statement, place, 0) }
+        return blob.withUnsafeBytes { bytes in
+            sqlite3_bind_blob64(
+                statement,
+                place,
+                bytes.baseAddress,
+                UInt64(bytes.count),
+                copied
+            )
+        }
+    }
+
+    /// The error of the last call on `database`, as ours.
+    static func lastError(_ database: OpaquePointer) -> StorageError {
+        storageError(
+            sqlite3_extended_errcode(database),
+            String(cString: sqlite3_errmsg(database))
+        )
+    }
+}
+
+/// SQLITE_TRANSIENT, a cast in C that Swift cannot import: SQLite makes its own copy.
+nonisolated(unsafe) private let copied = unsafeBitCast(
+    -1,
+    to: sqlite3_destructor_type.self
+)
+
+/// The address of an empty C string that lives for ever.
+nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> = {
+    let text = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+    text.initialize(to: 0)
+    return UnsafePointer(text)
+}()

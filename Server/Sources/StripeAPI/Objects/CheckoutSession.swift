@@ -1,0 +1,134 @@
+public import StrictJSON
+
+extension Stripe {
+    /// One visit to the Checkout page.
+    public struct CheckoutSession: IdentifiedObject {
+        public static let objectName = "checkout.session"
+
+        public let id: String
+        /// When Stripe made it.
+        public let created: Int64
+        public let mode: Mode
+        /// Nil only for sessions of very old versions.
+        public let status: Status?
+        /// Whether to fulfil: anything but `unpaid`.
+        public let paymentStatus: PaymentStatus
+        /// Nil for a guest, and before a customer was made.
+        public let customer: IDOrObject<Customer>?
+        /// What the one who made the session or the link put there.
+        public let clientReferenceID: String?
+        /// ISO 4217 in lower case.
+        public let currency: String?
+        /// Before discounts and taxes.
+        public let amountSubtotal: Int64?
+        /// What is paid.
+        public let amountTotal: Int64?
+        /// Nil while open, for free orders and for subscriptions.
+        public let paymentIntent: IDOrObject<PaymentIntent>?
+        /// Nil until complete.
+        public let subscription: IDOrObject<Subscription>?
+        /// Nil until complete.
+        public let invoice: IDOrObject<Invoice>?
+        /// The payment link that made the session.
+        public let paymentLink: String?
+        /// There only if expanded, and then at most the first page.
+        public let lineItems: List<LineItem>?
+        /// Where the page is; nil once the session is no longer open.
+        public let url: String?
+        /// When an open session ends.
+        public let expiresAt: Int64?
+        /// Whether real money is behind it.
+        public let livemode: Bool
+        public let metadata: [String: String]
+        /// The address that was typed into the page, or the customer's.
+        public let customerEmail: String?
+        public let json: JSON
+
+        public init(_ json: JSON) throws(DecodingError) {
+            let fields = try Fields(json, of: Self.self)
+            id = try fields.string("id")
+            created = try fields.integer("created")
+            mode = try fields.word("mode")
+            status = try fields.optionalWord("status")
+            paymentStatus = try fields.word("payment_status")
+            customer = try fields.optionalReference("customer")
+            clientReferenceID = try fields.optionalString("client_reference_id")
+            currency = try fields.optionalString("currency")
+            amountSubtotal = try fields.optionalInteger("amount_subtotal")
+            amountTotal = try fields.optionalInteger("amount_total")
+            paymentIntent = try fields.optionalReference("payment_intent")
+            subscription = try fields.optionalReference("subscription")
+            invoice = try fields.optionalReference("invoice")
+            paymentLink = try fields.optionalString("payment_link")
+            lineItems = try fields.optionalList("line_items")
+            url = try fields.optionalString("url")
+            expiresAt = try fields.optionalInteger("expires_at")
+            livemode = try fields.bool("livemode")
+            metadata = try fields.metadata()
+            let details = try fields.optionalFields("customer_details")
+            let typed = try details?.optionalString("email")
+            let known = try fields.optionalString("customer_email")
+            customerEmail = typed ?? known
+            self.json = json
+        }
+
+        /// What the session is for.
+        public struct Mode: OpenEnum {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+
+            public static let payment = Self(rawValue: "payment")
+            public static let subscription = Self(rawValue: "subscription")
+            public static let setup = Self(rawValue: "setup")
+        }
+
+        /// How far it went.
+        public struct Status: OpenEnum {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+
+            public static let open = Self(rawValue: "open")
+            public static let complete = Self(rawValue: "complete")
+            public static let expired = Self(rawValue: "expired")
+        }
+
+        /// Whether the money is there.
+        public struct PaymentStatus: OpenEnum {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+
+            public static let paid = Self(rawValue: "paid")
+            public static let unpaid = Self(rawValue: "unpaid")
+            public static let noPaymentRequired = Self(rawValue: "no_payment_required")
+        }
+    }
+
+    /// One line of a Checkout session.
+    public struct LineItem: IdentifiedObject {
+        public static let objectName = "item"
+
+        public let id: String
+        public let price: Price?
+        public let quantity: Int64?
+        /// ISO 4217 in lower case.
+        public let currency: String
+        /// Before discounts and taxes.
+        public let amountSubtotal: Int64
+        /// What is paid.
+        public let amountTotal: Int64
+        public let description: String?
+        public let json: JSON
+
+        public init(_ json: JSON) throws(DecodingError) {
+            let fields = try Fields(json, of: Self.self)
+            id = try fields.string("id")
+            price = try fields.optionalObject("price")
+            quantity = try fields.optionalInteger("quantity")
+            currency = try fields.string("currency")
+            amountSubtotal = try fields.integer("amount_subtotal")
+            amountTotal = try fields.integer("amount_total")
+            description = try fields.optionalString("description")
+            self.json = json
+        }
+    }
+}

@@ -1,0 +1,53 @@
+public import StrictJSON
+
+extension Stripe {
+    /// A payer who asks their bank for the money back.
+    public struct Dispute: IdentifiedObject {
+        public static let objectName = "dispute"
+
+        public let id: String
+        /// When Stripe made it.
+        public let created: Int64
+        public let status: Status
+        public let amount: Int64
+        /// ISO 4217 in lower case.
+        public let currency: String
+        public let charge: IDOrObject<Charge>
+        public let paymentIntent: IDOrObject<PaymentIntent>?
+        public let reason: String?
+        /// Whether real money is behind it.
+        public let livemode: Bool
+        public let metadata: [String: String]
+        public let json: JSON
+
+        public init(_ json: JSON) throws(DecodingError) {
+            let fields = try Fields(json, of: Self.self)
+            id = try fields.string("id")
+            created = try fields.integer("created")
+            status = try fields.word("status")
+            amount = try fields.integer("amount")
+            currency = try fields.string("currency")
+            charge = try fields.reference("charge")
+            paymentIntent = try fields.optionalReference("payment_intent")
+            reason = try fields.optionalString("reason")
+            livemode = try fields.bool("livemode")
+            metadata = try fields.metadata()
+            self.json = json
+        }
+
+        /// How far it went; those that begin with `warning` are inquiries, without money moved.
+        public struct Status: OpenEnum {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+
+            public static let warningNeedsResponse = Self(rawValue: "warning_needs_response")
+            public static let warningUnderReview = Self(rawValue: "warning_under_review")
+            public static let warningClosed = Self(rawValue: "warning_closed")
+            public static let needsResponse = Self(rawValue: "needs_response")
+            public static let underReview = Self(rawValue: "under_review")
+            public static let won = Self(rawValue: "won")
+            public static let lost = Self(rawValue: "lost")
+            public static let prevented = Self(rawValue: "prevented")
+        }
+    }
+}

@@ -1,0 +1,56 @@
+public import StrictJSON
+
+extension Stripe {
+    /// One attempt to be paid, over all its retries.
+    public struct PaymentIntent: IdentifiedObject {
+        public static let objectName = "payment_intent"
+
+        public let id: String
+        /// When Stripe made it.
+        public let created: Int64
+        public let status: Status
+        /// What is to be paid.
+        public let amount: Int64
+        /// What was.
+        public let amountReceived: Int64?
+        /// ISO 4217 in lower case.
+        public let currency: String
+        public let customer: IDOrObject<Customer>?
+        public let latestCharge: IDOrObject<Charge>?
+        public let cancellationReason: String?
+        /// Whether real money is behind it.
+        public let livemode: Bool
+        public let metadata: [String: String]
+        public let json: JSON
+
+        public init(_ json: JSON) throws(DecodingError) {
+            let fields = try Fields(json, of: Self.self)
+            id = try fields.string("id")
+            created = try fields.integer("created")
+            status = try fields.word("status")
+            amount = try fields.integer("amount")
+            amountReceived = try fields.optionalInteger("amount_received")
+            currency = try fields.string("currency")
+            customer = try fields.optionalReference("customer")
+            latestCharge = try fields.optionalReference("latest_charge")
+            cancellationReason = try fields.optionalString("cancellation_reason")
+            livemode = try fields.bool("livemode")
+            metadata = try fields.metadata()
+            self.json = json
+        }
+
+        /// How far it went.
+        public struct Status: OpenEnum {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+
+            public static let requiresPaymentMethod = Self(rawValue: "requires_payment_method")
+            public static let requiresConfirmation = Self(rawValue: "requires_confirmation")
+            public static let requiresAction = Self(rawValue: "requires_action")
+            public static let processing = Self(rawValue: "processing")
+            public static let requiresCapture = Self(rawValue: "requires_capture")
+            public static let succeeded = Self(rawValue: "succeeded")
+            public static let canceled = Self(rawValue: "canceled")
+        }
+    }
+}

@@ -1,0 +1,173 @@
+public import StrictJSON
+
+extension Stripe {
+    /// Something that happened, with the object as it was then.
+    ///
+    /// Events come at least once and in any order, and `created` counts whole seconds: an event is
+    /// deduplicated by its id and never the last word on an object.
+    public struct Event: IdentifiedObject {
+        public static let objectName = "event"
+
+        public let id: String
+        /// What happened: `invoice.paid`.
+        public let type: Kind
+        /// The version that ``object`` is rendered in: the endpoint's.
+        ///
+        /// Nil for very old events.
+        public let apiVersion: String?
+        /// When it happened, in UNIX seconds; in frozen time for objects with a test clock.
+        public let created: Int64
+        public let livemode: Bool
+        /// The object as it was then.
+        public let object: JSON
+        /// The old values of what changed, for updates.
+        public let previousAttributes: JSON?
+        /// The request that caused it; nil where Stripe itself did.
+        public let requestID: String?
+        /// That request's idempotency key.
+        public let idempotencyKey: String?
+        /// The connected account it belongs to.
+        public let account: String?
+        public let json: JSON
+
+        /// Reads an event from the bytes of a webhook, whose signature was verified before.
+        public init(bytes: [UInt8]) throws(DecodingError) {
+            let json: JSON
+            do {
+                json = try JSON(bytes)
+            } catch {
+                throw DecodingError(object: "event", field: "", expected: "JSON: \(error)")
+            }
+            try self.init(json)
+        }
+
+        public init(_ json: JSON) throws(DecodingError) {
+            if json["object"]?.string == "v2.core.event" {
+                throw DecodingError(
+                    object: "event",
+                    field: "object",
+                    expected: "‘event’; set the endpoint to snapshot events, not thin ones"
+                )
+            }
+            let fields = try Fields(json, of: Self.self)
+            id = try fields.string("id")
+            type = try fields.word("type")
+            apiVersion = try fields.optionalString("api_version")
+            created = try fields.integer("created")
+            livemode = try fields.bool("livemode")
+            guard let data = try fields.optionalFields("data"), let object = data.value("object"),
+                object.kind == .object
+            else { throw fields.error("data", "an object with an ‘object’") }
+            self.object = object
+            previousAttributes = data.value("previous_attributes")
+            account = try fields.optionalString("account")
+            // Before 2017-05-25 this was the id alone.
+            if let request = fields.value("request"), request.kind == .object {
+                requestID = request["id"]?.string
+                idempotencyKey = request["idempotency_key"]?.string
+            } else {
+                requestID = fields.value("request")?.string
+                idempotencyKey = nil
+            }
+            self.json = json
+        }
+
+        /// Whether the object is rendered in the version whose shapes we read.
+        ///
+        /// If not, the event is a hint that the object should be read (`RULES.md` §4).
+        public var isInPinnedVersion: Bool { apiVersion == Stripe.apiVersion }
+
+        /// The id of the object, if it has one.
+        public var objectID: String? { object["id"]?.string }
+
+        /// The kind of the object: `checkout.session`.
+        public var objectName: String? { object["object"]?.string }
+    }
+}
+
+extension Stripe.Event {
+    /// What happened.
+    public struct Kind: Stripe.OpenEnum {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let checkoutSessionCompleted = Self(rawValue: "checkout.session.completed")
+        public static let checkoutSessionExpired = Self(rawValue: "checkout.session.expired")
+        public static let checkoutSessionAsyncPaymentSucceeded = Self(
+            rawValue: "checkout.session.async_payment_succeeded"
+        )
+        public static let checkoutSessionAsyncPaymentFailed = Self(
+            rawValue: "checkout.session.async_payment_failed"
+        )
+        public static let customerDeleted = Self(rawValue: "customer.deleted")
+        public static let subscriptionCreated = Self(rawValue: "customer.subscription.created")
+        public static let subscriptionUpdated = Self(rawValue: "customer.subscription.updated")
+        public static let subscriptionDeleted = Self(rawValue: "customer.subscription.deleted")
+        public static let invoicePaid = Self(rawValue: "invoice.paid")
+        public static let invoicePaymentFailed = Self(rawValue: "invoice.payment_failed")
+        public static let invoiceUpcoming = Self(rawValue: "invoice.upcoming")
+        public static let invoicePaymentPaid = Self(rawValue: "invoice_payment.paid")
+        public static let chargeRefunded = Self(rawValue: "charge.refunded")
+        public static let refundCreated = Self(rawValue: "refund.created")
+        public static let refundUpdated = Self(rawValue: "refund.updated")
+        public static let refundFailed = Self(rawValue: "refund.failed")
+        public static let disputeCreated = Self(rawValue: "charge.dispute.created")
+        public static let disputeUpdated = Self(rawValue: "charge.dispute.updated")
+        public static let disputeClosed = Self(rawValue: "charge.dispute.closed")
+        public static let activeEntitlementSummaryUpdated = Self(
+            rawValue: "entitlements.active_entitlement_summary.updated"
+        )
+    }
+
+    /// The object of an event, read.
+    public enum Subject: Hashable, Sendable {
+        case customer(Stripe.Customer)
+        case product(Stripe.Product)
+        case price(Stripe.Price)
+        case checkoutSession(Stripe.CheckoutSession)
+        case subscription(Stripe.Subscription)
+        case invoice(Stripe.Invoice)
+        case invoicePayment(Stripe.InvoicePayment)
+        case paymentIntent(Stripe.PaymentIntent)
+        case charge(Stripe.Charge)
+        case refund(Stripe.Refund)
+        case dispute(Stripe.Dispute)
+        case activeEntitlementSummary(Stripe.ActiveEntitlementSummary)
+        case deleted(Stripe.DeletedObject)
+        /// Something that we do not read, by its kind; previews of invoices are among it.
+        case other(String?)
+    }
+
+    /// Reads the object of this event.
+    public func subject() throws(Stripe.DecodingError) -> Subject {
+        try Subject(object)
+    }
+}
+
+extension Stripe.Event.Subject {
+    /// Reads any object of Stripe's by what it says it is.
+    public init(_ json: JSON) throws(Stripe.DecodingError) {
+        let name = json["object"]?.string
+        if json["deleted"]?.bool == true, name != Stripe.Customer.objectName {
+            self = .deleted(try Stripe.DeletedObject(json))
+            return
+        }
+        switch name {
+        case Stripe.Customer.objectName: self = .customer(try .init(json))
+        case Stripe.Product.objectName: self = .product(try .init(json))
+        case Stripe.Price.objectName: self = .price(try .init(json))
+        case Stripe.CheckoutSession.objectName: self = .checkoutSession(try .init(json))
+        case Stripe.Subscription.objectName: self = .subscription(try .init(json))
+        case Stripe.Invoice.objectName where json["id"]?.string != nil:
+            self = .invoice(try .init(json))
+        case Stripe.InvoicePayment.objectName: self = .invoicePayment(try .init(json))
+        case Stripe.PaymentIntent.objectName: self = .paymentIntent(try .init(json))
+        case Stripe.Charge.objectName: self = .charge(try .init(json))
+        case Stripe.Refund.objectName: self = .refund(try .init(json))
+        case Stripe.Dispute.objectName: self = .dispute(try .init(json))
+        case Stripe.ActiveEntitlementSummary.objectName:
+            self = .activeEntitlementSummary(try .init(json))
+        default: self = .other(name)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+extension World {
+    /// When a renewal that could not be paid is tried again, after its first attempt.
+    ///
+    /// Stripe's own times are chosen by a model and not published.
+    static let dunning = [3 * 86_400, 5 * 86_400, 7 * 86_400]
+
+    /// Takes the money for an open invoice, or notes that it could not be had.
+    /// - Parameters:
+    ///   - method: what pays; by default the subscription's or the customer's.
+    ///   - offSession: nobody is there to be asked.
+    mutating func collect(
+        _ id: String,
+        with method: JSON? = nil,
+        offSession: Bool
+    ) -> PaymentAttempt {
+        guard let invoice = get(.invoice, id), invoice["status"].string == "open" else {
+            return .succeeded
+        }
+        guard invoice["amount_due"].count > 0 else {
+            markPaid(id, intent: nil)
+            return .succeeded
+        }
+        guard invoice["collection_method"].string == "charge_automatically" else {
+            return .succeeded  // Sent to the customer, who pays by the hosted page.
+        }
+        let intent = intent(for: invoice)
+        let subscription = subscription(of: invoice)
+        let chosen =
+            method
+            ?? get(.paymentMethod, invoice["default_payment_method"].reference)
+            ?? defaultPaymentMethod(of: invoice["customer"].text, subscription: subscription)
+        guard let chosen else {
+            change(.invoice, id) { $0["attempted"] = true }
+            noteFailure(id, canRetry: true)
+            return .declined(.generic)
+        }
+        let outcome = attempt(intent, with: chosen, offSession: offSession)
+        switch outcome {
+        case .succeeded: markPaid(id, intent: intent)
+        case .requiresAction:
+            let waiting = change(.invoice, id) { invoice in
+                invoice["attempted"] = true
+                invoice["attempt_count"] = .int(invoice["attempt_count"].count + 1)
+            }
+            emit("invoice.payment_action_required", waiting)
+        case .declined: noteFailure(id, canRetry: true)
+        }
+        return outcome
+    }
+
+    func subscription(of invoice: JSON) -> JSON? {
+        get(.subscription, invoice["parent"]["subscription_details"]["subscription"].reference)
+    }
+
+    /// The payment intent of an invoice, made when it is first needed.
+    mutating func intent(for invoice: JSON) -> String {
+        if let intent = invoice["_payment_intent"].string { return intent }
+        let isFirst = invoice["billing_reason"].string == "subscription_create"
+        let intent = addIntent(
+            amount: invoice["amount_due"].count,
+            currency: invoice["currency"].text,
+            customer: invoice["customer"].string,
+            description: isFirst ? "Subscription creation" : "Subscription update",
+            setupFutureUsage: isFirst ? "off_session" : nil
+        )
+        link(intent["id"].text, to: invoice["id"].text)
+        return intent["id"].text
+    }
+
+    /// Notes which intent pays an invoice. https://docs.stripe.com/api/invoice-payment/object
+    mutating func link(_ intent: String, to id: String) {
+        change(.invoice, id) { $0["_payment_intent"] = .string(intent) }
+        guard let invoice = get(.invoice, id) else { return }
+        var payment = blank(
+            .invoicePayment,
+            created: now(for: invoice["customer"].string),
+            nulls: "amount_paid",
+            [
+                "amount_requested": invoice["amount_due"], "currency": invoice["currency"],
+                "invoice": .string(id), "is_default": true, "status": "open",
+                "payment": ["type": "payment_intent", "payment_intent": .string(intent)],
+                "status_transitions": .object(nulls: "canceled_at paid_at", [:]),
+            ]
+        )
+        payment.remove("metadata")
+        put(.invoicePayment, payment)
+    }
+
+    /// An open invoice has been paid, by `intent` or because nothing was due.
+    mutating func markPaid(_ id: String, intent: String?, outOfBand: Bool = false) {
+        guard let before = get(.invoice, id) else { return }
+        let instant = now(for: before["customer"].string)
+        let paid = change(.invoice, id) { invoice in
+            invoice["status"] = "paid"
+            invoice["amount_paid"] = outOfBand ? 0 : invoice["amount_due"]
+            invoice["amount_remaining"] = 0
+            if outOfBand { invoice["amount_paid_off_stripe"] = invoice["amount_due"] }
+            invoice["attempted"] = true
+            invoice["next_payment_attempt"] = .null
+            invoice["auto_advance"] = false
+            invoice["status_transitions"]["paid_at"] = .int(instant)
+            if intent != nil { invoice["attempt_count"] = .int(invoice["attempt_count"].count + 1) }
+        }
+        if let previous = Self.previousAttributes(before, paid) {
+            emit("invoice.updated", paid, previous: previous)
+        }
+        emit("invoice.paid", paid)
+        emit("invoice.payment_succeeded", paid)
+        let payment = all(.invoicePayment).last { $0["invoice"].string == id }
+        if intent != nil, let payment {
+            let done = change(.invoicePayment, payment["id"].text) { payment in
+                payment["status"] = "paid"
+                payment["amount_paid"] = payment["amount_requested"]
+                payment["status_transitions"]["paid_at"] = .int(instant)
+            }
+            emit("invoice_payment.paid", done)
+        }
+        invoiceIsSettled(paid)
+    }
+
+    /// An attempt failed: the next one is planned, or the subscription ends.
+    mutating func noteFailure(_ id: String, canRetry: Bool) {
+        guard let before = get(.invoice, id) else { return }
+        let instant = now(for: before["customer"].string)
+        let count = before["attempt_count"].count + 1
+        let first = before["_first_attempt"].int ?? instant
+        let isRenewal = before["billing_reason"].string == "subscription_cycle"
+        let next =
+            canRetry && isRenewal && count <= Self.dunning.count
+            ? first + Self.dunning[count - 1] : nil
+        let failed = change(.invoice, id) { invoice in
+            invoice["attempted"] = true
+            invoice["attempt_count"] = .int(count)
+            invoice["_first_attempt"] = .int(first)
+            invoice["next_payment_attempt"] = JSON(next)
+        }
+        emit("invoice.payment_failed", failed)
+        if let previous = Self.previousAttributes(before, failed) {
+            emit("invoice.updated", failed, previous: previous)
+        }
+        if let next {
+            schedule(.retryPayment(invoice: id), at: next, for: before["customer"].string)
+        }
+        guard let subscription = subscription(of: before), !isOver(subscription) else { return }
+        let subscriptionID = subscription["id"].text
+        if subscription["status"].string == "active" {
+            change(.subscription, subscriptionID, event: "customer.subscription.updated") {
+                $0["status"] = "past_due"
+            }
+        }
+        if isRenewal, next == nil { cancelNow(subscriptionID, reason: "payment_failed") }
+    }
+
+    mutating func retryPaymentIfDue(of id: String) {
+        guard let invoice = get(.invoice, id), invoice["status"].string == "open",
+            let next = invoice["next_payment_attempt"].int,
+            next <= now(for: invoice["customer"].string)
+        else { return }
+        _ = collect(id, offSession: true)
+    }
+
+    /// What an invoice that is paid, void or written off means for its subscription.
+    mutating func invoiceIsSettled(_ invoice: JSON) {
+        guard let subscription = subscription(of: invoice),
+            subscription["latest_invoice"].reference == invoice["id"].string
+        else { return }
+        let id = subscription["id"].text
+        switch (subscription["status"].text, invoice["status"].text) {
+        case ("incomplete", "paid"), ("past_due", _), ("unpaid", _):
+            let instant = now(for: subscription["customer"].string)
+            change(.subscription, id, event: "customer.subscription.updated") { subscription in
+                let isTrialing = subscription["trial_end"].int.map { $0 > instant } ?? false
+                subscription["status"] = isTrialing ? "trialing" : "active"
+            }
+            refreshEntitlements(of: invoice["customer"].text)
+        case ("incomplete", "void"): expire(id)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,105 @@
+/// One line of an invoice before it has an id.
+struct InvoiceLine: Hashable, Sendable {
+    var amount: Int
+    var description: String
+    var price: JSON
+    var quantity: Int
+    var start: Int
+    var end: Int
+    var subscription: String?
+    var subscriptionItem: String?
+    var invoiceItem: String?
+    var isProration = false
+    var metadata: JSON = [:]
+    var prorationDetails: JSON = .null
+
+    /// "1 × Pro (at $9.99 / month)", as Stripe describes a line.
+    static func description(_ quantity: Int, _ product: String, _ price: JSON) -> String {
+        let amount = Money.words(price["unit_amount"].count, price["currency"].text)
+        let recurring = price["recurring"]
+        guard !recurring.isNull else { return product }
+        let count = recurring["interval_count"].count
+        let interval = recurring["interval"].text
+        let every = count > 1 ? "every \(count) \(interval)s" : "/ \(interval)"
+        return "\(quantity) × \(product) (at \(amount) \(every))"
+    }
+}
+
+/// Amounts in words, for descriptions and pages.
+enum Money {
+    private static let withoutMinorUnit: Set<String> = [
+        "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf",
+        "xof", "xpf",
+    ]
+
+    /// "$9.99", "9.99 CHF".
+    static func words(_ amount: Int, _ currency: String) -> String {
+        let sign = amount < 0 ? "−" : ""
+        var figure = String(abs(amount))
+        if !withoutMinorUnit.contains(currency) {
+            let padded = String(repeating: "0", count: max(0, 3 - figure.count)) + figure
+            figure = padded.dropLast(2) + "." + padded.suffix(2)
+        }
+        return switch currency {
+        case "usd": "\(sign)$\(figure)"
+        case "eur": "\(sign)€\(figure)"
+        case "gbp": "\(sign)£\(figure)"
+        case "jpy": "\(sign)¥\(figure)"
+        default: "\(sign)\(figure) \(currency.uppercased())"
+        }
+    }
+}
+
+extension World {
+    func productName(of price: JSON) -> String {
+        get(.product, price["product"].reference)?["name"].string ?? "Product"
+    }
+
+    mutating func lineObject(_ line: InvoiceLine, invoice: String) -> JSON {
+        var parent: JSON
+        if let item = line.subscriptionItem {
+            parent = [
+                "type": "subscription_item_details", "invoice_item_details": .null,
+                "subscription_item_details": [
+                    "invoice_item": JSON(line.invoiceItem), "proration": .bool(line.isProration),
+                    "proration_details": line.prorationDetails,
+                    "subscription": JSON(line.subscription), "subscription_item": .string(item),
+                ],
+            ]
+        } else {
+            parent = [
+                "type": "invoice_item_details", "subscription_item_details": .null,
+                "invoice_item_details": [
+                    "invoice_item": JSON(line.invoiceItem), "proration": .bool(line.isProration),
+                    "proration_details": line.prorationDetails,
+                    "subscription": JSON(line.subscription),
+                ],
+            ]
+            if line.invoiceItem == nil { parent["invoice_item_details"]["invoice_item"] = "" }
+        }
+        return .object(
+            nulls: "",
+            [
+                "id": .string("il_" + random.token(24)), "object": "line_item",
+                "amount": .int(line.amount), "subtotal": .int(line.amount),
+                "currency": line.price["currency"], "description": .string(line.description),
+                "discount_amounts": [], "discountable": .bool(!line.isProration), "discounts": [],
+                "invoice": .string(invoice), "livemode": false, "metadata": line.metadata,
+                "parent": parent,
+                "period": ["start": .int(line.start), "end": .int(line.end)],
+                "pretax_credit_amounts": [],
+                "pricing": [
+                    "type": "price_details",
+                    "price_details": [
+                        "price": line.price["id"],
+                        "product": .string(line.price["product"].reference ?? ""),
+                    ],
+                    "unit_amount_decimal": line.price["unit_amount_decimal"],
+                ],
+                "quantity": .int(line.quantity),
+                "quantity_decimal": .string(String(line.quantity)),
+                "subscription": JSON(line.subscription), "taxes": [],
+            ]
+        )
+    }
+}

@@ -1,0 +1,176 @@
+extension World {
+    static let invoiceRoutes: [Route] = [
+        .get("invoices") { world, call in
+            let customer = try call.parameters.string("customer")
+            let subscription = try call.parameters.string("subscription")
+            let status = try call.parameters.string("status")
+            call.parameters.ignore("collection_method", "due_date")
+            return try world.list(.invoice, &call) { invoice in
+                (customer.map { invoice["customer"].string == $0 } ?? true)
+                    && (status.map { invoice["status"].string == $0 } ?? true)
+                    && (subscription.map {
+                        invoice["parent"]["subscription_details"]["subscription"].string == $0
+                    } ?? true)
+            }
+        },
+        .post("invoices") { world, call in try world.createInvoice(&call) },
+        .get("invoices/search") { world, call in try world.search(.invoice, &call) },
+        .get("invoices/:id") { world, call in try world.find(.invoice, call.ids[0]) },
+        .post("invoices/:id") { world, call in
+            var invoice = try world.find(.invoice, call.ids[0])
+            try call.parameters.metadata(into: &invoice)
+            try call.parameters.patch(&invoice, "description", "footer")
+            try call.parameters.patchBool(&invoice, "auto_advance")
+            if let method = try call.parameters.string("default_payment_method") {
+                invoice["default_payment_method"] = try world.find(
+                    .paymentMethod,
+                    method,
+                    param: "default_payment_method"
+                )["id"]
+            }
+            let changed = invoice
+            return world.change(.invoice, call.ids[0], event: "invoice.updated") { $0 = changed }
+        },
+        .delete("invoices/:id") { world, call in
+            let invoice = try world.find(.invoice, call.ids[0])
+            guard invoice["status"].string == "draft" else {
+                throw APIError.invalid(
+                    "You can only delete draft invoices.",
+                    code: "invoice_not_editable"
+                )
+            }
+            world.emit("invoice.deleted", invoice)
+            return world.delete(.invoice, call.ids[0])
+        },
+        .get("invoices/:id/lines") { world, call in
+            let invoice = try world.find(.invoice, call.ids[0])
+            return try Self.page(
+                invoice["lines"].elements,
+                &call,
+                url: "/v1/invoices/\(call.ids[0])/lines"
+            )
+        },
+        .post("invoices/:id/finalize") { world, call in
+            let invoice = try world.find(.invoice, call.ids[0])
+            guard invoice["status"].string == "draft" else {
+                throw APIError.invalid(
+                    "This invoice is already finalized, you can't re-finalize a non-draft invoice.",
+                    code: "invoice_not_editable"
+                )
+            }
+            _ = try call.parameters.bool("auto_advance")
+            world.finalize(call.ids[0])
+            return try world.find(.invoice, call.ids[0])
+        },
+        .post("invoices/:id/pay") { world, call in try world.pay(&call) },
+        .post("invoices/:id/void") { world, call in
+            try world.requireOpen(call.ids[0])
+            world.close(call.ids[0], as: "void")
+            return try world.find(.invoice, call.ids[0])
+        },
+        .post("invoices/:id/mark_uncollectible") { world, call in
+            try world.requireOpen(call.ids[0])
+            world.close(call.ids[0], as: "uncollectible")
+            return try world.find(.invoice, call.ids[0])
+        },
+        .post("invoices/:id/send") { world, call in
+            if try world.find(.invoice, call.ids[0])["status"].string == "draft" {
+                world.finalize(call.ids[0])
+            }
+            let invoice = try world.find(.invoice, call.ids[0])
+            world.emit("invoice.sent", invoice)
+            return invoice
+        },
+        .get("invoice_payments") { world, call in
+            let invoice = try call.parameters.string("invoice")
+            let status = try call.parameters.string("status")
+            let intent = try call.parameters.object("payment") { part in
+                _ = try part.required("type")
+                return try part.string("payment_intent")
+            }
+            return try world.list(.invoicePayment, &call) { payment in
+                (invoice.map { payment["invoice"].string == $0 } ?? true)
+                    && (status.map { payment["status"].string == $0 } ?? true)
+                    && (intent.map { payment["payment"]["payment_intent"].string == $0 } ?? true)
+            }
+        },
+        .get("invoice_payments/:id") { world, call in try world.find(.invoicePayment, call.ids[0])
+        },
+    ]
+
+    private func requireOpen(_ id: String) throws {
+        let status = try find(.invoice, id)["status"].text
+        guard status == "open" || status == "uncollectible" else {
+            throw APIError.invalid(
+                "You can only pass in open invoices. This invoice isn't open.",
+                code: "invoice_not_editable"
+            )
+        }
+    }
+
+    private mutating func pay(_ call: inout Call) throws -> JSON {
+        let id = call.ids[0]
+        if try find(.invoice, id)["status"].string == "draft" { finalize(id) }
+        guard try find(.invoice, id)["status"].string != "paid" else {
+            throw APIError.invalid("Invoice is already paid", code: "invoice_already_paid")
+        }
+        try requireOpen(id)
+        let method = try call.parameters.string("payment_method").map { try paymentMethod($0) }
+        let offSession = try call.parameters.bool("off_session") ?? true
+        let outOfBand = try call.parameters.bool("paid_out_of_band") ?? false
+        call.parameters.ignore("forgive", "mandate", "source")
+        guard !outOfBand else {
+            markPaid(id, intent: nil, outOfBand: true)
+            return try find(.invoice, id)
+        }
+        switch collect(id, with: method, offSession: offSession) {
+        case .succeeded: return try find(.invoice, id)
+        case .declined(let decline):
+            throw refusal(decline, intent: get(.invoice, id)?["_payment_intent"].string ?? "")
+        case .requiresAction:
+            var error = APIError.card(.authenticationRequired)
+            error.code = "invoice_payment_intent_requires_action"
+            error.message =
+                "Payment for this invoice requires additional user action before it "
+                + "can be completed successfully."
+            throw error
+        }
+    }
+
+    private mutating func createInvoice(_ call: inout Call) throws -> JSON {
+        let customer = try call.parameters.required("customer")
+        _ = try find(.customer, customer, param: "customer")
+        let subscriptionID = try call.parameters.string("subscription")
+        let subscription = try subscriptionID.map {
+            try find(.subscription, $0, param: "subscription")
+        }
+        let currency = try call.parameters.string("currency")
+        let advances = try call.parameters.bool("auto_advance") ?? false
+        let includes =
+            try call.parameters.choice(
+                "pending_invoice_items_behavior",
+                of: ["include", "exclude"]
+            ) != "exclude"
+        let instant = now(for: customer)
+        let lines = includes ? takePendingItems(of: customer, subscription: subscriptionID) : []
+        var invoice = addInvoice(
+            InvoiceOrder(
+                customer: customer,
+                subscription: subscription,
+                reason: "manual",
+                currency: currency ?? lines.first?.price["currency"].string ?? "usd",
+                lines: lines,
+                periodStart: instant,
+                periodEnd: instant,
+                finalizesByItself: advances
+            )
+        )
+        assignPendingItems(lines, to: invoice["id"].text)
+        invoice["auto_advance"] = .bool(advances)
+        try call.parameters.metadata(into: &invoice)
+        try call.parameters.patch(&invoice, "description", "footer", "collection_method")
+        call.parameters.ignore("days_until_due", "default_payment_method", "payment_settings")
+        put(.invoice, invoice)
+        return invoice
+    }
+}

@@ -1,0 +1,215 @@
+extension World {
+    /// What a new invoice is for.
+    struct InvoiceOrder {
+        var customer: String
+        var subscription: JSON?
+        var reason: String
+        var currency: String
+        var lines: [InvoiceLine]
+        var periodStart: Int
+        var periodEnd: Int
+        var finalizesByItself = true
+    }
+
+    /// Makes a draft and announces it. https://docs.stripe.com/api/invoices/object
+    mutating func addInvoice(_ order: InvoiceOrder) -> JSON {
+        let instant = now(for: order.customer)
+        let customer = get(.customer, order.customer) ?? .null
+        let id = newID(.invoice)
+        let lines = order.lines.map { lineObject($0, invoice: id) }
+        let subtotal = order.lines.map(\.amount).reduce(0, +)
+        let subscription = order.subscription
+        var parent: JSON = .null
+        if let subscription {
+            parent = [
+                "type": "subscription_details", "quote_details": .null,
+                "subscription_details": .object(
+                    nulls: "subscription_proration_date",
+                    ["subscription": subscription["id"], "metadata": subscription["metadata"]]
+                ),
+            ]
+        }
+        var invoice = blank(
+            .invoice,
+            id: id,
+            created: instant,
+            nulls: """
+                account_tax_ids amount_paid_off_stripe application automatically_finalizes_at \
+                custom_fields customer_account customer_tax_ids default_payment_method \
+                default_source description due_date effective_at ending_balance footer from_invoice \
+                hosted_invoice_url invoice_pdf last_finalization_error latest_revision \
+                next_payment_attempt number on_behalf_of receipt_number rendering shipping_cost \
+                shipping_details statement_descriptor status_details threshold_reason \
+                webhooks_delivered_at
+                """,
+            [
+                "account_country": "US", "account_name": "Tollgate sandbox", "amount_due": 0,
+                "amount_overpaid": 0, "amount_paid": 0, "amount_remaining": 0, "amount_shipping": 0,
+                "attempt_count": 0, "attempted": false, "auto_advance": true,
+                "automatic_tax": .object(
+                    nulls: "disabled_reason liability provider status",
+                    ["enabled": false]
+                ),
+                "billing_reason": .string(order.reason),
+                "collection_method": subscription?["collection_method"] ?? "charge_automatically",
+                "currency": .string(order.currency), "customer": .string(order.customer),
+                "customer_address": customer["address"], "customer_email": customer["email"],
+                "customer_name": customer["name"], "customer_phone": customer["phone"],
+                "customer_shipping": customer["shipping"],
+                "customer_tax_exempt": customer["tax_exempt"], "default_tax_rates": [],
+                "discounts": subscription?["discounts"] ?? [],
+                "issuer": .object(nulls: "account", ["type": "self"]),
+                "lines": Self.list(lines, url: "/v1/invoices/\(id)/lines"), "parent": parent,
+                "payment_settings": .object(
+                    nulls: "default_mandate payment_method_options payment_method_types",
+                    [:]
+                ),
+                "period_start": .int(order.periodStart), "period_end": .int(order.periodEnd),
+                "post_payment_credit_notes_amount": 0, "pre_payment_credit_notes_amount": 0,
+                "starting_balance": 0, "status": "draft",
+                "status_transitions": .object(
+                    nulls: "finalized_at marked_uncollectible_at paid_at voided_at",
+                    [:]
+                ),
+                "subtotal": .int(subtotal), "subtotal_excluding_tax": .int(subtotal),
+                "test_clock": customer["test_clock"], "total": .int(subtotal),
+                "total_discount_amounts": [], "total_excluding_tax": .int(subtotal),
+                "total_pretax_credit_amounts": [], "total_taxes": [],
+            ]
+        )
+        discount(&invoice)
+        Self.sum(&invoice, balance: customer["balance"].count)
+        if order.finalizesByItself {
+            invoice["automatically_finalizes_at"] = .int(instant + 3_600)
+            invoice["next_payment_attempt"] = .int(instant + 3_600)
+            schedule(.finalizeInvoice(id), at: instant + 3_600, for: order.customer)
+        }
+        return add(.invoice, invoice, event: "invoice.created")
+    }
+
+    /// Sums up what is due after the customer's balance; a negative balance is credit.
+    static func sum(_ invoice: inout JSON, balance: Int) {
+        let total = invoice["total"].count
+        let due = max(0, total + balance)
+        invoice["starting_balance"] = .int(balance)
+        invoice["amount_due"] = .int(due)
+        invoice["amount_remaining"] = .int(due)
+    }
+
+    /// Adds lines to a draft.
+    mutating func addLines(_ lines: [InvoiceLine], to id: String) {
+        let objects = lines.map { lineObject($0, invoice: id) }
+        let balance =
+            get(.customer, get(.invoice, id)?["customer"].reference)?["balance"].count ?? 0
+        var invoice = get(.invoice, id) ?? .null
+        let subtotal = invoice["subtotal"].count + lines.map(\.amount).reduce(0, +)
+        invoice["lines"]["data"] = .array(invoice["lines"].elements + objects)
+        for name in ["subtotal", "subtotal_excluding_tax", "total", "total_excluding_tax"] {
+            invoice[name] = .int(subtotal)
+        }
+        discount(&invoice)
+        Self.sum(&invoice, balance: balance)
+        let changed = invoice
+        change(.invoice, id, event: "invoice.updated") { $0 = changed }
+    }
+
+    /// Draft → open, with a number; what is due becomes final.
+    mutating func finalize(_ id: String) {
+        guard let draft = get(.invoice, id), draft["status"].string == "draft" else { return }
+        let customer = draft["customer"].text
+        let instant = now(for: customer)
+        let holder = get(.customer, customer) ?? .null
+        let sequence = holder["next_invoice_sequence"].int ?? 1
+        let digits = String(sequence)
+        let number =
+            holder["invoice_prefix"].text + "-"
+            + String(repeating: "0", count: max(0, 4 - digits.count))
+            + digits
+        let balance = holder["balance"].count
+        let total = draft["total"].count
+        let left = min(0, total + balance)  // Credit that is left over; a debt is in the sum.
+        if holder["deleted"].bool != true {
+            change(.customer, customer, event: balance == left ? nil : "customer.updated") {
+                $0["next_invoice_sequence"] = .int(sequence + 1)
+                $0["balance"] = .int(left)
+                if $0["currency"].isNull { $0["currency"] = draft["currency"] }
+            }
+        }
+        let baseURL = baseURL
+        let open = change(.invoice, id) { invoice in
+            Self.sum(&invoice, balance: balance)
+            invoice["ending_balance"] = .int(left)
+            invoice["status"] = "open"
+            invoice["number"] = .string(number)
+            invoice["effective_at"] = .int(instant)
+            invoice["automatically_finalizes_at"] = .null
+            invoice["status_transitions"]["finalized_at"] = .int(instant)
+            invoice["hosted_invoice_url"] = .string("\(baseURL)/i/\(id)")
+            invoice["invoice_pdf"] = .string("\(baseURL)/i/\(id)/pdf")
+        }
+        emit("invoice.finalized", open)
+    }
+
+    /// The hour after the creation of a renewal's invoice is over.
+    ///
+    /// While an endpoint has not taken `invoice.created`, Stripe waits up to 72 hours.
+    mutating func finalizeIfDue(_ id: String) {
+        guard let invoice = get(.invoice, id), invoice["status"].string == "draft",
+            invoice["auto_advance"].bool == true
+        else { return }
+        let customer = invoice["customer"].text
+        let instant = now(for: customer)
+        let isUnanswered = deliveries.contains { delivery in
+            let event = get(.event, delivery.event) ?? .null
+            return event["type"].string == "invoice.created" && delivery.attempts > 0
+                && event["data"]["object"]["id"].string == id
+        }
+        if isUnanswered, instant < invoice["created"].count + 72 * 3_600 {
+            schedule(.finalizeInvoice(id), at: instant + 3_600, for: customer)
+            return
+        }
+        let subscription = get(
+            .subscription,
+            invoice["parent"]["subscription_details"]["subscription"].reference
+        )
+        guard subscription?["status"].string != "unpaid" else { return }
+        if pausesCollection(of: subscription, for: id) { return }
+        finalize(id)
+        _ = collect(id, offSession: true)
+    }
+
+    /// What `pause_collection` does with an invoice instead of collecting it.
+    private mutating func pausesCollection(of subscription: JSON?, for invoice: String) -> Bool {
+        switch subscription?["pause_collection"]["behavior"].string {
+        case "keep_as_draft":
+            change(.invoice, invoice) { $0["auto_advance"] = false }
+        case "mark_uncollectible":
+            finalize(invoice)
+            close(invoice, as: "uncollectible")
+        case "void":
+            finalize(invoice)
+            close(invoice, as: "void")
+        default: return false
+        }
+        return true
+    }
+
+    /// Ends an open invoice without money.
+    mutating func close(_ id: String, as status: String) {
+        guard let invoice = get(.invoice, id) else { return }
+        let instant = now(for: invoice["customer"].string)
+        let closed = change(.invoice, id) { invoice in
+            invoice["status"] = .string(status)
+            invoice["auto_advance"] = false
+            invoice["next_payment_attempt"] = .null
+            invoice["status_transitions"][
+                status == "void" ? "voided_at" : "marked_uncollectible_at"
+            ] = .int(instant)
+        }
+        emit(status == "void" ? "invoice.voided" : "invoice.marked_uncollectible", closed)
+        if let intent = invoice["_payment_intent"].string {
+            cancelIntent(intent, reason: status == "void" ? "void_invoice" : "failed_invoice")
+        }
+        invoiceIsSettled(closed)
+    }
+}

@@ -1,0 +1,185 @@
+extension World {
+    /// Puts an item on another price or quantity and settles the difference.
+    /// - Parameter behavior: `create_prorations`, `always_invoice` or `none`.
+    mutating func changeItem(
+        _ itemID: String,
+        of id: String,
+        price: JSON?,
+        quantity: Int?,
+        behavior: String,
+        prorationDate: Int? = nil
+    ) throws {
+        guard let before = get(.subscription, id),
+            let old = before["items"].elements.first(where: { $0["id"].string == itemID })
+        else { throw APIError.noSuch("subscription_item", itemID, param: "items[0][id]") }
+        let customer = before["customer"].text
+        let instant = prorationDate ?? now(for: customer)
+        var item = old
+        if let price {
+            item["price"] = price
+            item["plan"] = Self.plan(of: price)
+            item["quantity"] = 1  // Unless a quantity is sent along.
+            item["_features"] = JSON(features(of: price))
+        }
+        if let quantity { item["quantity"] = .int(quantity) }
+        let changesInterval =
+            old["price"]["recurring"]["interval"] != item["price"]["recurring"]["interval"]
+            || old["price"]["recurring"]["interval_count"]
+                != item["price"]["recurring"]["interval_count"]
+        let isTrialing = before["status"].string == "trialing"
+        if changesInterval, !isTrialing {
+            // The anchor stays; the item's period now runs to the anchor's next day of the new kind.
+            let cycle = BillingCycle(
+                anchor: before["billing_cycle_anchor"].count,
+                recurring: item["price"]["recurring"]
+            )
+            item["current_period_start"] = .int(instant)
+            item["current_period_end"] = .int(cycle.next(after: instant))
+        }
+        let changed = item
+        var after = before
+        after["items"]["data"] = .array(
+            before["items"].elements.map { $0["id"].string == itemID ? changed : $0 }
+        )
+        put(.subscription, after)
+        guard behavior != "none" || changesInterval, !isTrialing else { return }
+        let lines = prorationLines(
+            from: old,
+            to: changed,
+            subscription: before,
+            at: instant,
+            startsAnew: changesInterval,
+            credits: behavior != "none"
+        )
+        try settle(
+            lines,
+            of: id,
+            customer: customer,
+            now: behavior == "always_invoice" || changesInterval
+        )
+    }
+
+    /// Credit for the unused time of the old price, debit for the remaining time of the new one.
+    func prorationLines(
+        from old: JSON,
+        to new: JSON,
+        subscription: JSON,
+        at instant: Int,
+        startsAnew: Bool,
+        credits: Bool = true
+    ) -> [InvoiceLine] {
+        let start = old["current_period_start"].count
+        let end = old["current_period_end"].count
+        guard instant < end else { return [] }
+        let day = CalendarDate(instant).words
+        func line(_ item: JSON, amount: Int, words: String, end: Int) -> InvoiceLine {
+            InvoiceLine(
+                amount: amount,
+                description: "\(words) \(productName(of: item["price"])) after \(day)",
+                price: item["price"],
+                quantity: item["quantity"].int ?? 1,
+                start: instant,
+                end: end,
+                subscription: subscription["id"].string,
+                subscriptionItem: item["id"].string,
+                isProration: true,
+                metadata: subscription["metadata"]
+            )
+        }
+        let oldAmount = old["price"]["unit_amount"].count * (old["quantity"].int ?? 1)
+        let newAmount = new["price"]["unit_amount"].count * (new["quantity"].int ?? 1)
+        var lines: [InvoiceLine] = []
+        if credits {
+            var credit = line(
+                old,
+                amount: -Proration.share(of: oldAmount, from: instant, start: start, end: end),
+                words: "Unused time on",
+                end: end
+            )
+            credit.prorationDetails = ["credited_items": creditedItems(old)]
+            lines.append(credit)
+        }
+        if startsAnew {
+            var debit = line(
+                new,
+                amount: newAmount,
+                words: "Remaining time on",
+                end: new["current_period_end"].count
+            )
+            debit.description = InvoiceLine.description(
+                debit.quantity,
+                productName(of: new["price"]),
+                new["price"]
+            )
+            debit.isProration = false
+            lines.append(debit)
+        } else {
+            lines.append(
+                line(
+                    new,
+                    amount: Proration.share(of: newAmount, from: instant, start: start, end: end),
+                    words: "Remaining time on",
+                    end: end
+                )
+            )
+        }
+        return lines
+    }
+
+    /// The invoice line that a credit gives back.
+    private func creditedItems(_ item: JSON) -> JSON {
+        for invoice in all(.invoice).reversed() {
+            let line = invoice["lines"].elements.first { line in
+                let details = line["parent"]["subscription_item_details"]
+                return details["subscription_item"] == item["id"]
+                    && details["proration"].bool == false && line["amount"].count > 0
+            }
+            if let line {
+                return ["invoice": invoice["id"], "invoice_line_items": [line["id"]]]
+            }
+        }
+        return .null
+    }
+
+    /// Leaves lines for the next invoice, or bills them at once.
+    mutating func settle(
+        _ lines: [InvoiceLine],
+        of id: String,
+        customer: String,
+        now isImmediate: Bool
+    ) throws {
+        guard !lines.isEmpty else { return }
+        for line in lines { addPendingItem(line, customer: customer) }
+        guard isImmediate else { return }
+        let instant = now(for: customer)
+        let subscription = get(.subscription, id) ?? .null
+        let pending = takePendingItems(of: customer, subscription: id)
+        let invoice = addInvoice(
+            InvoiceOrder(
+                customer: customer,
+                subscription: subscription,
+                reason: "subscription_update",
+                currency: subscription["currency"].text,
+                lines: pending,
+                periodStart: instant,
+                periodEnd: instant,
+                finalizesByItself: false
+            )
+        )
+        let invoiceID = invoice["id"].text
+        assignPendingItems(pending, to: invoiceID)
+        change(.subscription, id) { $0["latest_invoice"] = .string(invoiceID) }
+        finalize(invoiceID)
+        _ = collect(invoiceID, offSession: true)
+    }
+
+    /// Plans the end of a subscription for the end of its period, or takes that back.
+    mutating func setCancelAtPeriodEnd(_ subscription: inout JSON, _ cancels: Bool) {
+        let instant = now(for: subscription["customer"].string)
+        let end = subscription["items"].elements.compactMap { $0["current_period_end"].int }.max()
+        subscription["cancel_at_period_end"] = .bool(cancels)
+        subscription["cancel_at"] = cancels ? JSON(end) : .null
+        subscription["canceled_at"] = cancels ? .int(instant) : .null
+        subscription["cancellation_details"]["reason"] = cancels ? "cancellation_requested" : .null
+    }
+}

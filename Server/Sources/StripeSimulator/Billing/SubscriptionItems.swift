@@ -1,0 +1,184 @@
+extension World {
+    /// Adds a product to a running subscription, for the rest of its period.
+    @discardableResult
+    mutating func addItem(
+        _ item: SubscriptionOrder.Item,
+        to id: String,
+        behavior: String
+    ) throws -> String {
+        let before = try find(.subscription, id, param: "subscription")
+        let customer = before["customer"].text
+        let instant = now(for: customer)
+        let cycle = BillingCycle(
+            anchor: before["billing_cycle_anchor"].count,
+            recurring: item.price["recurring"]
+        )
+        let end = cycle.next(after: instant)
+        let itemID = newID(.subscriptionItem)
+        let object = itemObject(
+            itemID,
+            item,
+            subscription: id,
+            start: instant,
+            end: end,
+            created: instant
+        )
+        change(.subscription, id) { subscription in
+            subscription["items"]["data"] = .array(subscription["items"].elements + [object])
+        }
+        guard behavior != "none", before["status"].string != "trialing" else { return itemID }
+        let length = cycle.boundary(1) - cycle.anchor
+        let amount = Proration.share(
+            of: item.price["unit_amount"].count * item.quantity,
+            from: instant,
+            start: end - length,
+            end: end
+        )
+        let line = InvoiceLine(
+            amount: amount,
+            description: "Remaining time on \(productName(of: item.price)) after "
+                + CalendarDate(instant).words,
+            price: item.price,
+            quantity: item.quantity,
+            start: instant,
+            end: end,
+            subscription: id,
+            subscriptionItem: itemID,
+            isProration: true,
+            metadata: before["metadata"]
+        )
+        try settle([line], of: id, customer: customer, now: behavior == "always_invoice")
+        return itemID
+    }
+
+    /// Takes a product out of a running subscription.
+    mutating func removeItem(_ itemID: String, of id: String, behavior: String) throws {
+        let before = try find(.subscription, id)
+        guard let item = before["items"].elements.first(where: { $0["id"].string == itemID }) else {
+            throw APIError.noSuch("subscription_item", itemID, param: "items[0][id]")
+        }
+        guard before["items"].elements.count > 1 else {
+            throw APIError.invalid("A subscription must have at least one active plan.")
+        }
+        change(.subscription, id) { subscription in
+            subscription["items"]["data"] = .array(
+                subscription["items"].elements.filter { $0["id"].string != itemID }
+            )
+        }
+        guard behavior != "none", before["status"].string != "trialing" else { return }
+        let customer = before["customer"].text
+        let credit = prorationLines(
+            from: item,
+            to: item,
+            subscription: before,
+            at: now(for: customer),
+            startsAnew: false
+        ).prefix(1)
+        try settle(Array(credit), of: id, customer: customer, now: behavior == "always_invoice")
+    }
+
+    /// Begins a new period at `instant` for every item and bills it.
+    mutating func renewPaused(_ id: String, at instant: Int) {
+        change(.subscription, id) { subscription in
+            subscription["items"]["data"] = .array(
+                subscription["items"].elements.map { item in
+                    var item = item
+                    item["current_period_end"] = .int(instant)
+                    return item
+                }
+            )
+        }
+        rollPeriod(of: id)
+    }
+
+    private func holder(of item: String) -> JSON? {
+        all(.subscription).first { subscription in
+            subscription["items"].elements.contains { $0["id"].string == item }
+        }
+    }
+
+    private func findItem(_ id: String) throws -> (item: JSON, subscription: JSON) {
+        guard let holder = holder(of: id),
+            let item = holder["items"].elements.first(where: { $0["id"].string == id })
+        else { throw APIError.noSuch("subscription_item", id) }
+        return (item, holder)
+    }
+
+    static let subscriptionItemRoutes: [Route] = [
+        .get("subscription_items") { world, call in
+            let id = try call.parameters.required("subscription")
+            let subscription = try world.find(.subscription, id, param: "subscription")
+            return try Self.page(
+                subscription["items"].elements,
+                &call,
+                url: "/v1/subscription_items"
+            )
+        },
+        .get("subscription_items/:id") { world, call in try world.findItem(call.ids[0]).item },
+        .post("subscription_items") { world, call in
+            let id = try call.parameters.required("subscription")
+            let before = try world.find(.subscription, id, param: "subscription")
+            let behavior = try call.parameters.string("proration_behavior")
+            let price = try world.price(in: &call.parameters)
+            let quantity = try call.parameters.int("quantity", in: 0...1_000_000) ?? 1
+            var noted: JSON = ["metadata": [:]]
+            try call.parameters.metadata(into: &noted)
+            call.parameters.ignore("payment_behavior", "proration_date")
+            let item = try world.addItem(
+                SubscriptionOrder.Item(
+                    price: price,
+                    quantity: quantity,
+                    metadata: noted["metadata"]
+                ),
+                to: id,
+                behavior: behavior ?? "create_prorations"
+            )
+            world.announceChange(of: before)
+            return try world.findItem(item).item
+        },
+        .post("subscription_items/:id") { world, call in
+            let (_, before) = try world.findItem(call.ids[0])
+            let behavior = try call.parameters.string("proration_behavior")
+            let date = try call.parameters.int("proration_date")
+            let changesPrice = call.parameters.has("price") || call.parameters.has("price_data")
+            let price = changesPrice ? try world.price(in: &call.parameters) : nil
+            let quantity = try call.parameters.int("quantity", in: 0...1_000_000)
+            call.parameters.ignore("payment_behavior", "off_session", "metadata")
+            try world.changeItem(
+                call.ids[0],
+                of: before["id"].text,
+                price: price,
+                quantity: quantity,
+                behavior: behavior ?? "create_prorations",
+                prorationDate: date
+            )
+            world.announceChange(of: before)
+            return try world.findItem(call.ids[0]).item
+        },
+        .delete("subscription_items/:id") { world, call in
+            let (_, before) = try world.findItem(call.ids[0])
+            let behavior = try call.parameters.string("proration_behavior")
+            call.parameters.ignore("clear_usage", "payment_behavior", "proration_date")
+            try world.removeItem(
+                call.ids[0],
+                of: before["id"].text,
+                behavior: behavior ?? "create_prorations"
+            )
+            world.announceChange(of: before)
+            return [
+                "id": .string(call.ids[0]), "object": "subscription_item", "deleted": true,
+            ]
+        },
+    ]
+
+    /// Announces what changed since `before`, if anything did.
+    mutating func announceChange(of before: JSON) {
+        let id = before["id"].text
+        scheduleNext(of: id)
+        guard let after = get(.subscription, id),
+            let previous = Self.previousAttributes(before, after)
+        else { return }
+        emit("customer.subscription.updated", after, previous: previous)
+        refreshEntitlements(of: after["customer"].text)
+    }
+}

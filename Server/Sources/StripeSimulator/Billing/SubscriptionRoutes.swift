@@ -1,0 +1,410 @@
+extension World {
+    static let subscriptionRoutes: [Route] = [
+        .post("subscriptions") { world, call in try world.createSubscription(&call) },
+        .get("subscriptions") { world, call in
+            let customer = try call.parameters.string("customer")
+            let price = try call.parameters.string("price")
+            let status = try call.parameters.string("status")
+            let clock = try call.parameters.string("test_clock")
+            call.parameters.ignore(
+                "collection_method",
+                "current_period_end",
+                "current_period_start"
+            )
+            return try world.list(.subscription, &call) { subscription in
+                (customer.map { subscription["customer"].string == $0 } ?? true)
+                    && (clock.map { subscription["test_clock"].string == $0 } ?? true)
+                    && Self.isListed(subscription, status: status)
+                    && (price.map { price in
+                        subscription["items"].elements.contains {
+                            $0["price"]["id"].string == price
+                        }
+                    } ?? true)
+            }
+        },
+        .get("subscriptions/search") { world, call in try world.search(.subscription, &call) },
+        .get("subscriptions/:id") { world, call in try world.find(.subscription, call.ids[0]) },
+        .post("subscriptions/:id") { world, call in try world.updateSubscription(&call) },
+        .delete("subscriptions/:id") { world, call in try world.cancelSubscription(&call) },
+        .post("subscriptions/:id/resume") { world, call in try world.resumeSubscription(&call) },
+        .post("subscriptions/:id/pause") { world, call in
+            guard try world.find(.subscription, call.ids[0])["status"].string == "active" else {
+                throw APIError.invalid("Only active subscriptions can be paused.")
+            }
+            call.parameters.ignore("type", "bill_for", "invoicing_behavior")
+            world.pause(call.ids[0])
+            return try world.find(.subscription, call.ids[0])
+        },
+    ]
+
+    private static func isListed(_ subscription: JSON, status: String?) -> Bool {
+        let own = subscription["status"].text
+        switch status {
+        case nil: return own != "canceled" && own != "incomplete_expired"
+        case "all": return true
+        case "ended": return own == "canceled" || own == "incomplete_expired"
+        case let status?: return own == status
+        }
+    }
+
+    private mutating func readItems(
+        _ parameters: inout Parameters,
+        _ field: String
+    ) throws -> [SubscriptionOrder.Item]? {
+        try parameters.objects(field) { part in
+            let price = try price(in: &part)
+            if field == "items", price["recurring"].isNull {
+                throw APIError.invalid(
+                    "The price specified is set to `type=one_time` but this field only accepts "
+                        + "prices with `type=recurring`.",
+                    param: part.name("price")
+                )
+            }
+            var noted: JSON = ["metadata": [:]]
+            try part.metadata(into: &noted)
+            part.ignore("tax_rates", "discounts", "billing_thresholds", "period")
+            return SubscriptionOrder.Item(
+                price: price,
+                quantity: try part.int("quantity", in: 0...1_000_000) ?? 1,
+                metadata: noted["metadata"]
+            )
+        }
+    }
+
+    /// Reads when a trial ends: `trial_end` or `trial_period_days`.
+    func trialEnd(_ parameters: inout Parameters, now instant: Int) throws -> Int? {
+        let days = try parameters.int("trial_period_days", in: 0...730)
+        let sent = try parameters.string("trial_end")
+        if sent == "now" { return nil }
+        if let sent {
+            guard let end = Int(sent), end > instant, end <= instant + 730 * 86_400 else {
+                throw APIError.invalid(
+                    "Invalid timestamp: must be in the future",
+                    param: "trial_end"
+                )
+            }
+            return end
+        }
+        return days.flatMap { $0 > 0 ? instant + $0 * 86_400 : nil }
+    }
+
+    private mutating func createSubscription(_ call: inout Call) throws -> JSON {
+        let customer = try call.parameters.required("customer")
+        _ = try find(.customer, customer, param: "customer")
+        guard let items = try readItems(&call.parameters, "items"), !items.isEmpty else {
+            throw APIError.missing(parameter: "items")
+        }
+        var order = SubscriptionOrder(customer: customer, items: items)
+        order.extras = try readItems(&call.parameters, "add_invoice_items") ?? []
+        let instant = now(for: customer)
+        order.trialEnd = try trialEnd(&call.parameters, now: instant)
+        order.anchor = try call.parameters.int("billing_cycle_anchor")
+        if let anchor = order.anchor, anchor <= instant {
+            throw APIError.invalid(
+                "billing_cycle_anchor must be in the future",
+                param: "billing_cycle_anchor"
+            )
+        }
+        order.cancelAt = try call.parameters.int("cancel_at")
+        order.cancelAtPeriodEnd = try call.parameters.bool("cancel_at_period_end") ?? false
+        order.proratesToAnchor = try call.parameters.string("proration_behavior") != "none"
+        order.description = try call.parameters.string("description")
+        order.offSession = try call.parameters.bool("off_session") ?? false
+        let behaviors = [
+            "allow_incomplete", "default_incomplete", "error_if_incomplete",
+            "pending_if_incomplete",
+        ]
+        order.paymentBehavior =
+            try call.parameters.choice("payment_behavior", of: behaviors) ?? "allow_incomplete"
+        let methods = ["charge_automatically", "send_invoice"]
+        order.collectionMethod =
+            try call.parameters.choice("collection_method", of: methods) ?? "charge_automatically"
+        if let method = try call.parameters.string("default_payment_method") {
+            order.paymentMethod = try find(
+                .paymentMethod,
+                method,
+                param: "default_payment_method"
+            )["id"].string
+        }
+        try call.parameters.object("trial_settings") { part in
+            try part.object("end_behavior") { inner in
+                order.missingPaymentMethod =
+                    try inner.string("missing_payment_method") ?? "create_invoice"
+            }
+        }
+        try call.parameters.object("billing_mode") { part in
+            order.billingMode = try part.string("type") ?? "flexible"
+            part.ignore("flexible")
+        }
+        try call.parameters.object("payment_settings") { part in
+            order.savesPaymentMethod =
+                try part.string("save_default_payment_method") == "on_subscription"
+            part.ignore("payment_method_options", "payment_method_types")
+        }
+        order.discounts =
+            try readDiscounts(
+                &call.parameters,
+                customer: customer,
+                currency: items.first?.price["currency"].string
+            ) ?? []
+        var noted: JSON = ["metadata": [:]]
+        try call.parameters.metadata(into: &noted)
+        order.metadata = noted["metadata"]
+        call.parameters.ignore(
+            "days_until_due",
+            "automatic_tax",
+            "currency",
+            "backdate_start_date"
+        )
+        return try subscribe(order)
+    }
+
+    private mutating func updateSubscription(_ call: inout Call) throws -> JSON {
+        let id = call.ids[0]
+        let before = try find(.subscription, id)
+        if isOver(before) {
+            var ended = before
+            try call.parameters.metadata(into: &ended)
+            call.parameters.ignore("cancellation_details")
+            let changed = ended
+            return change(.subscription, id, event: "customer.subscription.updated") {
+                $0 = changed
+            }
+        }
+        let customer = before["customer"].text
+        let behaviors = ["create_prorations", "always_invoice", "none"]
+        let behavior =
+            try call.parameters.choice("proration_behavior", of: behaviors) ?? "create_prorations"
+        let date = try call.parameters.int("proration_date")
+        call.parameters.ignore("payment_behavior", "off_session")
+        try updateItems(&call, of: id, behavior: behavior, date: date)
+        var after = try find(.subscription, id)
+        try call.parameters.metadata(into: &after)
+        try call.parameters.patch(&after, "description")
+        if let method = try call.parameters.raw("default_payment_method") {
+            after["default_payment_method"] =
+                method.isEmpty
+                ? .null
+                : try find(.paymentMethod, method, param: "default_payment_method")["id"]
+        }
+        if let cancels = try call.parameters.bool("cancel_at_period_end"),
+            cancels != after["cancel_at_period_end"].bool
+        {
+            setCancelAtPeriodEnd(&after, cancels)
+        }
+        if let cancelAt = try call.parameters.raw("cancel_at") {
+            try setCancelAt(&after, cancelAt)
+        }
+        let chosen = try readDiscounts(
+            &call.parameters,
+            customer: customer,
+            currency: after["currency"].string
+        )
+        if let chosen {
+            after["discounts"] = JSON(
+                chosen.map { redeem($0, customer: customer, subscription: id) }
+            )
+        }
+        try call.parameters.object("cancellation_details") { part in
+            var details = after["cancellation_details"]
+            try part.patch(&details, "comment", "feedback")
+            after["cancellation_details"] = details
+        }
+        if call.parameters.has("pause_collection") {
+            after["pause_collection"] = try pauseCollection(&call.parameters)
+        }
+        let endsTrial = try updateTrial(&call.parameters, &after, now: now(for: customer))
+        try updateAnchor(&call.parameters)
+        call.parameters.ignore(
+            "automatic_tax",
+            "collection_method",
+            "days_until_due",
+            "payment_settings",
+            "trial_settings"
+        )
+        put(.subscription, after)
+        scheduleNext(of: id)
+        if endsTrial { rollPeriod(of: id) }
+        let done = get(.subscription, id) ?? after
+        if let previous = Self.previousAttributes(before, done), !endsTrial {
+            emit("customer.subscription.updated", done, previous: previous)
+        }
+        refreshEntitlements(of: customer)
+        return done
+    }
+
+    private mutating func updateItems(
+        _ call: inout Call,
+        of id: String,
+        behavior: String,
+        date: Int?
+    ) throws {
+        typealias Change = (
+            id: String?, price: JSON?, quantity: Int?, isDeleted: Bool, metadata: JSON
+        )
+        let changes = try call.parameters.objects("items") { part -> Change in
+            let item = try part.string("id")
+            let hasPrice = part.has("price") || part.has("price_data")
+            let found = hasPrice ? try price(in: &part) : nil
+            var noted: JSON = ["metadata": [:]]
+            try part.metadata(into: &noted)
+            part.ignore("clear_usage", "tax_rates", "discounts")
+            return (
+                item, found, try part.int("quantity", in: 0...1_000_000),
+                try part.bool("deleted") ?? false, noted["metadata"]
+            )
+        }
+        for change in changes ?? [] {
+            if let item = change.id, change.isDeleted {
+                try removeItem(item, of: id, behavior: behavior)
+            } else if let item = change.id {
+                try changeItem(
+                    item,
+                    of: id,
+                    price: change.price,
+                    quantity: change.quantity,
+                    behavior: behavior,
+                    prorationDate: date
+                )
+            } else if let price = change.price {
+                try addItem(
+                    SubscriptionOrder.Item(
+                        price: price,
+                        quantity: change.quantity ?? 1,
+                        metadata: change.metadata
+                    ),
+                    to: id,
+                    behavior: behavior
+                )
+            }
+        }
+    }
+
+    private func setCancelAt(_ subscription: inout JSON, _ sent: String) throws {
+        let ends = subscription["items"].elements.compactMap { $0["current_period_end"].int }
+        let instant = now(for: subscription["customer"].string)
+        switch sent {
+        case "":
+            subscription["cancel_at"] = .null
+            subscription["canceled_at"] = .null
+            subscription["cancel_at_period_end"] = false
+            return
+        case "min_period_end": subscription["cancel_at"] = JSON(ends.min())
+        case "max_period_end": subscription["cancel_at"] = JSON(ends.max())
+        default:
+            guard let at = Int(sent), at > instant else {
+                throw APIError.invalid(
+                    "Invalid timestamp: must be in the future",
+                    param: "cancel_at"
+                )
+            }
+            subscription["cancel_at"] = .int(at)
+        }
+        subscription["canceled_at"] = .int(instant)
+        subscription["cancellation_details"]["reason"] = "cancellation_requested"
+    }
+
+    private func pauseCollection(_ parameters: inout Parameters) throws -> JSON {
+        let pause = try parameters.object("pause_collection") { part in
+            let behaviors = ["keep_as_draft", "mark_uncollectible", "void"]
+            return JSON.object([
+                "behavior": JSON(try part.choice("behavior", of: behaviors)),
+                "resumes_at": JSON(try part.int("resumes_at")),
+            ])
+        }
+        return pause ?? .null
+    }
+
+    /// - Returns: whether the trial ends now, so that the first paid period begins.
+    private func updateTrial(
+        _ parameters: inout Parameters,
+        _ subscription: inout JSON,
+        now instant: Int
+    ) throws -> Bool {
+        guard let sent = try parameters.string("trial_end") else { return false }
+        let isTrialing = subscription["status"].string == "trialing"
+        let end = sent == "now" ? instant : Int(sent) ?? 0
+        guard end >= instant else {
+            throw APIError.invalid("Invalid timestamp: must be in the future", param: "trial_end")
+        }
+        guard isTrialing || end > instant else { return false }
+        subscription["trial_end"] = .int(end)
+        subscription["billing_cycle_anchor"] = .int(end)
+        if end > instant {
+            subscription["status"] = "trialing"
+            if subscription["trial_start"].isNull { subscription["trial_start"] = .int(instant) }
+        }
+        subscription["items"]["data"] = .array(
+            subscription["items"].elements.map { item in
+                var item = item
+                item["current_period_end"] = .int(end)
+                return item
+            }
+        )
+        return end <= instant
+    }
+
+    /// Both forms of `billing_cycle_anchor` are accepted: text, and `{type}` since endive.
+    private func updateAnchor(_ parameters: inout Parameters) throws {
+        guard let anchor = parameters.verbatim("billing_cycle_anchor") else { return }
+        let type = anchor.string ?? anchor["type"].string
+        guard type == "unchanged" || type == "now" else {
+            throw APIError.invalid("Invalid billing_cycle_anchor", param: "billing_cycle_anchor")
+        }
+    }
+
+    private mutating func cancelSubscription(_ call: inout Call) throws -> JSON {
+        let id = call.ids[0]
+        guard !isOver(try find(.subscription, id)) else {
+            throw APIError.noSuch("subscription", id)
+        }
+        let prorates = try call.parameters.bool("prorate") ?? false
+        let invoices = try call.parameters.bool("invoice_now") ?? false
+        try call.parameters.object("cancellation_details") { part in
+            let before = try find(.subscription, id)
+            var details = before["cancellation_details"]
+            try part.patch(&details, "comment", "feedback")
+            let changed = details
+            change(.subscription, id) { $0["cancellation_details"] = changed }
+        }
+        let before = try find(.subscription, id)
+        let customer = before["customer"].text
+        cancelNow(id, reason: "cancellation_requested")
+        if prorates {
+            let lines = before["items"].elements.compactMap { item in
+                prorationLines(
+                    from: item,
+                    to: item,
+                    subscription: before,
+                    at: now(for: customer),
+                    startsAnew: false
+                ).first
+            }
+            try settle(lines, of: id, customer: customer, now: invoices)
+        }
+        return try find(.subscription, id)
+    }
+
+    private mutating func resumeSubscription(_ call: inout Call) throws -> JSON {
+        let id = call.ids[0]
+        let before = try find(.subscription, id)
+        guard before["status"].string == "paused" else {
+            throw APIError.invalid("Only paused subscriptions can be resumed.")
+        }
+        try updateAnchor(&call.parameters)
+        call.parameters.ignore("proration_behavior", "proration_date")
+        let instant = now(for: before["customer"].string)
+        var after = before
+        after["status"] = "active"
+        after["billing_cycle_anchor"] = .int(instant)
+        put(.subscription, after)
+        renewPaused(id, at: instant)
+        let resumed = try find(.subscription, id)
+        if let previous = Self.previousAttributes(before, resumed) {
+            emit("customer.subscription.updated", resumed, previous: previous)
+        }
+        emit("customer.subscription.resumed", resumed)
+        refreshEntitlements(of: resumed["customer"].text)
+        return resumed
+    }
+}

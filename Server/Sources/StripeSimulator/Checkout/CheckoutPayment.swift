@@ -1,0 +1,335 @@
+/// How the payment of a Checkout session went.
+enum CheckoutOutcome: Hashable, Sendable {
+    /// Where the payer goes next; `nil` if the session names no page.
+    case completed(successURL: String?)
+    case declined(Decline)
+    /// The payer must pass the challenge of their bank first.
+    case requiresAuthentication
+}
+
+/// What the payer filled in.
+struct CheckoutForm: Hashable, Sendable {
+    var details: CardDetails
+    var savesCard = false
+    /// The answer to the bank's challenge, once it was asked.
+    var isAuthenticated = false
+}
+
+extension World {
+    /// The payer presses "Pay".
+    mutating func pay(session id: String, _ form: CheckoutForm) throws -> CheckoutOutcome {
+        let session = try find(.checkoutSession, id)
+        guard session["status"].string == "open" else {
+            throw APIError.invalid(
+                "This Checkout Session is \(session["status"].text) and can no longer be paid.",
+                code: "checkout_session_not_open"
+            )
+        }
+        let method = addPaymentMethod(form.details)
+        switch session["mode"].text {
+        case "subscription": return try startSubscription(session, form, method: method)
+        case "setup": return saveCard(session, form, method: method)
+        default: return takePayment(session, form, method: method)
+        }
+    }
+
+    /// The challenge was not passed.
+    mutating func failChallenge(session id: String) -> Decline {
+        if let intent = get(.checkoutSession, id)?["_payment_intent"].string {
+            let failed = change(.paymentIntent, intent) { intent in
+                intent["status"] = "requires_payment_method"
+                intent["next_action"] = .null
+                intent["payment_method"] = .null
+                intent["last_payment_error"] = .object(
+                    nulls: "param",
+                    [
+                        "type": "invalid_request_error",
+                        "code": .string(Decline.notAuthenticated.code),
+                        "message": .string(Decline.notAuthenticated.message),
+                    ]
+                )
+            }
+            emit("payment_intent.payment_failed", failed)
+        }
+        return .notAuthenticated
+    }
+
+    // MARK: - The three modes
+
+    private mutating func takePayment(
+        _ session: JSON,
+        _ form: CheckoutForm,
+        method: JSON
+    ) -> CheckoutOutcome {
+        let data = session["_payment_intent_data"]
+        let amount = session["amount_total"].count
+        var intentID: String?
+        if amount > 0 {
+            let id = intent(of: session, amount: amount, data: data)
+            switch attempt(
+                id,
+                with: method,
+                offSession: false,
+                isAuthenticated: form.isAuthenticated
+            )
+            {
+            case .succeeded: intentID = id
+            case .declined(let decline): return .declined(decline)
+            case .requiresAction: return .requiresAuthentication
+            }
+        }
+        let saves = form.savesCard || !data["setup_future_usage"].isNull
+        let customer = customer(
+            of: session,
+            form,
+            isNeeded: saves || session["customer_creation"].string == "always"
+        )
+        if let customer, let intentID, session["customer"].isNull {
+            change(.paymentIntent, intentID) { $0["customer"] = .string(customer) }
+            if let charge = get(.paymentIntent, intentID)?["latest_charge"].string {
+                change(.charge, charge) { $0["customer"] = .string(customer) }
+            }
+        }
+        if let customer, saves { attachUnchecked(method["id"].text, to: customer) }
+        return complete(
+            session,
+            form,
+            customer: customer,
+            paymentStatus: amount > 0 ? "paid" : "no_payment_required"
+        ) { $0["payment_intent"] = JSON(intentID) }
+    }
+
+    private mutating func saveCard(
+        _ session: JSON,
+        _ form: CheckoutForm,
+        method: JSON
+    ) -> CheckoutOutcome {
+        let card = form.details.card
+        if card.challenge != .never, !form.isAuthenticated { return .requiresAuthentication }
+        if card.declinesAttachment, let decline = card.decline { return .declined(decline) }
+        if form.isAuthenticated {
+            change(.paymentMethod, method["id"].text) { $0["_set_up"] = true }
+        }
+        let customer = customer(of: session, form, isNeeded: true)
+        if let customer { attachUnchecked(method["id"].text, to: customer) }
+        let data = session["_setup_intent_data"]
+        let made = addSetupIntent(
+            customer: customer,
+            metadata: data["metadata"].members == nil ? [:] : data["metadata"]
+        )
+        let setup = change(.setupIntent, made["id"].text) { setup in
+            setup["status"] = "succeeded"
+            setup["description"] = data["description"]
+            setup["payment_method"] = method["id"]
+        }
+        emit("setup_intent.succeeded", setup)
+        return complete(session, form, customer: customer, paymentStatus: "no_payment_required") {
+            $0["setup_intent"] = setup["id"]
+        }
+    }
+
+    private mutating func startSubscription(
+        _ session: JSON,
+        _ form: CheckoutForm,
+        method: JSON
+    ) throws -> CheckoutOutcome {
+        let data = session["_subscription_data"]
+        var order = subscriptionOrder(session, customer: session["customer"].reference ?? "")
+        let amounts = firstLines(order, subscription: nil, items: []).map(\.amount)
+        let off = order.discounts.first.map { Self.shares(of: $0.coupon, on: amounts) } ?? []
+        let due = amounts.reduce(0, +) - off.reduce(0, +)
+        let card = form.details.card
+        if due > 0 {
+            let id = intent(of: session, amount: due, data: ["setup_future_usage": "off_session"])
+            switch attempt(
+                id,
+                with: method,
+                offSession: false,
+                isAuthenticated: form.isAuthenticated
+            )
+            {
+            case .succeeded: order.paidBy = id
+            case .declined(let decline): return .declined(decline)
+            case .requiresAction: return .requiresAuthentication
+            }
+        } else if card.challenge != .never, !form.isAuthenticated {
+            return .requiresAuthentication
+        } else if card.declinesAttachment, let decline = card.decline {
+            return .declined(decline)
+        }
+        guard let customer = customer(of: session, form, isNeeded: true) else {
+            throw APIError.invalid("The session has no customer.")
+        }
+        order.customer = customer
+        if let id = order.paidBy {
+            change(.paymentIntent, id) { $0["customer"] = .string(customer) }
+            if let charge = get(.paymentIntent, id)?["latest_charge"].string {
+                change(.charge, charge) { $0["customer"] = .string(customer) }
+            }
+        }
+        attachUnchecked(method["id"].text, to: customer)
+        order.paymentMethod = method["id"].string
+        order.description = data["description"].string
+        let subscription = try subscribe(order)
+        let invoice = subscription["latest_invoice"]
+        return complete(
+            session,
+            form,
+            customer: customer,
+            paymentStatus: due > 0 ? "paid" : "no_payment_required"
+        ) { session in
+            session["subscription"] = subscription["id"]
+            session["invoice"] = invoice
+        }
+    }
+
+    private func subscriptionOrder(_ session: JSON, customer: String) -> SubscriptionOrder {
+        let data = session["_subscription_data"]
+        let lines = session["_line_items"].elements.map { line in
+            SubscriptionOrder.Item(price: line["price"], quantity: line["quantity"].int ?? 1)
+        }
+        var order = SubscriptionOrder(
+            customer: customer,
+            items: lines.filter { !$0.price["recurring"].isNull }
+        )
+        order.extras = lines.filter { $0.price["recurring"].isNull }
+        order.metadata = data["metadata"].members == nil ? [:] : data["metadata"]
+        order.trialEnd = data["trial_end"].int
+        order.missingPaymentMethod = data["missing_payment_method"].string ?? "create_invoice"
+        order.anchor = data["billing_cycle_anchor"].int
+        order.proratesToAnchor = data["proration_behavior"].string != "none"
+        order.session = session["id"].string
+        if let coupon = get(.coupon, session["_coupon"].string) {
+            order.discounts = [
+                DiscountChoice(coupon: coupon, promotionCode: session["_promotion_code"].string)
+            ]
+        }
+        return order
+    }
+
+    // MARK: - What they share
+
+    /// The session's intent, made at the first try and used again after a decline.
+    private mutating func intent(of session: JSON, amount: Int, data: JSON) -> String {
+        if let id = session["_payment_intent"].string, get(.paymentIntent, id) != nil { return id }
+        var intent = addIntent(
+            amount: amount,
+            currency: session["currency"].text,
+            customer: session["customer"].reference,
+            description: data["description"].string,
+            metadata: data["metadata"].members == nil ? [:] : data["metadata"],
+            setupFutureUsage: data["setup_future_usage"].string,
+            captureMethod: data["capture_method"].string ?? "automatic_async"
+        )
+        for name in ["receipt_email", "statement_descriptor", "statement_descriptor_suffix"] {
+            intent[name] = data[name]
+        }
+        put(.paymentIntent, intent)
+        change(.checkoutSession, session["id"].text) { $0["_payment_intent"] = intent["id"] }
+        return intent["id"].text
+    }
+
+    /// The customer who pays: the session's, with the email they typed, or a new one if needed.
+    private mutating func customer(
+        of session: JSON,
+        _ form: CheckoutForm,
+        isNeeded: Bool
+    ) -> String? {
+        let details = form.details
+        if let id = session["customer"].reference {
+            change(.customer, id, event: "customer.updated") { customer in
+                if let email = details.email { customer["email"] = .string(email) }
+                if customer["name"].isNull { customer["name"] = JSON(details.name) }
+            }
+            return id
+        }
+        guard isNeeded else { return nil }
+        var customer = addCustomer(email: details.email, name: details.name)
+        customer["currency"] = session["currency"]
+        return add(.customer, customer, event: "customer.created")["id"].string
+    }
+
+    private mutating func complete(
+        _ session: JSON,
+        _ form: CheckoutForm,
+        customer: String?,
+        paymentStatus: String,
+        _ body: (inout JSON) -> Void
+    ) -> CheckoutOutcome {
+        let id = session["id"].text
+        let details = form.details
+        let address: JSON = .object(
+            nulls: "city line1 line2 state",
+            ["country": JSON(details.country), "postal_code": JSON(details.postalCode)]
+        )
+        let done = change(.checkoutSession, id) { session in
+            session["status"] = "complete"
+            session["payment_status"] = .string(paymentStatus)
+            session["url"] = .null
+            session["customer"] = JSON(customer)
+            session["customer_details"] = .object(
+                nulls: "business_name individual_name phone",
+                [
+                    "address": address, "email": JSON(details.email), "name": JSON(details.name),
+                    "tax_exempt": "none", "tax_ids": [],
+                ]
+            )
+            body(&session)
+        }
+        if session["mode"].string == "payment", let coupon = get(.coupon, session["_coupon"].string)
+        {
+            let choice = DiscountChoice(
+                coupon: coupon,
+                promotionCode: session["_promotion_code"].string
+            )
+            _ = redeem(choice, customer: customer, session: id)
+        }
+        if let link = session["payment_link"].string {
+            change(.paymentLink, link) { link in
+                guard link["restrictions"]["completed_sessions"]["limit"].int != nil else { return }
+                let count = link["restrictions"]["completed_sessions"]["count"].count + 1
+                link["restrictions"]["completed_sessions"]["count"] = .int(count)
+            }
+        }
+        if session["invoice_creation"]["enabled"].bool == true, let customer {
+            invoicePayment(of: done, customer: customer)
+        }
+        emit("checkout.session.completed", get(.checkoutSession, id) ?? done)
+        let url = session["success_url"].string
+            .map { $0.replacing("{CHECKOUT_SESSION_ID}", with: id) }
+        return .completed(successURL: url)
+    }
+
+    /// `invoice_creation`: a paid invoice for a one-time payment.
+    private mutating func invoicePayment(of session: JSON, customer: String) {
+        guard let intent = session["payment_intent"].string else { return }
+        let instant = now(for: customer)
+        let lines = session["_line_items"].elements.map { line in
+            InvoiceLine(
+                amount: line["amount_total"].count,
+                description: line["description"].text,
+                price: line["price"],
+                quantity: line["quantity"].int ?? 1,
+                start: instant,
+                end: instant
+            )
+        }
+        let invoice = addInvoice(
+            InvoiceOrder(
+                customer: customer,
+                subscription: nil,
+                reason: "manual",
+                currency: session["currency"].text,
+                lines: lines,
+                periodStart: instant,
+                periodEnd: instant,
+                finalizesByItself: false
+            )
+        )
+        let id = invoice["id"].text
+        finalize(id)
+        link(intent, to: id)
+        markPaid(id, intent: intent)
+        change(.checkoutSession, session["id"].text) { $0["invoice"] = .string(id) }
+    }
+}

@@ -1,0 +1,99 @@
+extension World {
+    static let featureRoutes: [Route] = [
+        .post("entitlements/features") { world, call in
+            let key = try call.parameters.required("lookup_key", maximum: 80)
+            let name = try call.parameters.required("name", maximum: 80)
+            let isTaken = world.all(.feature).contains {
+                $0["lookup_key"].string == key && $0["active"].bool == true
+            }
+            guard !isTaken else {
+                throw APIError.invalid(
+                    "A feature with the lookup key \(key) already exists.",
+                    code: "resource_already_exists",
+                    param: "lookup_key"
+                )
+            }
+            var feature = world.addFeature(lookupKey: key, name: name)
+            try call.parameters.metadata(into: &feature)
+            world.put(.feature, feature)
+            return feature
+        },
+        .get("entitlements/features") { world, call in
+            let key = try call.parameters.string("lookup_key")
+            let isArchived = try call.parameters.bool("archived")
+            return try world.list(.feature, &call) { feature in
+                (key.map { feature["lookup_key"].string == $0 } ?? true)
+                    && feature["active"].bool == !(isArchived ?? false)
+            }
+        },
+        .get("entitlements/features/:id") { world, call in try world.find(.feature, call.ids[0]) },
+        .post("entitlements/features/:id") { world, call in
+            var feature = try world.find(.feature, call.ids[0])
+            if let name = try call.parameters.string("name") { feature["name"] = .string(name) }
+            if let isActive = try call.parameters.bool("active") {
+                guard feature["active"].bool == true || !isActive else {
+                    throw APIError.invalid("An archived feature cannot be made active again.")
+                }
+                feature["active"] = .bool(isActive)
+            }
+            try call.parameters.metadata(into: &feature)
+            world.put(.feature, feature)
+            return feature
+        },
+        .post("products/:id/features") { world, call in
+            let product = try world.find(.product, call.ids[0])
+            let id = try call.parameters.required("entitlement_feature")
+            let feature = try world.find(.feature, id, param: "entitlement_feature")
+            guard feature["active"].bool == true else {
+                throw APIError.invalid("This feature is archived.", param: "entitlement_feature")
+            }
+            return world.attachFeature(feature, to: product["id"].text)
+        },
+        .get("products/:id/features") { world, call in
+            let product = call.ids[0]
+            _ = try world.find(.product, product)
+            return try world.list(.productFeature, &call, url: "/v1/products/\(product)/features") {
+                $0["_product"].string == product
+            }
+        },
+        .get("products/:id/features/:id") { world, call in
+            try world.find(.productFeature, call.ids[1])
+        },
+        .delete("products/:id/features/:id") { world, call in
+            _ = try world.find(.productFeature, call.ids[1])
+            return world.delete(.productFeature, call.ids[1])
+        },
+    ]
+
+    /// Makes a feature. https://docs.stripe.com/api/entitlements/feature
+    mutating func addFeature(id: String? = nil, lookupKey: String, name: String) -> JSON {
+        var feature = blank(
+            .feature,
+            id: id,
+            ["active": true, "lookup_key": .string(lookupKey), "name": .string(name)]
+        )
+        feature.remove("created")
+        put(.feature, feature)
+        return feature
+    }
+
+    mutating func attachFeature(_ feature: JSON, to product: String) -> JSON {
+        var attachment = blank(
+            .productFeature,
+            ["entitlement_feature": feature, "_product": .string(product)]
+        )
+        attachment.remove("created")
+        attachment.remove("metadata")
+        put(.productFeature, attachment)
+        return attachment
+    }
+
+    /// The features that come with a price's product now.
+    ///
+    /// Running subscriptions keep those of the beginning of their period.
+    func features(of price: JSON) -> [String] {
+        let product = price["product"].reference
+        return all(.productFeature).filter { $0["_product"].string == product }
+            .compactMap { $0["entitlement_feature"]["id"].string }
+    }
+}

@@ -1,0 +1,84 @@
+/// One event on its way to one endpoint.
+struct Delivery: Hashable, Codable, Sendable {
+    var event: String
+    var endpoint: String
+    /// How often it was tried in vain.
+    var attempts = 0
+    /// When it is to be tried next, in UNIX seconds of the shared clock.
+    var due: Int
+
+    /// The waits after each failure; then it is given up, three days after the event.
+    ///
+    /// Stripe publishes no exact gaps. https://docs.stripe.com/webhooks#retries
+    static let waits = [3_600, 6 * 3_600, 24 * 3_600, 41 * 3_600]
+}
+
+/// What goes wrong on the way, on demand.
+struct DeliveryFaults: Hashable, Codable, Sendable {
+    /// Attempts fail without reaching the endpoint.
+    var isFailing = false
+    /// Nothing is attempted; everything waits until this ends.
+    var isPaused = false
+    /// Every event arrives this many times more.
+    var repeats = 0
+    /// Of what is waiting, the youngest goes first.
+    var isReversed = false
+    /// The next so many attempts are answered, but the answer is lost.
+    var lostAnswers = 0
+}
+
+extension World {
+    mutating func enqueue(event: String, endpoint: String) {
+        for _ in 0...faults.repeats {
+            deliveries.append(Delivery(event: event, endpoint: endpoint, due: now))
+        }
+    }
+
+    /// Takes the next delivery that is to be tried now.
+    mutating func takeDelivery() -> Delivery? {
+        guard !faults.isPaused else { return nil }
+        let due = deliveries.indices.filter { deliveries[$0].due <= now }
+        guard let index = faults.isReversed ? due.last : due.first else { return nil }
+        return deliveries.remove(at: index)
+    }
+
+    /// Notes how an attempt went: a 2xx ends it, anything else puts it off or gives it up.
+    mutating func conclude(_ delivery: Delivery, delivered: Bool) {
+        if delivered {
+            change(.event, delivery.event) { event in
+                event["pending_webhooks"] = .int(max(0, event["pending_webhooks"].count - 1))
+            }
+            return
+        }
+        guard delivery.attempts < Delivery.waits.count,
+            get(.webhookEndpoint, delivery.endpoint)?["status"].string == "enabled"
+        else { return }
+        var next = delivery
+        next.due = now + Delivery.waits[delivery.attempts]
+        next.attempts += 1
+        deliveries.append(next)
+    }
+
+    /// What is sent, and the secrets it is signed with; `nil` if the endpoint is gone.
+    func message(for delivery: Delivery) -> (url: String, body: String, secrets: [String])? {
+        guard let endpoint = get(.webhookEndpoint, delivery.endpoint),
+            endpoint["status"].string == "enabled", var event = get(.event, delivery.event)
+        else { return nil }
+        // The bytes are those of the first attempt, whoever has answered since.
+        event["pending_webhooks"] = .int(
+            all(.webhookEndpoint).filter { Self.wants($0, event["type"].text) }.count
+        )
+        if let version = endpoint["api_version"].string { event["api_version"] = .string(version) }
+        return (endpoint["url"].text, event.rendered, endpoint["_secrets"].elements.map(\.text))
+    }
+
+    /// Sends an event again, as the Dashboard's button does; the id stays.
+    mutating func resend(event: String) throws {
+        let type = try find(.event, event)["type"].text
+        for endpoint in all(.webhookEndpoint) where Self.wants(endpoint, type) {
+            deliveries.append(
+                Delivery(event: event, endpoint: endpoint["id"].text, due: now)
+            )
+        }
+    }
+}

@@ -1,0 +1,70 @@
+extension World {
+    /// Records that something happened and queues it for every endpoint that wants to know.
+    /// https://docs.stripe.com/api/events/object
+    mutating func emit(_ type: String, _ object: JSON, previous: JSON? = nil) {
+        let instant = now(for: object["customer"].reference ?? customerID(of: object))
+        let endpoints = all(.webhookEndpoint).filter { Self.wants($0, type) }
+        var data: JSON = ["object": stripped(object)]
+        if let previous { data["previous_attributes"] = previous }
+        var event = blank(
+            .event,
+            created: instant,
+            nulls: "account context",
+            [
+                "type": .string(type), "data": data, "api_version": .string(apiVersion),
+                "pending_webhooks": .int(endpoints.count),
+                "request": [
+                    "id": JSON(cause.requestID), "idempotency_key": JSON(cause.idempotencyKey),
+                ],
+            ]
+        )
+        event.remove("metadata")
+        put(.event, event)
+        for endpoint in endpoints {
+            enqueue(event: event["id"].text, endpoint: endpoint["id"].text)
+        }
+    }
+
+    private func customerID(of object: JSON) -> String? {
+        object["object"].string == "customer" ? object["id"].string : nil
+    }
+
+    static func wants(_ endpoint: JSON, _ type: String) -> Bool {
+        guard endpoint["status"].string == "enabled" else { return false }
+        return endpoint["enabled_events"].elements.contains {
+            $0.string == "*" || $0.string == type
+        }
+    }
+
+    /// The object without the simulator's notes on it.
+    func stripped(_ object: JSON) -> JSON {
+        switch object {
+        case .object(let members):
+            .object(
+                members.filter { !$0.key.hasPrefix("_") }.mapValues { stripped($0) }
+            )
+        case .array(let elements): .array(elements.map { stripped($0) })
+        default: object
+        }
+    }
+}
+
+extension World {
+    static let eventRoutes: [Route] = [
+        .get("events") { world, call in
+            let type = try call.parameters.string("type")
+            let types = try call.parameters.strings("types")
+            _ = try call.parameters.bool("delivery_success")
+            return try world.list(.event, &call) { event in
+                (type.map { Self.matches($0, event["type"].text) } ?? true)
+                    && (types.map { $0.contains(event["type"].text) } ?? true)
+            }
+        },
+        .get("events/:id") { world, call in try world.find(.event, call.ids[0]) },
+    ]
+
+    /// `invoice.*` stands for every type that starts so.
+    private static func matches(_ pattern: String, _ type: String) -> Bool {
+        pattern.hasSuffix("*") ? type.hasPrefix(pattern.dropLast()) : type == pattern
+    }
+}

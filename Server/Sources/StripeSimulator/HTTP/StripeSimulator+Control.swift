@@ -1,0 +1,111 @@
+import Foundation
+import Hummingbird
+import SandboxClock
+
+extension StripeSimulator {
+    /// The control API under `/sandbox/`: what no Stripe has, in JSON.
+    func control(method: String, path: String, body: String) async -> Response {
+        let steps = path.split(separator: "/").dropFirst().map(String.init)
+        let sent: JSON
+        do {
+            sent = body.isEmpty ? [:] : try JSON(parsing: Data(body.utf8))
+        } catch {
+            return Self.refusal(Refusal(message: "The body is no JSON."))
+        }
+        do {
+            return .json(try await control(method, steps, sent))
+        } catch let refusal as Refusal {
+            return Self.refusal(refusal)
+        } catch {
+            return Self.refusal(Refusal(status: 500, message: "\(error)"))
+        }
+    }
+
+    private static func refusal(_ refusal: Refusal) -> Response {
+        let kind = refusal.status == 402 ? "card_error" : "invalid_request_error"
+        return .json(
+            [
+                "error": [
+                    "type": .string(kind), "code": JSON(refusal.code),
+                    "message": .string(refusal.message),
+                ]
+            ],
+            status: refusal.status
+        )
+    }
+
+    private func control(_ method: String, _ steps: [String], _ sent: JSON) async throws -> JSON {
+        switch (method, steps.first, steps.count) {
+        case ("GET", "clock", 1): return ["now": .int(Int(await clock.now))]
+        case ("POST", "clock", 2) where steps[1] == "advance":
+            return try await advance(sent)
+        case ("POST", "settle", 1):
+            await settle()
+            return ["waiting": .int(world.deliveries.count)]
+        case ("POST", "deliveries", 1):
+            var faults = Faults()
+            faults.isFailing = sent["failing"].bool ?? false
+            faults.isPaused = sent["paused"].bool ?? false
+            faults.repeats = sent["repeats"].int ?? 0
+            faults.isReversed = sent["reversed"].bool ?? false
+            faults.lostAnswers = sent["lost_answers"].int ?? 0
+            await setFaults(faults)
+            return ["waiting": .int(world.deliveries.count)]
+        case ("POST", "checkout", 3) where steps[2] == "pay":
+            return try await payHeadless(steps[1], sent)
+        case ("POST", "customers", 3) where steps[2] == "default_card":
+            try await setDefaultCard(sent["card"].string ?? "", customer: steps[1])
+            return ["customer": .string(steps[1])]
+        case ("POST", "refunds", 1):
+            let id = try await refund(
+                charge: sent["charge"].string,
+                customer: sent["customer"].string,
+                amount: sent["amount"].int
+            )
+            return ["id": .string(id)]
+        case ("POST", "charges", 3) where steps[2] == "dispute":
+            try await dispute(charge: steps[1])
+            return ["charge": .string(steps[1])]
+        case ("POST", "disputes", 3) where steps[2] == "close":
+            try await close(dispute: steps[1], isWon: sent["won"].bool ?? false)
+            return ["id": .string(steps[1])]
+        case ("POST", "events", 3) where steps[2] == "resend":
+            try await resend(event: steps[1])
+            return ["id": .string(steps[1])]
+        default: throw Refusal(status: 404, message: "There is no such control.")
+        }
+    }
+
+    private func advance(_ sent: JSON) async throws -> JSON {
+        let now = await clock.now
+        guard let target = sent["to"].int.map(Int64.init) ?? sent["by"].int.map({ now + Int64($0) })
+        else { throw Refusal(message: "Say \"to\" or \"by\", in milliseconds.") }
+        // Ten years in one step are more than any story needs, and bound the work.
+        guard target >= now, target <= now + 10 * 366 * 86_400_000 else {
+            throw Refusal(message: "The clock only goes forward, ten years at most.")
+        }
+        await clock.advance(to: target)
+        return ["now": .int(Int(await clock.now))]
+    }
+
+    private func payHeadless(_ id: String, _ sent: JSON) async throws -> JSON {
+        let outcome = try await pay(
+            checkoutSession: id,
+            card: sent["card"].string ?? "4242424242424242",
+            email: sent["email"].string,
+            name: sent["name"].string,
+            passesChallenge: sent["passes_challenge"].bool ?? true
+        )
+        switch outcome {
+        case .completed(let url): return ["status": "complete", "redirect": JSON(url)]
+        case .declined(let code, let message):
+            throw Refusal(status: 402, code: code, message: message)
+        case .requiresAuthentication:
+            throw Refusal(
+                status: 402,
+                code: "authentication_required",
+                message: "The bank's challenge was not passed."
+            )
+        }
+    }
+}

@@ -1,0 +1,117 @@
+extension World {
+    /// The holder of the card disputes a charge. https://docs.stripe.com/api/disputes/object
+    mutating func openDispute(on id: String) {
+        guard let charge = get(.charge, id), charge["disputed"].bool != true else { return }
+        let card = Self.card(of: get(.paymentMethod, charge["payment_method"].string) ?? .null)
+        let instant = now(for: charge["customer"].string)
+        let dispute = blank(
+            .dispute,
+            created: instant,
+            nulls: "intended_submission_method network_reason_code",
+            [
+                "amount": charge["amount"], "balance_transactions": [], "charge": .string(id),
+                "currency": charge["currency"], "enhanced_eligibility_types": [],
+                "evidence": .object(nulls: Self.evidenceNames, ["enhanced_evidence": [:]]),
+                "evidence_details": [
+                    "due_by": .int(instant + 9 * 86_400), "has_evidence": false,
+                    "past_due": false, "submission_count": 0, "enhanced_eligibility": [:],
+                ],
+                "is_charge_refundable": .bool(card.isInquiry),
+                "payment_intent": charge["payment_intent"],
+                "payment_method_details": [
+                    "type": "card",
+                    "card": .object(
+                        nulls: "network_reason_code",
+                        [
+                            "brand": .string(card.brand),
+                            "case_type": card.isInquiry ? "inquiry" : "chargeback",
+                        ]
+                    ),
+                ],
+                "reason": .string(card.disputeReason ?? "general"),
+                "status": card.isInquiry ? "warning_needs_response" : "needs_response",
+                "_customer": charge["customer"],
+            ]
+        )
+        put(.dispute, dispute)
+        change(.charge, id, event: "charge.updated") { $0["disputed"] = true }
+        emit("charge.dispute.created", dispute)
+        if !card.isInquiry { moveFunds(dispute["id"].text, back: false) }
+    }
+
+    /// Ends a dispute for or against the merchant.
+    mutating func closeDispute(_ id: String, isWon: Bool) {
+        guard let dispute = get(.dispute, id) else { return }
+        let isInquiry = dispute["status"].text.hasPrefix("warning")
+        let closed = change(.dispute, id) { dispute in
+            dispute["status"] = isInquiry ? "warning_closed" : isWon ? "won" : "lost"
+        }
+        emit("charge.dispute.updated", closed, previous: ["status": dispute["status"]])
+        emit("charge.dispute.closed", closed)
+        guard !isInquiry else { return }
+        if isWon {
+            moveFunds(id, back: true)
+        } else {
+            change(.charge, dispute["charge"].text) { $0["_lost"] = true }
+        }
+    }
+
+    private mutating func moveFunds(_ id: String, back: Bool) {
+        guard let dispute = get(.dispute, id) else { return }
+        let amount = dispute["amount"].count
+        let transaction = addBalanceTransaction(
+            amount: back ? amount : -amount,
+            fee: back ? 0 : 1_500,
+            type: "adjustment",
+            source: dispute
+        )
+        let changed = change(.dispute, id) { dispute in
+            dispute["balance_transactions"] = .array(
+                dispute["balance_transactions"].elements + [transaction]
+            )
+        }
+        emit(
+            back ? "charge.dispute.funds_reinstated" : "charge.dispute.funds_withdrawn",
+            changed
+        )
+    }
+
+    mutating func updateDispute(_ call: inout Call) throws -> JSON {
+        let id = call.ids[0]
+        var dispute = try find(.dispute, id)
+        try call.parameters.metadata(into: &dispute)
+        let submits = try call.parameters.bool("submit") ?? true
+        let evidence = call.parameters.verbatim("evidence")?.members ?? [:]
+        for (name, value) in evidence { dispute["evidence"][name] = value }
+        if !evidence.isEmpty {
+            dispute["evidence_details"]["has_evidence"] = true
+            if submits {
+                dispute["evidence_details"]["submission_count"] = .int(
+                    dispute["evidence_details"]["submission_count"].count + 1
+                )
+                dispute["status"] =
+                    dispute["status"].text.hasPrefix("warning")
+                    ? "warning_under_review" : "under_review"
+            }
+        }
+        let changed = dispute
+        change(.dispute, id, event: "charge.dispute.updated") { $0 = changed }
+        // https://docs.stripe.com/testing#evidence
+        switch evidence["uncategorized_text"]?.string {
+        case "winning_evidence": closeDispute(id, isWon: true)
+        case "losing_evidence": closeDispute(id, isWon: false)
+        default: break
+        }
+        return try find(.dispute, id)
+    }
+
+    private static let evidenceNames = """
+        access_activity_log billing_address cancellation_policy cancellation_policy_disclosure \
+        cancellation_rebuttal customer_communication customer_email_address customer_name \
+        customer_purchase_ip customer_signature duplicate_charge_documentation \
+        duplicate_charge_explanation duplicate_charge_id product_description receipt refund_policy \
+        refund_policy_disclosure refund_refusal_explanation service_date service_documentation \
+        shipping_address shipping_carrier shipping_date shipping_documentation \
+        shipping_tracking_number uncategorized_file uncategorized_text
+        """
+}

@@ -1,0 +1,213 @@
+extension World {
+    static let paymentIntentRoutes: [Route] = [
+        .post("payment_intents") { world, call in
+            let amount = try call.parameters.int("amount", in: 0...99_999_999)
+            guard let amount else { throw APIError.missing(parameter: "amount") }
+            let currency = try call.parameters.required("currency").lowercased()
+            try Self.checkMinimum(amount, currency)
+            let customer = try call.parameters.string("customer")
+            if let customer { _ = try world.find(.customer, customer, param: "customer") }
+            try Self.refuseMethodTypes(&call)
+            let usage = try call.parameters.choice(
+                "setup_future_usage",
+                of: ["on_session", "off_session"]
+            )
+            let capture = try call.parameters.choice(
+                "capture_method",
+                of: ["automatic", "automatic_async", "manual"]
+            )
+            let method = try call.parameters.string("payment_method")
+            let confirms = try call.parameters.bool("confirm") ?? false
+            let offSession = try call.parameters.bool("off_session") ?? false
+            var intent = world.addIntent(
+                amount: amount,
+                currency: currency,
+                customer: customer,
+                setupFutureUsage: usage,
+                captureMethod: capture ?? "automatic"
+            )
+            let id = intent["id"].text
+            try call.parameters.patch(
+                &intent,
+                "description",
+                "receipt_email",
+                "statement_descriptor",
+                "statement_descriptor_suffix",
+                "transfer_group"
+            )
+            try call.parameters.metadata(into: &intent)
+            call.parameters.ignore(
+                "automatic_payment_methods",
+                "return_url",
+                "error_on_requires_action",
+                "payment_method_options",
+                "use_stripe_sdk",
+                "allowed_payment_method_types",
+                "shipping",
+                "confirmation_method"
+            )
+            if let method {
+                intent["payment_method"] = try world.paymentMethod(method)["id"]
+                intent["status"] = "requires_confirmation"
+            }
+            world.put(.paymentIntent, intent)
+            if confirms { try world.confirm(id, offSession: offSession) }
+            return world.get(.paymentIntent, id) ?? intent
+        },
+        .get("payment_intents") { world, call in
+            let customer = try call.parameters.string("customer")
+            return try world.list(.paymentIntent, &call) { intent in
+                customer.map { intent["customer"].string == $0 } ?? true
+            }
+        },
+        .get("payment_intents/search") { world, call in try world.search(.paymentIntent, &call) },
+        .get("payment_intents/:id") { world, call in
+            call.parameters.ignore("client_secret")
+            return try world.find(.paymentIntent, call.ids[0])
+        },
+        .post("payment_intents/:id") { world, call in
+            var intent = try world.find(.paymentIntent, call.ids[0])
+            try Self.refuseMethodTypes(&call)
+            if let amount = try call.parameters.int("amount", in: 0...99_999_999) {
+                try Self.checkMinimum(amount, intent["currency"].text)
+                intent["amount"] = .int(amount)
+            }
+            if let customer = try call.parameters.string("customer") {
+                _ = try world.find(.customer, customer, param: "customer")
+                intent["customer"] = .string(customer)
+            }
+            if let method = try call.parameters.string("payment_method") {
+                intent["payment_method"] = try world.paymentMethod(method)["id"]
+                intent["status"] = "requires_confirmation"
+            }
+            try call.parameters.patch(
+                &intent,
+                "description",
+                "receipt_email",
+                "setup_future_usage"
+            )
+            try call.parameters.metadata(into: &intent)
+            world.put(.paymentIntent, intent)
+            return intent
+        },
+        .post("payment_intents/:id/confirm") { world, call in
+            _ = try world.find(.paymentIntent, call.ids[0])
+            if let method = try call.parameters.string("payment_method") {
+                let id = try world.paymentMethod(method)["id"]
+                world.change(.paymentIntent, call.ids[0]) { $0["payment_method"] = id }
+            }
+            let offSession = try call.parameters.bool("off_session") ?? false
+            call.parameters.ignore(
+                "return_url",
+                "setup_future_usage",
+                "use_stripe_sdk",
+                "payment_method_options",
+                "error_on_requires_action",
+                "receipt_email"
+            )
+            try world.confirm(call.ids[0], offSession: offSession)
+            return try world.find(.paymentIntent, call.ids[0])
+        },
+        .post("payment_intents/:id/cancel") { world, call in
+            let intent = try world.find(.paymentIntent, call.ids[0])
+            guard !["succeeded", "canceled"].contains(intent["status"].text) else {
+                throw unexpectedState(intent, "cancel")
+            }
+            let reason = try call.parameters.string("cancellation_reason")
+            world.cancelIntent(call.ids[0], reason: reason ?? "requested_by_customer")
+            return try world.find(.paymentIntent, call.ids[0])
+        },
+        .post("payment_intents/:id/capture") { world, call in
+            let intent = try world.find(.paymentIntent, call.ids[0])
+            guard intent["status"].string == "requires_capture" else {
+                throw unexpectedState(intent, "capture")
+            }
+            let amount = try call.parameters.int(
+                "amount_to_capture",
+                in: 1...max(1, intent["amount"].count)
+            )
+            return world.capture(intent, amount: amount ?? intent["amount"].count)
+        },
+    ]
+
+    private static func unexpectedState(_ intent: JSON, _ verb: String) -> APIError {
+        var error = APIError.invalid(
+            "You cannot \(verb) this PaymentIntent because it has a status of "
+                + "\(intent["status"].text).",
+            code: "payment_intent_unexpected_state"
+        )
+        error.details["payment_intent"] = intent
+        return error
+    }
+
+    private mutating func confirm(_ id: String, offSession: Bool) throws {
+        let intent = try find(.paymentIntent, id)
+        let confirmable = ["requires_payment_method", "requires_confirmation", "requires_action"]
+        guard confirmable.contains(intent["status"].text) else {
+            throw Self.unexpectedState(intent, "confirm")
+        }
+        guard let method = get(.paymentMethod, intent["payment_method"].reference) else {
+            throw APIError.invalid(
+                "You cannot confirm this PaymentIntent because it's missing a payment method.",
+                code: "payment_intent_unexpected_state"
+            )
+        }
+        switch attempt(id, with: method, offSession: offSession) {
+        case .succeeded:
+            if let customer = intent["customer"].string, !intent["setup_future_usage"].isNull {
+                attachUnchecked(method["id"].text, to: customer)
+            }
+        case .requiresAction: break
+        case .declined(let decline): throw refusal(decline, intent: id)
+        }
+    }
+
+    private mutating func capture(_ intent: JSON, amount: Int) -> JSON {
+        let charge = change(
+            .charge,
+            intent["latest_charge"].text,
+            event: "charge.captured"
+        ) { charge in
+            charge["captured"] = true
+            charge["amount_captured"] = .int(amount)
+            charge["amount_refunded"] = .int(charge["amount"].count - amount)
+        }
+        settle(charge)
+        let done = change(.paymentIntent, intent["id"].text) { intent in
+            intent["status"] = "succeeded"
+            intent["amount_received"] = .int(amount)
+            intent["amount_capturable"] = 0
+        }
+        emit("payment_intent.succeeded", done)
+        return done
+    }
+
+    /// Charges below a currency's minimum are refused.
+    /// https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts
+    static func checkMinimum(_ amount: Int, _ currency: String) throws {
+        let minimums = [
+            "gbp": 30, "jpy": 50, "krw": 50, "mxn": 1_000, "dkk": 250, "nok": 300, "sek": 300,
+            "pln": 200, "ron": 200, "aed": 200, "myr": 200, "hkd": 400, "czk": 1_500,
+            "huf": 17_500, "thb": 1_000,
+        ]
+        guard amount < minimums[currency, default: 50] else { return }
+        throw APIError.invalid(
+            "Amount must be at least the minimum charge amount for \(currency).",
+            code: "amount_too_small",
+            param: "amount"
+        )
+    }
+
+    /// `payment_method_types` is not writable since 2026-09-30.endive.
+    static func refuseMethodTypes(_ call: inout Call) throws {
+        guard call.parameters.has("payment_method_types") else { return }
+        guard call.apiVersion < "2026-09-30" else {
+            throw APIError.invalid(
+                "payment_method_types is no longer supported; use allowed_payment_method_types.",
+                code: "payment_method_types_no_longer_supported",
+                param: "payment_method_types"
+            )
+        }
+        call.parameters.ignore("payment_method_types")
+    }
+}

@@ -1,0 +1,199 @@
+extension World {
+    /// Gives money back.
+    ///
+    /// Subscriptions and entitlements stay as they are. https://docs.stripe.com/api/refunds/create
+    mutating func refund(
+        charge id: String,
+        amount: Int? = nil,
+        reason: String? = nil,
+        metadata: JSON = [:]
+    ) throws -> JSON {
+        let charge = try find(.charge, id, param: "charge")
+        let remaining = charge["amount_captured"].count - charge["amount_refunded"].count
+        guard charge["paid"].bool == true, charge["captured"].bool == true else {
+            throw APIError.invalid("This charge has not been paid.", param: "charge")
+        }
+        guard charge["refunded"].bool != true, remaining > 0 else {
+            throw APIError.invalid(
+                "Charge \(id) has already been refunded.",
+                code: "charge_already_refunded"
+            )
+        }
+        guard charge["_lost"].bool != true else {
+            throw APIError.invalid(
+                "Charge \(id) has been charged back; cannot issue a refund.",
+                code: "charge_disputed"
+            )
+        }
+        let amount = amount ?? remaining
+        guard amount <= remaining else {
+            throw APIError.invalid(
+                "Refund amount (\(amount)) is greater than unrefunded amount on charge "
+                    + "(\(remaining))",
+                param: "amount"
+            )
+        }
+        let method = get(.paymentMethod, charge["payment_method"].string) ?? .null
+        let outcome = Self.card(of: method).refund
+        let customer = charge["customer"].string
+        var refund = blank(
+            .refund,
+            created: now(for: customer),
+            nulls: """
+                customer_account description failure_balance_transaction failure_reason \
+                instructions_email next_action pending_reason presentment_details receipt_number \
+                source_transfer_reversal transfer_reversal
+                """,
+            [
+                "amount": .int(amount), "charge": .string(id), "currency": charge["currency"],
+                "customer": charge["customer"], "metadata": metadata,
+                "payment_intent": charge["payment_intent"],
+                "payment_method": charge["payment_method"], "reason": JSON(reason),
+                "destination_details": [
+                    "type": "card",
+                    "card": .object(
+                        nulls: "reference",
+                        ["reference_status": "pending", "type": "refund"]
+                    ),
+                ],
+                "status": outcome == .pendsFirst ? "pending" : "succeeded",
+            ]
+        )
+        refund["pending_reason"] = outcome == .pendsFirst ? "processing" : .null
+        refund["balance_transaction"] =
+            addBalanceTransaction(amount: -amount, fee: 0, type: "refund", source: refund)["id"]
+        put(.refund, refund)
+        let changed = countRefund(of: amount, on: id)
+        emit("refund.created", refund)
+        emit(
+            "charge.refunded",
+            changed,
+            previous: Self.previousAttributes(charge, changed) ?? [:]
+        )
+        if outcome != .succeeds {
+            schedule(
+                .settleRefund(refund["id"].text),
+                at: now(for: customer) + 86_400,
+                for: customer
+            )
+        }
+        return refund
+    }
+
+    /// Adds to what a charge has given back; negative if a refund failed.
+    private mutating func countRefund(of amount: Int, on charge: String) -> JSON {
+        change(.charge, charge) { charge in
+            let total = charge["amount_refunded"].count + amount
+            charge["amount_refunded"] = .int(total)
+            charge["refunded"] = .bool(total >= charge["amount"].count)
+        }
+    }
+
+    /// A pending refund arrives; one that is to fail, fails.
+    mutating func settleRefund(_ id: String) {
+        guard let refund = get(.refund, id) else { return }
+        if refund["status"].string == "pending" {
+            let settled = change(.refund, id, event: "refund.updated") { refund in
+                refund["status"] = "succeeded"
+                refund["pending_reason"] = .null
+            }
+            emit("charge.refund.updated", settled, previous: ["status": "pending"])
+        } else if refund["status"].string == "succeeded" {
+            failRefund(id)
+        }
+    }
+
+    private mutating func failRefund(_ id: String) {
+        guard let refund = get(.refund, id) else { return }
+        let back = addBalanceTransaction(
+            amount: refund["amount"].count,
+            fee: 0,
+            type: "refund_failure",
+            source: refund
+        )
+        let failed = change(.refund, id) { refund in
+            refund["status"] = "failed"
+            refund["failure_reason"] = "expired_or_canceled_card"
+            refund["failure_balance_transaction"] = back["id"]
+        }
+        _ = countRefund(of: -refund["amount"].count, on: refund["charge"].text)
+        let previous: JSON = [
+            "status": refund["status"], "failure_reason": .null,
+            "failure_balance_transaction": .null,
+        ]
+        emit("refund.updated", failed, previous: previous)
+        emit("charge.refund.updated", failed, previous: previous)
+        emit("refund.failed", failed)
+    }
+
+    static let refundRoutes: [Route] = [
+        .post("refunds") { world, call in
+            var charge = try call.parameters.string("charge")
+            if let intent = try call.parameters.string("payment_intent") {
+                let found = try world.find(.paymentIntent, intent, param: "payment_intent")
+                charge = found["latest_charge"].string
+                guard found["status"].string == "succeeded" else {
+                    throw APIError.invalid(
+                        "This PaymentIntent (\(intent)) does not have a successful charge to refund.",
+                        param: "payment_intent"
+                    )
+                }
+            }
+            guard let charge else { throw APIError.missing(parameter: "charge") }
+            let amount = try call.parameters.int("amount", in: 1...99_999_999)
+            let reason = try call.parameters.choice(
+                "reason",
+                of: ["duplicate", "fraudulent", "requested_by_customer"]
+            )
+            var noted: JSON = ["metadata": [:]]
+            try call.parameters.metadata(into: &noted)
+            call.parameters.ignore(
+                "refund_application_fee",
+                "reverse_transfer",
+                "instructions_email"
+            )
+            return try world.refund(
+                charge: charge,
+                amount: amount,
+                reason: reason,
+                metadata: noted["metadata"]
+            )
+        },
+        .get("refunds") { world, call in
+            let charge = try call.parameters.string("charge")
+            let intent = try call.parameters.string("payment_intent")
+            return try world.list(.refund, &call) { refund in
+                (charge.map { refund["charge"].string == $0 } ?? true)
+                    && (intent.map { refund["payment_intent"].string == $0 } ?? true)
+            }
+        },
+        .get("refunds/:id") { world, call in try world.find(.refund, call.ids[0]) },
+        .post("refunds/:id") { world, call in
+            var refund = try world.find(.refund, call.ids[0])
+            try call.parameters.metadata(into: &refund)
+            let changed = refund
+            return world.change(.refund, call.ids[0], event: "refund.updated") { $0 = changed }
+        },
+        .get("charges/:id/refunds") { world, call in
+            let charge = call.ids[0]
+            return try world.list(.refund, &call, url: "/v1/charges/\(charge)/refunds") {
+                $0["charge"].string == charge
+            }
+        },
+        .get("disputes") { world, call in
+            let charge = try call.parameters.string("charge")
+            let intent = try call.parameters.string("payment_intent")
+            return try world.list(.dispute, &call) { dispute in
+                (charge.map { dispute["charge"].string == $0 } ?? true)
+                    && (intent.map { dispute["payment_intent"].string == $0 } ?? true)
+            }
+        },
+        .get("disputes/:id") { world, call in try world.find(.dispute, call.ids[0]) },
+        .post("disputes/:id") { world, call in try world.updateDispute(&call) },
+        .post("disputes/:id/close") { world, call in
+            _ = try world.find(.dispute, call.ids[0])
+            world.closeDispute(call.ids[0], isWon: false)
+            return try world.find(.dispute, call.ids[0])
+        },
+    ]
+}

@@ -1,0 +1,154 @@
+import Foundation
+
+extension World {
+    /// Answers one request as Stripe does: key, idempotency, route, parameters, expansion.
+    ///
+    /// Nothing of a refused request remains, except where Stripe keeps it, as with a declined card.
+    /// - Parameters:
+    ///   - keys: the secret keys that are accepted.
+    ///   - wall: real time in UNIX seconds, for the age of stored replies.
+    mutating func answer(_ request: APIRequest, keys: [String], wall: Int) -> APIResponse {
+        let requestID = "req_" + random.token(14)
+        var headers = [
+            "request-id": requestID, "stripe-version": request.version ?? apiVersion,
+        ]
+        if let key = request.idempotencyKey { headers["idempotency-key"] = key }
+        do {
+            try authenticate(request.authorization, keys: keys)
+            if let stored = try storedReply(to: request, wall: wall) {
+                headers["idempotent-replayed"] = "true"
+                headers["original-request"] = stored.requestID
+                return APIResponse(status: stored.status, body: stored.body, headers: headers)
+            }
+        } catch {
+            return Self.refusal(error, headers: headers)
+        }
+        let before = self
+        cause = Cause(requestID: requestID, idempotencyKey: request.idempotencyKey)
+        var response: APIResponse
+        do {
+            response = APIResponse(
+                status: 200,
+                body: try result(of: request).rendered,
+                headers: headers
+            )
+        } catch {
+            response = Self.refusal(error, headers: headers)
+            if (error as? APIError)?.keepsChanges != true {
+                let random = random
+                self = before
+                self.random = random
+            }
+        }
+        store(response, for: request, requestID: requestID, wall: wall)
+        return response
+    }
+
+    private func authenticate(_ authorization: String?, keys: [String]) throws {
+        var key: String?
+        if let authorization, authorization.hasPrefix("Bearer ") {
+            key = String(authorization.dropFirst(7))
+        } else if let authorization, authorization.hasPrefix("Basic "),
+            let data = Data(base64Encoded: String(authorization.dropFirst(6)))
+        {
+            key = String(decoding: data, as: UTF8.self).split(separator: ":").first.map(String.init)
+        }
+        guard let key, !key.isEmpty else {
+            throw APIError(
+                status: 401,
+                message: "You did not provide an API key. You need to provide your API key in the "
+                    + "Authorization header, using Bearer auth."
+            )
+        }
+        guard keys.contains(key) else {
+            throw APIError(
+                status: 401,
+                code: "api_key_invalid",
+                message:
+                    "Invalid API Key provided: \(key.prefix(8))\(String(repeating: "*", count: 8))"
+            )
+        }
+    }
+
+    private mutating func result(of request: APIRequest) throws -> JSON {
+        let segments = request.path.split(separator: "/").map(String.init)
+        guard segments.first == "v1" else {
+            throw APIError.unrecognized(request.method, request.path)
+        }
+        for route in Route.all {
+            guard let ids = route.match(request.method, Array(segments.dropFirst())) else {
+                continue
+            }
+            // GET and DELETE carry parameters in the query, DELETE sometimes in the body.
+            let encoded = request.method == "POST" ? [request.body] : [request.query, request.body]
+            guard let fields = Form.decode(encoded.filter { !$0.isEmpty }.joined(separator: "&"))
+            else { throw APIError.invalid("Invalid request: the parameters cannot be decoded.") }
+            var call = Call(
+                ids: ids.map { $0.removingPercentEncoding ?? $0 },
+                parameters: Parameters(fields),
+                apiVersion: request.version ?? apiVersion
+            )
+            let paths = try call.parameters.strings("expand") ?? []
+            let object = try route.handler(&self, &call)
+            try call.parameters.finish()
+            return try expand(object, paths)
+        }
+        throw APIError.unrecognized(request.method, request.path)
+    }
+
+    private static func refusal(_ error: any Error, headers: [String: String]) -> APIResponse {
+        let refusal =
+            error as? APIError
+            ?? APIError(status: 500, type: "api_error", message: "An unknown error occurred.")
+        return APIResponse(status: refusal.status, body: refusal.body.rendered, headers: headers)
+    }
+}
+
+// MARK: - Idempotency, https://docs.stripe.com/api/idempotent_requests
+
+extension World {
+    private func storedReply(to request: APIRequest, wall: Int) throws -> StoredReply? {
+        guard request.method == "POST", let key = request.idempotencyKey else { return nil }
+        guard key.count <= 255 else {
+            throw APIError(
+                status: 400,
+                type: "idempotency_error",
+                message: "Idempotency keys can have up to 255 characters."
+            )
+        }
+        guard let stored = replies[key], wall - stored.at < 86_400 else { return nil }
+        guard stored.fingerprint == Self.fingerprint(request) else {
+            throw APIError(
+                status: 400,
+                type: "idempotency_error",
+                message: "Keys for idempotent requests can only be used with the same parameters "
+                    + "they were first used with. Try using a key other than '\(key)' if you meant "
+                    + "to execute a different request."
+            )
+        }
+        return stored
+    }
+
+    /// Keeps what was answered, unless the request was refused before anything was done.
+    private mutating func store(
+        _ response: APIResponse,
+        for request: APIRequest,
+        requestID: String,
+        wall: Int
+    ) {
+        guard request.method == "POST", let key = request.idempotencyKey,
+            response.status < 400 || response.status == 402 || response.status >= 500
+        else { return }
+        replies[key] = StoredReply(
+            fingerprint: Self.fingerprint(request),
+            status: response.status,
+            body: response.body,
+            requestID: requestID,
+            at: wall
+        )
+    }
+
+    private static func fingerprint(_ request: APIRequest) -> String {
+        "\(request.path)?\(request.body)"
+    }
+}

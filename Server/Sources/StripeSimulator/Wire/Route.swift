@@ -1,0 +1,53 @@
+/// One request while it is being answered.
+struct Call: Sendable {
+    /// What stands for `:id` in the route's path, in order.
+    var ids: [String]
+    var parameters: Parameters
+    /// The version that the request asked for.
+    var apiVersion: String
+}
+
+/// One operation of the API.
+struct Route: Sendable {
+    typealias Handler = @Sendable (inout World, inout Call) throws -> JSON
+
+    let method: String
+    let path: [Substring]
+    let handler: Handler
+
+    static func get(_ path: String, _ handler: @escaping Handler) -> Route {
+        Route(method: "GET", path: path.split(separator: "/"), handler: handler)
+    }
+
+    static func post(_ path: String, _ handler: @escaping Handler) -> Route {
+        Route(method: "POST", path: path.split(separator: "/"), handler: handler)
+    }
+
+    static func delete(_ path: String, _ handler: @escaping Handler) -> Route {
+        Route(method: "DELETE", path: path.split(separator: "/"), handler: handler)
+    }
+
+    /// The ids in `segments` if this route is meant, fixed words before ids.
+    func match(_ method: String, _ segments: [String]) -> [String]? {
+        guard method == self.method, segments.count == path.count else { return nil }
+        var ids: [String] = []
+        for (pattern, segment) in zip(path, segments) {
+            if pattern == ":id" {
+                ids.append(segment)
+            } else if pattern != segment {
+                return nil
+            }
+        }
+        return ids
+    }
+
+    /// Everything that is served, in groups; the first match counts.
+    static let all: [Route] =
+        World.customerRoutes + World.productRoutes + World.priceRoutes + World.featureRoutes
+        + World.activeEntitlementRoutes + World.checkoutRoutes + World.subscriptionRoutes
+        + World.subscriptionItemRoutes + World.invoiceRoutes + World.invoiceItemRoutes
+        + World.paymentIntentRoutes + World.paymentMethodRoutes + World.chargeRoutes
+        + World.refundRoutes + World.eventRoutes + World.webhookEndpointRoutes
+        + World.portalRoutes + World.testClockRoutes + World.couponRoutes + World.setupIntentRoutes
+        + World.paymentLinkRoutes
+}

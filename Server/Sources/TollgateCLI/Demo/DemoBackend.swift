@@ -1,0 +1,77 @@
+import AsyncHTTPClient
+import BillingSDK
+import Foundation
+import NIOCore
+import NIOHTTP1
+import TollgateAPI
+
+/// The demo app's own backend: knows who is signed in, holds the secret key, and speaks to Tollgate
+/// over HTTP as anybody's would.
+struct DemoBackend: Sendable {
+    let serverURL: String
+    let client: HTTPClient
+
+    /// Makes the user known and returns their customer.
+    func customer(_ user: String) async throws -> API.Customer {
+        try await post(
+            APIPath.customers.path, API.CreateCustomerRequest(appUserID: user), API.Customer.self)
+    }
+
+    /// What the SDK's session provider asks for.
+    func session(of customer: String) async throws -> UBCustomerSessionDetails {
+        let session = try await post(
+            APIPath.customerSessions.path,
+            API.CreateCustomerSessionRequest(customer: customer, components: .all),
+            API.CustomerSession.self)
+        return UBCustomerSessionDetails(
+            clientSecret: session.clientSecret,
+            expiresAt: Date(timeIntervalSince1970: TimeInterval(session.expiresAt)),
+            customer: session.customer)
+    }
+
+    /// Spends coins on something in the app.
+    func spend(_ amount: Int64, of customer: String, key: String) async throws -> API.SpendReply {
+        try await post(
+            APIPath.customerCoinsSpend.path(id: customer),
+            API.SpendRequest(amount: amount, reason: "demo"), API.SpendReply.self, key: key)
+    }
+
+    func explain(_ lookupKey: String, for customer: String) async throws -> API.Explanation {
+        let path = APIPath.customerExplain.path(id: customer) + "?lookup_key=\(lookupKey)"
+        return try await send("GET", path, nil, API.Explanation.self, key: nil)
+    }
+
+    /// The status of a page.
+    func status(of url: String) async throws -> Int {
+        let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(30))
+        _ = try await response.body.collect(upTo: 1 << 20)
+        return Int(response.status.code)
+    }
+
+    private func post<Answer: Decodable>(
+        _ path: String, _ body: some Encodable, _ type: Answer.Type, key: String? = nil
+    ) async throws -> Answer {
+        try await send("POST", path, try APIJSON.encode(body), type, key: key)
+    }
+
+    private func send<Answer: Decodable>(
+        _ method: String, _ path: String, _ body: Data?, _ type: Answer.Type, key: String?
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: serverURL + path)
+        request.method = .init(rawValue: method)
+        request.headers.add(
+            name: APIHeader.authorization, value: APIHeader.bearer(DemoWorld.secretKey))
+        if let key { request.headers.add(name: APIHeader.idempotencyKey, value: key) }
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: body))
+        }
+        let response = try await client.execute(request, timeout: .seconds(30))
+        let bytes = try await response.body.collect(upTo: 1 << 20)
+        let data = Data(bytes.readableBytesView)
+        guard (200...299).contains(Int(response.status.code)) else {
+            throw try APIJSON.decode(APIError.self, from: data)
+        }
+        return try APIJSON.decode(type, from: data)
+    }
+}

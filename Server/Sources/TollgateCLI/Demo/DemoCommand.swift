@@ -1,0 +1,125 @@
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+
+/// `tollgate demo`: everything on one machine, with no account anywhere.
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Run the server, both simulated stores and an app that uses them.",
+        discussion: """
+            Nothing leaves this machine. Without --database each run begins anew, in .tollgate/.
+            """)
+
+    @Flag(help: "Tell the story in the terminal; exit 0 only if every step came true.")
+    var script = false
+
+    @Option(help: "Where the server listens.")
+    var listen: String?
+
+    @Option(name: .customLong("app-store-listen"), help: "Where the simulated App Store listens.")
+    var appStoreListen: String?
+
+    @Option(name: .customLong("stripe-listen"), help: "Where the simulated Stripe listens.")
+    var stripeListen: String?
+
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
+    var database: String?
+
+    @Option(help: "The catalog; the sample beside this program's sources if left out.")
+    var catalog: String?
+
+    @Option(help: "What the stores' ids are drawn from; by chance if left out.")
+    var seed: UInt64?
+
+    func run() async throws {
+        let addresses = DemoWorld.Addresses(
+            server: try address(Settings.text(listen, "LISTEN"), "127.0.0.1:8080", "--listen"),
+            appStore: try address(appStoreListen, "127.0.0.1:8081", "--app-store-listen"),
+            stripe: try address(stripeListen, "127.0.0.1:8082", "--stripe-listen"))
+        let location = try DatabaseLocation(Settings.text(database, "DATABASE") ?? freshDatabase())
+        let catalog = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        var isTrue = true
+        do {
+            let world = try await DemoWorld(
+                addresses: addresses, database: location, catalog: catalog,
+                seed: seed ?? UInt64.random(in: 1 ... 1 << 40), client: client)
+            isTrue = try await run(world)
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+        try await client.shutdown()
+        if !isTrue { throw CheckFailed(message: "Not every step of the story came true.") }
+    }
+
+    private func run(_ world: DemoWorld) async throws -> Bool {
+        let app = DemoApp(world)
+        guard script else {
+            let page = try DemoPage(app: app, world: world)
+            try await world.run(routes: { page.addRoutes(to: $0) }) {
+                try await app.signIn("ada-1")
+                Terminal.say(Self.welcome(world))
+                // Until the process is told to stop.
+                while !Task.isCancelled { try await Task.sleep(for: .seconds(3600)) }
+            }
+            return true
+        }
+        let outcome = Outcome()
+        try await world.run {
+            let isTrue = try await DemoStory(world: world, app: app).tell()
+            await outcome.set(isTrue)
+        }
+        return await outcome.isTrue
+    }
+
+    /// As asked; else, for the script, any free port, and for people one that is easy to remember.
+    private func address(
+        _ text: String?, _ usual: String, _ option: String
+    ) throws -> ListenAddress {
+        if let text, !text.hasSuffix(":0") { return try ListenAddress(text, option: option) }
+        if text != nil || script {
+            return try ListenAddress("127.0.0.1:\(try freePort())", option: option)
+        }
+        return try ListenAddress(usual, option: option)
+    }
+
+    private func freshDatabase() -> String {
+        let path = script ? ".tollgate/story-\(ProcessInfo.processInfo.processIdentifier).sqlite" : ".tollgate/demo.sqlite"
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: path + suffix)
+        }
+        return "sqlite:" + path
+    }
+
+    private static func welcome(_ world: DemoWorld) -> String {
+        """
+
+        Tollgate is running. Nothing leaves this machine.
+
+          the app           \(world.serverURL)/demo
+          Tollgate          \(world.serverURL)          (API: /openapi.json)
+          the App Store     http://\(world.addresses.appStore.host):\(world.addresses.appStore.port)
+          Stripe            http://\(world.addresses.stripe.host):\(world.addresses.stripe.port)
+          database          \(world.database.description)
+          secret key        \(DemoWorld.secretKey)        (your backend)
+          publishable key   \(DemoWorld.publishableKey)        (your app)
+
+        Open the app in a browser and subscribe; then let a month pass. Or ask as a backend would:
+
+          curl -u \(DemoWorld.secretKey): \(world.serverURL)/v1/customers/ada-1/entitlements
+          curl -u \(DemoWorld.secretKey): '\(world.serverURL)/v1/customers/ada-1/explain?lookup_key=pro'
+
+        Control-C ends it.
+        """
+    }
+}
+
+private actor Outcome {
+    private(set) var isTrue = false
+
+    func set(_ isTrue: Bool) {
+        self.isTrue = isTrue
+    }
+}

@@ -1,0 +1,149 @@
+import BillingSDK
+import Foundation
+import Storage
+import StorageSQLite
+import StripeSimulator
+import TollgateAPI
+import TollgateCore
+import TollgateService
+
+/// The demo's story, told in the terminal. Every step says what must be true after it.
+struct DemoStory: Sendable {
+    let world: DemoWorld
+    let app: DemoApp
+
+    /// - Returns: whether every step came true.
+    func tell() async throws -> Bool {
+        let checks = Checks()
+        let user = "reader-\(UUID().uuidString.prefix(8).lowercased())"
+        try await app.signIn(user)
+        Terminal.say("\(user) signs in")
+        await checks.expect("nothing may be used yet") { try await !app.has("pro") }
+
+        Terminal.say("subscribes to the monthly plan in the App Store")
+        try await app.buy("com.example.app.pro.monthly")
+        await checks.expect("pro may be used") { try await app.has("pro") }
+
+        Terminal.say("a month passes, the App Store renews")
+        await app.wait(duration("P1M"))
+        await checks.expect("pro may still be used") { try await app.has("pro") }
+        await checks.expect("because it was paid for") {
+            try await app.explain("pro").ground == .payment
+        }
+
+        Terminal.say("cancels; the month that was paid for passes")
+        try await app.cancel()
+        await checks.expect("pro may be used until then") { try await app.has("pro") }
+        await app.wait(duration("P1M1D"))
+        await checks.expect("it has lapsed") { try await !app.has("pro") }
+        await checks.expect("and explain says what would change that") {
+            let explanation = try await app.explain("pro")
+            return !explanation.entitled && !explanation.wouldChange.isEmpty
+        }
+
+        Terminal.say("subscribes to the yearly plan, which credits 50 coins")
+        try await app.buy("com.example.app.pro.yearly")
+        await checks.expect("pro and archive may be used") {
+            let pro = try await app.has("pro")
+            let archive = try await app.has("archive")
+            return pro && archive
+        }
+        await checks.expect("50 coins are there") { try await app.coins() == 50 }
+
+        Terminal.say("Apple refunds it")
+        try await app.refund()
+        await checks.expect("pro has ended at once") { try await !app.has("pro") }
+        await checks.expect("the coins were taken back, once") { try await app.coins() == 0 }
+
+        Terminal.say("buys 100 coins on the web, through the buy button")
+        try await payAtCheckout("buy_coins_100")
+        await checks.expect("100 coins are there") { try await app.coins() == 100 }
+
+        Terminal.say("spends 30, and the request is repeated")
+        let key = UUID().uuidString
+        await checks.expect("70 are left") { try await app.spend(30, key: key) == 70 }
+        await checks.expect("the repetition spends nothing") {
+            let balance = try await app.spend(30, key: key)
+            let coins = try await app.coins()
+            return balance == 70 && coins == 70
+        }
+        await checks.expect("more than there are cannot be spent") {
+            do {
+                _ = try await app.spend(100)
+                return false
+            } catch let error as APIError {
+                return error.code == .insufficientCoins
+            }
+        }
+
+        Terminal.say("buys 100 coins in the App Store, and gets the money back")
+        try await app.buy("com.example.app.coins100")
+        await checks.expect("170 coins are there") { try await app.coins() == 170 }
+        try await app.refund()
+        await checks.expect("70 are left") { try await app.coins() == 70 }
+
+        Terminal.say("subscribes on the web")
+        try await payAtCheckout("buy_pro_monthly")
+        await checks.expect("pro may be used") { try await app.has("pro") }
+        await app.wait(duration("P1M2D"))
+        await checks.expect("and after the renewal too") { try await app.has("pro") }
+
+        await checks.expect("the portal opens") {
+            let url = try await app.portal()
+            return try await app.status(of: url) == 200
+        }
+        await app.signOut()
+        await checks.expect("signed out, nothing may be used") { try await !app.has("pro") }
+        await checks.expect("everything derived follows from the journal") {
+            try await rebuilds()
+        }
+        let (passed, failed) = await checks.counts
+        Terminal.say("\(passed) came true, \(failed) did not")
+        return failed == 0
+    }
+
+    private func payAtCheckout(_ button: String) async throws {
+        let url = try await app.checkout(button)
+        let session = url.lastPathComponent
+        _ = try await world.stripe.pay(checkoutSession: session, email: "reader@example.com")
+    }
+
+    private func rebuilds() async throws -> Bool {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tollgate-demo-\(ProcessInfo.processInfo.processIdentifier)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try StorageSQLite(path: folder.appendingPathComponent("scratch.sqlite").path)
+        let report = try await Rebuild(of: world.server.tollgate.store.driver, into: scratch)
+            .verify()
+        await scratch.close()
+        return report.isIdentical
+    }
+
+    private func duration(_ text: String) -> CalendarDuration {
+        guard let duration = CalendarDuration(iso8601: text) else {
+            preconditionFailure("\(text) is no duration")
+        }
+        return duration
+    }
+}
+
+/// What came true so far.
+private actor Checks {
+    private var passed = 0
+    private var failed = 0
+
+    var counts: (passed: Int, failed: Int) { (passed, failed) }
+
+    func expect(_ what: String, _ isTrue: @Sendable () async throws -> Bool) async {
+        do {
+            if try await isTrue() {
+                passed += 1
+                return Terminal.say("  ✓ \(what)")
+            }
+            Terminal.say("  ✗ \(what)")
+        } catch {
+            Terminal.say("  ✗ \(what): \(error)")
+        }
+        failed += 1
+    }
+}

@@ -1,0 +1,190 @@
+import AppStoreAPI
+import AppStoreSimulator
+import AsyncHTTPClient
+import Foundation
+import Hummingbird
+import SandboxClock
+import ServiceLifecycle
+import StripeAPI
+import StripeSimulator
+import TollgateCore
+import TollgateServer
+import TollgateService
+
+/// Both stores, the server and their clock, in one process; each speaks to the others over HTTP.
+struct DemoWorld: Sendable {
+    /// Where everything is.
+    struct Addresses: Sendable {
+        var server: ListenAddress
+        var appStore: ListenAddress
+        var stripe: ListenAddress
+    }
+
+    static let secretKey = "sk_test_demo"
+    static let publishableKey = "pk_test_demo"
+    private static let stripeKey = "sk_test_sandbox"
+    private static let webhookSecret = "whsec_demo"
+    private static let bundleID = "com.example.app"
+
+    let clock: VirtualClock
+    let appStore: SimulatedAppStore
+    let stripe: StripeSimulator
+    let server: RunningServer
+    let client: HTTPClient
+    let catalog: TollgateCore.Catalog
+    let addresses: Addresses
+    let database: DatabaseLocation
+
+    /// - Parameter seed: what the stores' ids are drawn from.
+    init(
+        addresses: Addresses, database: DatabaseLocation, catalog: TollgateCore.Catalog,
+        seed: UInt64, client: HTTPClient
+    ) async throws {
+        // The clock starts at a full second, since Stripe counts nothing finer.
+        let clock = VirtualClock(now: SystemClock.now().milliseconds / 1000 * 1000)
+        let base = "http://\(addresses.server.host):\(addresses.server.port)"
+        let appStore = try SimulatedAppStore(
+            configuration: .init(
+                environment: .sandbox, bundleID: Self.bundleID,
+                products: catalog.products.compactMap(SimulatedAppStore.Product.init),
+                notificationURL: base + "/webhooks/app_store", seed: seed, renewals: .real),
+            clock: clock)
+        await clock.join(appStore)
+        var settings = StripeSimulator.Configuration()
+        settings.secretKey = Self.stripeKey
+        settings.seed = seed
+        settings.hasPortalConfiguration = true
+        settings.products = catalog.products.compactMap(StripeSimulator.Product.init)
+        settings.webhookEndpoints = [
+            .init(url: base + "/webhooks/stripe", secret: Self.webhookSecret)
+        ]
+        let stripe = try await StripeSimulator(configuration: settings, clock: clock)
+        let verifier = try AppStore.SignedDataVerifier(
+            roots: [Array(appStore.rootDER)], bundleID: Self.bundleID, appAppleID: nil,
+            environments: [.sandbox])
+        let server = try await RunningServer(
+            configuration: Configuration(
+                secretKey: Self.secretKey, publishableKey: Self.publishableKey, publicURL: base,
+                stripeWebhookSecrets: [Self.webhookSecret],
+                appleAppIDs: ["TEAMID." + Self.bundleID], defaultEnvironment: .sandbox),
+            database: database, catalog: catalog, appStore: verifier,
+            stripe: Stripe.Client(
+                apiBase: "http://\(addresses.stripe.host):\(addresses.stripe.port)",
+                secretKey: Self.stripeKey, transport: transport(over: client)),
+            clocks: .init(
+                now: { Instant(milliseconds: await clock.now) }, wall: SystemClock.now))
+        self.clock = clock
+        self.appStore = appStore
+        self.stripe = stripe
+        self.server = server
+        self.client = client
+        self.catalog = catalog
+        self.addresses = addresses
+        self.database = database
+    }
+
+    var serverURL: String { "http://\(addresses.server.host):\(addresses.server.port)" }
+
+    /// Runs all three until the process is told to stop or `then` returns.
+    ///
+    /// - Parameter then: begun once all three listen.
+    func run(
+        routes: @escaping @Sendable (Router<ServerRequestContext>) -> Void = { _ in },
+        then: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let (opened, open) = AsyncStream.makeStream(of: Void.self)
+        let stores = [
+            Beside { try await appStore.run(
+                host: addresses.appStore.host, port: addresses.appStore.port
+            ) { _ in open.yield() } },
+            Beside { try await stripe.run(
+                host: addresses.stripe.host, port: addresses.stripe.port
+            ) { _ in open.yield() } },
+        ]
+        let story = Beside {
+            var count = 0
+            for await _ in opened {
+                count += 1
+                if count == 3 { break }
+            }
+            try await then()
+        }
+        try await server.run(
+            at: addresses.server,
+            beside: stores.map { .init(service: $0) } + [
+                .init(service: story, successTerminationBehavior: .gracefullyShutdownGroup)
+            ],
+            routes: routes
+        ) { _ in open.yield() }
+    }
+}
+
+/// Something that runs beside the server and ends with it.
+private struct Beside: Service {
+    let body: @Sendable () async throws -> Void
+
+    func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown { try await body() }
+        } catch is CancellationError {
+            // Asked to end, and ended.
+        }
+    }
+}
+
+extension SimulatedAppStore.Product {
+    /// What the App Store would sell of this catalog; nothing for a product without an id there.
+    init?(_ product: TollgateCore.Catalog.Product) {
+        guard let id = product.appStoreProductID else { return nil }
+        let kind: Kind
+        switch product.kind {
+        case .consumable: kind = .consumable
+        case .nonConsumable: kind = .nonConsumable
+        case .autoRenewable: kind = .autoRenewable
+        case .nonRenewing: kind = .nonRenewing
+        case .freeSubscription: return nil
+        }
+        self.init(
+            id: id, kind: kind, price: (product.price?.amount ?? 0) * 10,
+            currency: product.price?.currency.uppercased() ?? "USD",
+            period: kind == .autoRenewable
+                ? product.duration.flatMap { SimulatedAppStore.Period($0.iso8601) } : nil,
+            subscriptionGroup: product.subscriptionGroup, level: product.level)
+    }
+}
+
+extension StripeSimulator.Product {
+    /// What Stripe would sell of this catalog.
+    init?(_ product: TollgateCore.Catalog.Product) {
+        guard !product.stripePriceIDs.isEmpty, let price = product.price else { return nil }
+        var interval: String?
+        if product.kind == .autoRenewable {
+            interval = (product.duration?.years ?? 0) > 0 ? "year" : "month"
+        }
+        self.init(
+            id: "prod_\(product.id)", name: product.name, features: product.entitlements,
+            prices: product.stripePriceIDs.map {
+                .init(
+                    id: $0, unitAmount: Int(price.amount), currency: price.currency,
+                    interval: interval)
+            })
+    }
+}
+
+/// A port that is free now.
+func freePort() throws -> Int {
+    let handle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard handle >= 0 else { throw CheckFailed(message: "no socket to be had") }
+    defer { close(handle) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(handle, $0, length) == 0 && getsockname(handle, $0, &length) == 0
+        }
+    }
+    guard isBound else { throw CheckFailed(message: "no free port on 127.0.0.1") }
+    return Int(UInt16(bigEndian: address.sin_port))
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Foundation
+import SandboxClock
+import StripeSimulator
+
+/// `tollgate sandbox stripe`: Stripe, played on this machine, for any project.
+struct SandboxStripeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stripe",
+        abstract: "Plays Stripe: API, Checkout, portal and webhooks.",
+        discussion: """
+            Give the printed address to a Stripe library as its API base, with the secret key. \
+            The clock stands still until it is advanced: POST /sandbox/clock/advance {"by": ms}.
+            """
+    )
+
+    @Option(help: "Where API and pages are served; port 0 takes a free one.")
+    var listen = "127.0.0.1:8082"
+
+    @Option(help: "Where /sandbox/… is served; by default on the same address.")
+    var control: String?
+
+    @Option(help: "The file that keeps the state; without, it is gone at the end.")
+    var state: String?
+
+    @Option(help: "From which all ids are drawn.")
+    var seed: UInt64 = 1
+
+    @Option(help: "The key that API requests must carry.")
+    var secretKey = "sk_test_sandbox"
+
+    @Option(help: "A webhook endpoint that gets every event. May be given more than once.")
+    var forwardTo: [String] = []
+
+    @Option(help: "The signing secret of these endpoints.")
+    var webhookSecret = "whsec_sandbox"
+
+    @Option(help: "Where the clock starts, in UNIX milliseconds; by default now.")
+    var now: Int64?
+
+    @Flag(help: "Save the customer portal's settings, so that portal sessions can be made.")
+    var portal = false
+
+    func run() async throws {
+        let address = try Self.address(listen, option: "listen")
+        let controlAddress = try control.map { try Self.address($0, option: "control") }
+        var settings = StripeSimulator.Configuration()
+        settings.secretKey = secretKey
+        settings.seed = seed
+        settings.statePath = state
+        settings.hasPortalConfiguration = portal
+        settings.webhookEndpoints = forwardTo.map {
+            StripeSimulator.WebhookEndpoint(url: $0, secret: webhookSecret)
+        }
+        let saved = try state.flatMap { try StripeSimulator.savedInstant(statePath: $0) }
+        let present = Int64(Date().timeIntervalSince1970 * 1_000)
+        let simulator = try await StripeSimulator(
+            configuration: settings,
+            clock: VirtualClock(now: now ?? saved ?? present)
+        )
+        try await simulator.run(
+            host: address.host,
+            port: address.port,
+            control: controlAddress
+        ) { port in
+            print("stripe listening on http://\(address.host):\(port)")
+            fflush(nil)  // Standard output to a pipe would keep the line.
+        }
+    }
+
+    /// Reads `host:port` or `:port`.
+    private static func address(_ text: String, option: String) throws -> (host: String, port: Int)
+    {
+        guard let colon = text.lastIndex(of: ":"),
+            let port = UInt16(text[text.index(after: colon)...])
+        else { throw ValidationError("--\(option) wants HOST:PORT, not “\(text)”.") }
+        let host = text[..<colon]
+        return (host.isEmpty ? "127.0.0.1" : String(host), Int(port))
+    }
+}

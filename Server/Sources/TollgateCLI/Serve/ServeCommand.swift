@@ -1,0 +1,95 @@
+import AppStoreAPI
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import Hummingbird
+import Logging
+import Storage
+import TollgateCore
+import TollgateServer
+import TollgateService
+
+/// `tollgate serve`: the server.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serve the API, the webhooks and the pages.",
+        discussion: """
+            Keys come from TOLLGATE_SECRET_KEY and TOLLGATE_PUBLISHABLE_KEY; the stores are set up \
+            with TOLLGATE_APP_STORE_… and TOLLGATE_STRIPE_…, see docs/operations.md.
+            """)
+
+    @Option(help: "The address to listen on; port 0 takes any free one.")
+    var listen: String?
+
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
+    var database: String?
+
+    @Option(help: "The catalog: what is sold and what it grants.")
+    var catalog: String?
+
+    @Option(name: .customLong("public-url"), help: "Where browsers reach this server.")
+    var publicURL: String?
+
+    func run() async throws {
+        let address = try ListenAddress(
+            Settings.text(listen, "LISTEN") ?? "127.0.0.1:8080", option: "--listen")
+        let location = try DatabaseLocation(
+            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite")
+        let catalog = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
+        guard let secretKey = Settings.text(nil, "SECRET_KEY"),
+            let publishableKey = Settings.text(nil, "PUBLISHABLE_KEY")
+        else {
+            throw ValidationError(
+                "Set TOLLGATE_SECRET_KEY (sk_test_… or sk_live_…) and TOLLGATE_PUBLISHABLE_KEY (pk_test_… or pk_live_…).")
+        }
+        let stores = try StoreSettings()
+        let configuration = Configuration(
+            secretKey: secretKey, publishableKey: publishableKey,
+            publicURL: Settings.text(publicURL, "PUBLIC_URL")
+                ?? "http://\(address.host):\(address.port)",
+            stripeWebhookSecrets: Settings.list("STRIPE_WEBHOOK_SECRETS"),
+            appleAppIDs: Settings.list("APPLE_APP_IDS"),
+            defaultEnvironment: stores.defaultEnvironment(for: secretKey))
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        do {
+            let server = try await RunningServer(
+                configuration: configuration, database: location, catalog: catalog,
+                appStore: try stores.verifier(), stripe: stores.stripe(over: client),
+                clocks: .init(
+                    now: try ClockSetting(Settings.text(nil, "CLOCK")).now(over: client),
+                    wall: SystemClock.now))
+            try await server.run(at: address) { port in
+                Terminal.say("tollgate listening on http://\(address.host):\(port)")
+                Terminal.say("database: \(location.description)")
+            }
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+        try await client.shutdown()
+    }
+}
+
+/// Real time.
+enum SystemClock {
+    static let now: @Sendable () -> Instant = {
+        Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+    }
+}
+
+/// The catalog's file.
+enum CatalogFile {
+    /// - Throws: `CheckFailed` with every mistake and its line.
+    static func read(_ path: String) throws -> Catalog {
+        let bytes: Data
+        do {
+            bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw CheckFailed(message: "\(path): cannot be read: \(error.localizedDescription)")
+        }
+        let check = CatalogCheck(bytes: bytes, file: path)
+        guard let catalog = check.catalog, check.isOK else { throw CheckFailed(message: check.text) }
+        return catalog
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+
+/// The command line: `tollgate COMMAND`.
+@main
+struct TollgateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tollgate",
+        abstract: "A self-hosted billing and entitlement server for iOS apps.",
+        discussion: """
+            Every option is also an environment variable, TOLLGATE_ and its name in capitals: \
+            --database is TOLLGATE_DATABASE. Exit codes: 0 ok, 1 a check failed, 2 wrong usage.
+            """,
+        subcommands: [
+            ServeCommand.self, DemoCommand.self, SandboxCommand.self, VerifyCommand.self,
+            ExplainCommand.self, RebuildCommand.self, CatalogCommand.self,
+        ])
+
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as CheckFailed {
+            if !error.message.isEmpty { Terminal.complain(error.message) }
+            exit(withError: ExitCode(1))
+        } catch {
+            let code = exitCode(for: error)
+            let text = fullMessage(for: error)
+            if code == .success {
+                print(text)
+                exit(withError: nil)
+            }
+            Terminal.complain(text)
+            // What ArgumentParser calls a wrong usage is 2 here, everything that failed is 1.
+            exit(withError: code == .validationFailure ? ExitCode(2) : ExitCode(1))
+        }
+    }
+}
+
+/// `tollgate sandbox`: the stores, played on this machine.
+struct SandboxCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sandbox",
+        abstract: "Play the App Store or Stripe on this machine, for any project.",
+        subcommands: [SandboxAppStoreCommand.self, SandboxStripeCommand.self])
+}
+
+/// A check that did not come true: exit code 1, after this sentence.
+struct CheckFailed: Error {
+    var message: String
+}

@@ -1,8 +1,0 @@
-import AppStoreSimulator
-import ArgumentParser
-import AsyncHTTPClient
-import Hummingbird
-import StorageSQLite
-import StoragePostgres
-import StripeSimulator
-import TollgateServer

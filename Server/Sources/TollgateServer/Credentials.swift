@@ -1,0 +1,164 @@
+internal import Crypto
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import TollgateAPI
+internal import TollgateCore
+internal import TollgateService
+
+/// Who asks, by the key that they showed.
+enum Credentials {
+    /// The app's backend.
+    case secret
+    /// The app, with nobody or somebody signed in.
+    case publishable(CustomerSession?)
+    /// The app, for one signed-in customer.
+    case session(CustomerSession)
+
+    /// - Throws: refusals 401 `missing_key`, `invalid_key`, `session_expired`.
+    init(_ request: Request, _ tollgate: Tollgate) async throws {
+        guard let header = request.headers[.authorization], let key = Self.key(in: header) else {
+            throw Refusal(
+                401,
+                .authenticationError,
+                .missingKey,
+                "Send a key as 'Authorization: Bearer KEY'."
+            )
+        }
+        switch APIKeyKind(key) {
+        case .secret? where Self.areEqual(key, tollgate.configuration.secretKey):
+            self = .secret
+        case .publishable? where Self.areEqual(key, tollgate.configuration.publishableKey):
+            guard let name = HTTPField.Name(APIHeader.customerSession),
+                let secret = request.headers[name]
+            else {
+                self = .publishable(nil)
+                return
+            }
+            self = .publishable(try await tollgate.session(secret))
+        case .customerSession?:
+            self = .session(try await tollgate.session(key))
+        default:
+            throw Refusal(
+                401,
+                .authenticationError,
+                .invalidKey,
+                "This key is not one of this server's."
+            )
+        }
+    }
+
+    /// The key of a Bearer header, or the user name of a Basic one, as Stripe's clients may send.
+    private static func key(in header: String) -> String? {
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        switch parts[0].lowercased() {
+        case "bearer":
+            return String(parts[1])
+        case "basic":
+            guard let data = Data(base64Encoded: String(parts[1])) else { return nil }
+            return String(decoding: data, as: UTF8.self).split(separator: ":").first
+                .map(String.init)
+        default:
+            return nil
+        }
+    }
+
+    /// Compares hashes, so that the time it takes tells nothing.
+    private static func areEqual(_ left: String, _ right: String) -> Bool {
+        SHA256.hash(data: Array(left.utf8)) == SHA256.hash(data: Array(right.utf8))
+    }
+
+    /// - Throws: a refusal 403 `key_scope` for any other key.
+    func requireSecret() throws {
+        guard case .secret = self else {
+            throw Refusal(
+                403,
+                .permissionError,
+                "key_scope",
+                "This address takes the secret key only."
+            )
+        }
+    }
+
+    /// - Throws: a refusal 403 `key_scope` for the secret key, where only a device has something
+    ///   to say.
+    func refuseSecret() throws {
+        guard case .secret = self else { return }
+        throw Refusal(
+            403,
+            .permissionError,
+            "key_scope",
+            "This address takes a publishable key or a customer session."
+        )
+    }
+
+    var session: CustomerSession? {
+        switch self {
+        case .secret: nil
+        case .publishable(let session): session
+        case .session(let session): session
+        }
+    }
+
+    /// - Throws: 401 `no_session_present`.
+    func requireSession() throws -> CustomerSession {
+        guard let session else {
+            throw Refusal(
+                401,
+                .authenticationError,
+                .noSessionPresent,
+                "Sign in first: this needs a customer session."
+            )
+        }
+        return session
+    }
+
+    /// The session, where the secret key would do as well.
+    ///
+    /// - Throws: 403 `key_scope` for a publishable key alone.
+    func requireSessionUnlessSecret() throws -> CustomerSession {
+        guard let session else {
+            throw Refusal(
+                403,
+                .permissionError,
+                "key_scope",
+                "This address takes the secret key, or the session of the customer."
+            )
+        }
+        return session
+    }
+
+    /// The customer whom a path names, if this key may see them: any for the secret key, its own
+    /// for a session. Another's is as if it were not there.
+    func customer(_ id: String, _ component: CustomerSession.Component?) throws -> String {
+        if case .secret = self { return id }
+        let session = try requireSessionUnlessSecret()
+        guard session.customer.rawValue == id else {
+            throw Refusal(
+                404,
+                .invalidRequestError,
+                .resourceMissing,
+                "No such customer: '\(id.prefix(80))'.",
+                param: "id"
+            )
+        }
+        if let component { try session.require(component) }
+        return id
+    }
+
+    /// The environment of a question: a session sees its own only.
+    func environment(_ asked: StoreEnvironment?) throws -> StoreEnvironment? {
+        guard let session else { return asked }
+        guard asked == nil || asked == session.environment else {
+            throw Refusal(
+                403,
+                .permissionError,
+                "key_scope",
+                "This customer session is for the environment \(session.environment.rawValue).",
+                param: "environment"
+            )
+        }
+        return session.environment
+    }
+}

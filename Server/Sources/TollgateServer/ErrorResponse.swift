@@ -1,0 +1,145 @@
+internal import Foundation
+internal import HTTPTypes
+public import Hummingbird
+internal import Logging
+internal import NIOCore
+internal import TollgateAPI
+internal import TollgateService
+
+/// The one place where an error becomes an HTTP answer: `{"error":{"type","code","message","param"}}`.
+public struct ErrorResponse: RouterMiddleware {
+    public typealias Context = ServerRequestContext
+    let counters: Counters
+    let allowed: AllowedMethods
+
+    public func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            // Nothing here is unpacked: a small body that becomes a large one is refused unread.
+            guard request.headers[.contentEncoding].map({ $0.lowercased() == "identity" }) ?? true
+            else { throw HTTPError(.unsupportedMediaType) }
+            return try await next(request, context)
+        } catch {
+            return try answer(error, to: request, context)
+        }
+    }
+
+    private func answer(
+        _ error: any Error,
+        to request: Request,
+        _ context: Context
+    ) throws -> Response {
+        let (refusal, allow) = refusal(error, of: request)
+        if refusal.status >= 500 {
+            context.logger.error(
+                "request failed",
+                metadata: [
+                    "method": "\(request.method)", "path": "\(request.uri.path)",
+                    "error": "\(error)",
+                ]
+            )
+        }
+        counters.count(
+            "tollgate_refusals_total",
+            "status=\"\(refusal.status)\",code=\"\(refusal.error.code.rawValue)\""
+        )
+        var response = try Response.json(
+            refusal.error,
+            status: HTTPResponse.Status(code: refusal.status)
+        )
+        if !allow.isEmpty { response.headers[.allow] = allow.joined(separator: ", ") }
+        if refusal.status == 401 { response.headers[.wwwAuthenticate] = "Bearer" }
+        return response
+    }
+
+    /// What to answer, and for a 405 the methods that would do.
+    private func refusal(
+        _ error: any Error,
+        of request: Request
+    ) -> (refusal: Refusal, allow: [String]) {
+        // The framework's own: no route, a body that is too large, a broken request.
+        guard let status = (error as? any HTTPResponseError)?.status else {
+            return (Refusal(telling: error), [])
+        }
+        switch status {
+        case .notFound:
+            let allow = allowed.methods(at: request.uri.path)
+            guard !allow.isEmpty else {
+                return (
+                    Refusal(
+                        404,
+                        .invalidRequestError,
+                        .resourceMissing,
+                        "There is nothing at this address."
+                    ), []
+                )
+            }
+            return (
+                Refusal(
+                    405,
+                    .invalidRequestError,
+                    .methodNotAllowed,
+                    "This address takes \(allow.joined(separator: ", "))."
+                ), allow
+            )
+        case .contentTooLarge:
+            return (
+                Refusal(
+                    413,
+                    .invalidRequestError,
+                    .bodyTooLarge,
+                    "The body is larger than this address takes."
+                ), []
+            )
+        case .unsupportedMediaType:
+            return (
+                Refusal(
+                    415,
+                    .invalidRequestError,
+                    "unsupported_media_type",
+                    "Send the body as it is, without Content-Encoding."
+                ), []
+            )
+        default:
+            return (
+                Refusal(
+                    status.code,
+                    status.code < 500 ? .invalidRequestError : .apiError,
+                    status.code < 500 ? .malformedBody : .internalError,
+                    status.reasonPhrase
+                ), []
+            )
+        }
+    }
+}
+
+extension Response {
+    static func json(
+        _ value: some Encodable,
+        status: HTTPResponse.Status = .ok
+    ) throws -> Response {
+        json(bytes: try APIJSON.encode(value), status: status)
+    }
+
+    static func json(bytes: Data, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status,
+            headers: [
+                .contentType: "application/json", .cacheControl: "no-store",
+                .xContentTypeOptions: "nosniff",
+            ],
+            body: .init(byteBuffer: ByteBuffer(bytes: bytes))
+        )
+    }
+
+    static func text(_ text: String, type: String = "text/plain; charset=utf-8") -> Response {
+        Response(
+            status: .ok,
+            headers: [.contentType: type],
+            body: .init(byteBuffer: ByteBuffer(string: text))
+        )
+    }
+}

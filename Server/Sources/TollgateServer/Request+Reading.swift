@@ -1,0 +1,68 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import TollgateAPI
+internal import TollgateCore
+internal import TollgateService
+
+extension Request {
+    /// The exact bytes of the body.
+    ///
+    /// - Throws: 413 where there are more than `limit`.
+    func bytes(upTo limit: Int) async throws -> [UInt8] {
+        if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit {
+            throw HTTPError(.contentTooLarge)
+        }
+        let buffer = try await body.collect(upTo: limit)
+        return Array(buffer.readableBytesView)
+    }
+
+    /// The body as JSON of this shape.
+    func json<Value: Decodable>(_ type: Value.Type) async throws -> Value {
+        try StrictBody.decode(type, from: try await bytes(upTo: 256 << 10))
+    }
+
+    /// The same where the body may be left out.
+    func jsonIfAny<Value: Decodable>(_ type: Value.Type) async throws -> Value? {
+        let bytes = try await bytes(upTo: 256 << 10)
+        return bytes.isEmpty ? nil : try StrictBody.decode(type, from: bytes)
+    }
+
+    /// A query parameter in milliseconds.
+    func instant(_ name: String) throws -> Instant? {
+        guard let text = uri.queryParameters[Substring(name)] else { return nil }
+        guard let value = Int64(text) else {
+            throw Refusal(
+                400,
+                .invalidRequestError,
+                .parameterInvalid,
+                "\(name) is a time in UNIX milliseconds.",
+                param: name
+            )
+        }
+        return Instant(milliseconds: value)
+    }
+
+    /// `?environment=production|sandbox`, where the caller wants another than the default.
+    func environment() throws -> StoreEnvironment? {
+        guard let text = uri.queryParameters["environment"] else { return nil }
+        guard let environment = StoreEnvironment(rawValue: text.lowercased()) else {
+            throw Refusal(
+                400,
+                .invalidRequestError,
+                .parameterInvalid,
+                "environment is 'production' or 'sandbox'.",
+                param: "environment"
+            )
+        }
+        return environment
+    }
+
+    var idempotencyKey: String? {
+        HTTPField.Name(APIHeader.idempotencyKey).flatMap { headers[$0] }
+    }
+
+    var isForm: Bool {
+        headers[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
+    }
+}

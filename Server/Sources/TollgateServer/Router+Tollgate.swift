@@ -1,0 +1,33 @@
+internal import HTTPTypes
+public import Hummingbird
+internal import TollgateAPI
+public import TollgateService
+
+/// Every route of the server. Others, such as the demo's page, may be added to it.
+public func buildRouter(_ tollgate: Tollgate) throws -> Router<ServerRequestContext> {
+    // The routes are laid out once without middleware, so that a refusal can name the methods
+    // that an address does take.
+    let plan = Router(context: ServerRequestContext.self, options: .autoGenerateHeadEndpoints)
+    try addRoutes(to: plan, tollgate)
+    let router = Router(context: ServerRequestContext.self, options: .autoGenerateHeadEndpoints)
+    router.add(
+        middleware: ErrorResponse(
+            counters: tollgate.counters,
+            allowed: AllowedMethods(plan.routes)
+        )
+    )
+    try addRoutes(to: router, tollgate)
+    return router
+}
+
+private func addRoutes(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) throws {
+    addOperations(to: router, tollgate)
+    addWebhooks(to: router, tollgate)
+    addCustomers(to: router, tollgate)
+    addPurchases(to: router, tollgate)
+    try addPages(to: router, tollgate)
+}
+
+extension APIPath {
+    var route: RouterPath { RouterPath(template) }
+}

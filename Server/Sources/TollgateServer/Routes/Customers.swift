@@ -1,0 +1,100 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import TollgateAPI
+internal import TollgateCore
+internal import TollgateService
+
+/// Customers and what they have.
+func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
+    router.post(APIPath.customers.route) { request, _ in
+        try await Credentials(request, tollgate).requireSecret()
+        let wanted = try await request.json(API.CreateCustomerRequest.self)
+        let (customer, isNew) = try await tollgate.createCustomer(wanted)
+        return try Response.json(customer, status: isNew ? .created : .ok)
+    }
+    router.get(APIPath.customer.route) { request, context in
+        try await Credentials(request, tollgate).requireSecret()
+        return try Response.json(try await tollgate.customer(try context.id))
+    }
+    router.get(APIPath.customerEntitlements.route) { request, context in
+        let credentials = try await Credentials(request, tollgate)
+        let customer = try credentials.customer(context.id, .activeEntitlements)
+        let session = credentials.session
+        let list = try await tollgate.entitlements(
+            of: customer,
+            in: try credentials.environment(request.environment()),
+            at: try request.instant(APIQuery.at),
+            signed: session != nil
+        )
+        return try Response.json(list)
+    }
+    router.get(APIPath.customerExplain.route) { request, context in
+        try await Credentials(request, tollgate).requireSecret()
+        guard let lookupKey = request.uri.queryParameters["lookup_key"] else {
+            throw Refusal(
+                400,
+                .invalidRequestError,
+                .parameterMissing,
+                "Missing required param: lookup_key.",
+                param: "lookup_key"
+            )
+        }
+        let explanation = try await tollgate.explain(
+            String(lookupKey),
+            for: try context.id,
+            in: try request.environment(),
+            at: try request.instant(APIQuery.at),
+            known: try request.instant(APIQuery.known)?.milliseconds
+        )
+        return try Response.json(explanation)
+    }
+    router.get(APIPath.customerCoins.route) { request, context in
+        let credentials = try await Credentials(request, tollgate)
+        let customer = try credentials.customer(context.id, nil)
+        return try Response.json(
+            try await tollgate.coins(
+                of: customer,
+                in: try credentials.environment(request.environment())
+            )
+        )
+    }
+    router.post(APIPath.customerCoinsSpend.route) { request, context in
+        try await Credentials(request, tollgate).requireSecret()
+        let reply = try await tollgate.spend(
+            try await request.json(API.SpendRequest.self),
+            of: try context.id,
+            in: try request.environment(),
+            idempotencyKey: request.idempotencyKey
+        )
+        return try Response.json(reply)
+    }
+    router.post(APIPath.customerGrants.route) { request, context in
+        try await Credentials(request, tollgate).requireSecret()
+        let grant = try await tollgate.grant(
+            try await request.json(API.GrantRequest.self),
+            to: try context.id,
+            in: try request.environment(),
+            idempotencyKey: request.idempotencyKey
+        )
+        return try Response.json(grant, status: .created)
+    }
+    router.post(APIPath.customerSessions.route) { request, _ in
+        try await Credentials(request, tollgate).requireSecret()
+        let body = try await request.bytes(upTo: 256 << 10)
+        let wanted = try StrictBody.customerSession(body, isForm: request.isForm)
+        return try Response.json(
+            try await tollgate.createSession(wanted, environment: try request.environment())
+        )
+    }
+}
+
+extension ServerRequestContext {
+    /// The `{id}` of the path.
+    var id: String {
+        get throws {
+            let id = try parameters.require("id")
+            return id.removingPercentEncoding ?? id
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import Hummingbird
+internal import Storage
+internal import TollgateAPI
+internal import TollgateService
+
+/// What those who run the server look at, and what describes it.
+func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
+    router.get(APIPath.healthz.route) { _, _ in
+        Response.json(bytes: healthy)
+    }
+    router.get(APIPath.readyz.route) { _, _ in
+        _ = try await tollgate.store.driver.readNow("SELECT 1", [])
+        return Response.json(bytes: healthy)
+    }
+    router.get(APIPath.metrics.route) { _, _ in
+        Response.text(tollgate.counters.text, type: "text/plain; version=0.0.4; charset=utf-8")
+    }
+    router.get(APIPath.openAPI.route) { _, _ in
+        Response.json(bytes: openAPIDocument)
+    }
+    router.get(APIPath.jsonWebKeySet.route) { _, _ in
+        try Response.json(tollgate.signer.keySet)
+    }
+    router.get(APIPath.appleAppSiteAssociation.route) { _, _ in
+        try Response.json(AppSiteAssociation(appIDs: tollgate.configuration.appleAppIDs))
+    }
+}
+
+/// Which apps open links to this server's return pages.
+private struct AppSiteAssociation: Encodable {
+    struct Links: Encodable {
+        struct Detail: Encodable {
+            var appIDs: [String]
+            var components: [[String: String]]
+        }
+
+        var apps: [String] = []
+        var details: [Detail]
+    }
+
+    var applinks: Links
+
+    init(appIDs: [String]) {
+        applinks = Links(details: [
+            Links.Detail(appIDs: appIDs, components: [["/": "/checkout_redirect*"]])
+        ])
+    }
+}

@@ -1,0 +1,129 @@
+import TollgateCore
+
+// What `catalog.yaml` looks like. What it means is said in `TollgateCore`, and so are the rules
+// that connect one value with another.
+extension YAMLReading {
+    /// Reads the whole catalog; what cannot be read is reported and has its default.
+    mutating func catalog(_ place: YAMLPlace) -> Catalog {
+        let fields = mapping(
+            place,
+            "the catalog",
+            keys: [
+                "entitlements", "products", "buy_buttons", "renewal_leeway", "past_due_grace",
+                "ownership", "checkout", "gates",
+            ]
+        )
+        var catalog = Catalog()
+        catalog.entitlements = list(fields, "entitlements").map { entitlement($0) }
+        catalog.products = list(fields, "products").map { product($0) }
+        catalog.buyButtons = list(fields, "buy_buttons").map { buyButton($0) }
+        if let place = fields.values["renewal_leeway"] {
+            let fields = mapping(place, "‘renewal_leeway’", keys: ["app_store", "stripe"])
+            catalog.renewalLeeway.appStore =
+                span(fields, "app_store") ?? catalog.renewalLeeway.appStore
+            catalog.renewalLeeway.stripe = span(fields, "stripe") ?? catalog.renewalLeeway.stripe
+        }
+        catalog.pastDueGrace = span(fields, "past_due_grace") ?? catalog.pastDueGrace
+        catalog.ownership = word(fields, "ownership", Catalog.Ownership.self) ?? .keep
+        if let place = fields.values["checkout"] { catalog.checkout = checkout(place) }
+        if let place = fields.values["gates"] { catalog.gates = gates(place) }
+        return catalog
+    }
+
+    private mutating func entitlement(_ place: YAMLPlace) -> Catalog.Entitlement {
+        let fields = mapping(place, "an entitlement", keys: ["lookup_key", "name"])
+        return Catalog.Entitlement(
+            lookupKey: required(fields, "lookup_key"),
+            name: required(fields, "name")
+        )
+    }
+
+    private mutating func product(_ place: YAMLPlace) -> Catalog.Product {
+        var fields = mapping(
+            place,
+            "a product",
+            keys: [
+                "id", "name", "kind", "app_store_product_id", "stripe_price_ids", "entitlements",
+                "coins", "duration", "subscription_group", "level", "price", "while_active",
+                "retired",
+            ]
+        )
+        let id = required(fields, "id")
+        if !id.isEmpty { fields.what = "the product ‘\(id)’" }
+        if fields.values["kind"] == nil, fields.isMapping {
+            let kinds = Catalog.Product.Kind.allCases.map { "‘\($0.rawValue)’" }
+            report(
+                place,
+                "\(fields.what) has no ‘kind’; add one of " + kinds.joined(separator: ", ")
+            )
+        }
+        return Catalog.Product(
+            id: id,
+            name: required(fields, "name"),
+            kind: word(fields, "kind", Catalog.Product.Kind.self) ?? .consumable,
+            appStoreProductID: text(fields, "app_store_product_id"),
+            stripePriceIDs: texts(fields, "stripe_price_ids"),
+            entitlements: texts(fields, "entitlements"),
+            coins: wholeNumber(fields, "coins") ?? 0,
+            duration: duration(fields, "duration"),
+            subscriptionGroup: text(fields, "subscription_group"),
+            level: wholeNumber(fields, "level"),
+            price: fields.values["price"].map { price($0) },
+            whileActive: word(fields, "while_active", Catalog.Product.WhileActive.self) ?? .refuse,
+            isRetired: truth(fields, "retired") ?? false
+        )
+    }
+
+    private mutating func price(_ place: YAMLPlace) -> Catalog.Product.Price {
+        let fields = mapping(place, "a price", keys: ["amount", "currency"])
+        if fields.values["amount"] == nil, fields.isMapping {
+            report(place, "a price has no ‘amount’; add it in minor units (999 is 9.99)")
+        }
+        return Catalog.Product.Price(
+            amount: wholeNumber(fields, "amount") ?? 0,
+            currency: required(fields, "currency")
+        )
+    }
+
+    private mutating func buyButton(_ place: YAMLPlace) -> Catalog.BuyButton {
+        let fields = mapping(
+            place,
+            "a buy button",
+            keys: ["id", "product", "call_to_action", "quantity"]
+        )
+        return Catalog.BuyButton(
+            id: required(fields, "id"),
+            product: required(fields, "product"),
+            callToAction: text(fields, "call_to_action"),
+            quantity: wholeNumber(fields, "quantity") ?? 1
+        )
+    }
+
+    private mutating func checkout(_ place: YAMLPlace) -> Catalog.Checkout {
+        let fields = mapping(
+            place,
+            "‘checkout’",
+            keys: ["success_path", "cancel_path", "storefronts"]
+        )
+        var checkout = Catalog.Checkout()
+        checkout.successPath = text(fields, "success_path") ?? checkout.successPath
+        checkout.cancelPath = text(fields, "cancel_path") ?? checkout.cancelPath
+        if fields.values["storefronts"] != nil {
+            checkout.storefronts = texts(fields, "storefronts")
+        }
+        return checkout
+    }
+
+    private mutating func gates(_ place: YAMLPlace) -> Catalog.Gates {
+        let fields = mapping(
+            place,
+            "‘gates’",
+            keys: ["terms_version", "terms_url", "minimum_age"]
+        )
+        return Catalog.Gates(
+            termsVersion: text(fields, "terms_version"),
+            termsURL: text(fields, "terms_url"),
+            minimumAge: wholeNumber(fields, "minimum_age")
+        )
+    }
+}

@@ -1,0 +1,225 @@
+import TollgateCore
+import Yams
+
+/// A node of the YAML and the way to it.
+struct YAMLPlace {
+    var node: Node
+    var path: [CatalogProblem.Step]
+}
+
+/// One pass over a YAML tree: collects what is wrong, and remembers where every value stood so
+/// that rules which know nothing of YAML can be reported with a line.
+struct YAMLReading {
+    private var problems: [CatalogProblem] = []
+    private var marks: [[CatalogProblem.Step]: Mark] = [:]
+
+    /// Everything wrong, in the order of the file: what this pass found, and of the `rules` those
+    /// that are no mere consequence of it.
+    func errors(file: String, alsoIn rules: [CatalogProblem]) -> [CatalogError] {
+        let broken = Set(problems.map { Array($0.path.prefix(2)) })
+        let brokenLists = Set(broken.compactMap(\.first))
+        let independent = rules.filter { rule in
+            let list: CatalogProblem.Step? =
+                switch (rule.path.first, rule.path.dropFirst(2).first) {
+                case (.key("products"), .key("entitlements")): .key("entitlements")
+                case (.key("buy_buttons"), .key("product")): .key("products")
+                default: nil
+                }
+            return !broken.contains(Array(rule.path.prefix(2)))
+                && !broken.contains(Array(rule.path.prefix(1)))
+                && list.map { !brokenLists.contains($0) } ?? true
+        }
+        return (problems + independent).map { problem in
+            let mark = mark(of: problem.path)
+            return CatalogError(
+                file: file,
+                line: mark?.line ?? 1,
+                column: mark?.column ?? 1,
+                message: problem.message
+            )
+        }
+        .sorted { ($0.line, $0.column, $0.message) < ($1.line, $1.column, $1.message) }
+    }
+
+    /// Where the value is, or where it is missing.
+    private func mark(of path: [CatalogProblem.Step]) -> Mark? {
+        for length in (0...path.count).reversed() {
+            if let mark = marks[Array(path.prefix(length))] { return mark }
+        }
+        return nil
+    }
+
+    private mutating func note(_ place: YAMLPlace) {
+        if let mark = place.node.mark { marks[place.path] = mark }
+    }
+
+    mutating func report(_ place: YAMLPlace, _ message: String) {
+        note(place)
+        problems.append(CatalogProblem(path: place.path, message: message))
+    }
+
+    // MARK: - Shapes
+
+    /// The values of a mapping by key; `what` is the thing it describes.
+    mutating func mapping(_ place: YAMLPlace, _ what: String, keys: [String]) -> Fields {
+        note(place)
+        guard case .mapping(let mapping) = place.node else {
+            report(place, "\(what) is a block of keys and values")
+            return Fields(place: place, what: what, values: [:])
+        }
+        var values: [String: YAMLPlace] = [:]
+        for (keyNode, value) in mapping {
+            guard let key = keyNode.scalar?.string else {
+                report(
+                    YAMLPlace(node: keyNode, path: place.path + [.key("?")]),
+                    "a key is a word; this is a list or a block"
+                )
+                continue
+            }
+            let path = place.path + [.key(key)]
+            guard keys.contains(key) else {
+                report(
+                    YAMLPlace(node: keyNode, path: path),
+                    "\(what) has no key ‘\(key)’; " + NearMiss.advice(key, among: keys)
+                )
+                continue
+            }
+            values[key] = YAMLPlace(node: value, path: path)
+        }
+        return Fields(place: place, what: what, values: values)
+    }
+
+    /// The elements of a list; a missing list is an empty one.
+    mutating func list(_ fields: Fields, _ key: String) -> [YAMLPlace] {
+        guard let place = fields.values[key] else { return [] }
+        note(place)
+        guard case .sequence(let sequence) = place.node else {
+            report(place, "‘\(key)’ is a list; begin each element with a hyphen")
+            return []
+        }
+        return sequence.enumerated().map { index, node in
+            YAMLPlace(node: node, path: place.path + [.index(index)])
+        }
+    }
+
+    // MARK: - Scalars
+
+    /// Reads one scalar, or reports that it should be `shape`.
+    ///
+    /// Nil if it is missing or wrong.
+    mutating func scalar<Value>(
+        _ place: YAMLPlace?,
+        shape: String,
+        _ read: (Node.Scalar) -> Value?
+    ) -> Value? {
+        guard let place else { return nil }
+        note(place)
+        guard case .scalar(let scalar) = place.node, !scalar.isNothing else {
+            report(place, "\(place.label) is \(shape); write one, or remove the key")
+            return nil
+        }
+        guard let value = read(scalar) else {
+            report(place, "‘\(scalar.string.prefix(60))’ is not \(shape)")
+            return nil
+        }
+        return value
+    }
+
+    mutating func text(_ place: YAMLPlace?) -> String? {
+        scalar(place, shape: "a text", \.string)
+    }
+
+    mutating func text(_ fields: Fields, _ key: String) -> String? {
+        text(fields.values[key])
+    }
+
+    mutating func texts(_ fields: Fields, _ key: String) -> [String] {
+        // An element that cannot be read keeps its place, so that the others keep their index.
+        list(fields, key).map { text($0) ?? "" }
+    }
+
+    /// A text that must be there.
+    mutating func required(_ fields: Fields, _ key: String) -> String {
+        if fields.values[key] == nil, fields.isMapping {
+            report(fields.place, "\(fields.what) has no ‘\(key)’; add it")
+        }
+        return text(fields, key) ?? ""
+    }
+
+    mutating func wholeNumber<Number: FixedWidthInteger>(
+        _ fields: Fields,
+        _ key: String
+    ) -> Number? {
+        scalar(fields.values[key], shape: "a whole number, like 100") { scalar in
+            scalar.style == .plain ? Number(scalar.string) : nil
+        }
+    }
+
+    mutating func truth(_ fields: Fields, _ key: String) -> Bool? {
+        scalar(fields.values[key], shape: "true or false") { Bool($0.string) }
+    }
+
+    mutating func duration(_ fields: Fields, _ key: String) -> CalendarDuration? {
+        scalar(fields.values[key], shape: "a duration; write it like P1W, P30D, P1M or P1Y") {
+            CalendarDuration(iso8601: $0.string)
+        }
+    }
+
+    /// A length of time in milliseconds, written like `2h`.
+    mutating func span(_ fields: Fields, _ key: String) -> Int64? {
+        scalar(fields.values[key], shape: "a length of time; write it like 90s, 30m, 2h or 3d") {
+            let units: [Character: Int64] = [
+                "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
+            ]
+            guard let unit = $0.string.last.flatMap({ units[$0] }),
+                let count = Int64($0.string.dropLast()), count >= 0
+            else { return nil }
+            let (span, overflow) = count.multipliedReportingOverflow(by: unit)
+            return overflow ? nil : span
+        }
+    }
+
+    /// One of the words of a closed set.
+    mutating func word<Word>(
+        _ fields: Fields,
+        _ key: String,
+        _: Word.Type
+    ) -> Word? where Word: RawRepresentable<String> & CaseIterable {
+        guard let place = fields.values[key], let text = text(place) else { return nil }
+        if let word = Word(rawValue: text) { return word }
+        let words = Word.allCases.map(\.rawValue)
+        report(
+            place,
+            "‘\(text.prefix(60))’ is no \(place.label); " + NearMiss.advice(text, among: words)
+        )
+        return nil
+    }
+}
+
+/// The values of one mapping.
+struct Fields {
+    var place: YAMLPlace
+    /// The thing described, as a sentence names it: "the product ‘pro_monthly’".
+    var what: String
+    var values: [String: YAMLPlace]
+
+    var isMapping: Bool { place.node.mapping != nil }
+}
+
+extension YAMLPlace {
+    /// How a sentence names the value.
+    fileprivate var label: String {
+        switch path.last {
+        case .key(let key): "‘\(key)’"
+        case .index(let index): "element \(index + 1) of this list"
+        case nil: "the catalog"
+        }
+    }
+}
+
+extension Node.Scalar {
+    /// A key with nothing behind it, or `null` written out.
+    fileprivate var isNothing: Bool {
+        style == .plain && ["", "~", "null", "Null", "NULL"].contains(string)
+    }
+}

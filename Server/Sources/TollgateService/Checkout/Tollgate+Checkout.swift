@@ -1,0 +1,165 @@
+internal import Foundation
+internal import Intake
+internal import Logging
+internal import Storage
+internal import StripeAPI
+public import TollgateAPI
+internal import TollgateCore
+
+extension Tollgate {
+    /// A Checkout Session for one product of the catalog.
+    ///
+    /// - Parameter customer: who buys; `nil` for a visitor, who can be told by `reference` later.
+    public func createCheckout(
+        _ request: API.CheckoutSessionRequest,
+        customer: String?,
+        reference: String? = nil
+    ) async throws -> API.CheckoutSession {
+        let (product, quantity) = try product(of: request)
+        guard let price = product.stripePriceIDs.first else {
+            throw Refusal.invalid("product", "'\(product.id)' has no Stripe price in the catalog.")
+        }
+        guard let stripe else {
+            throw Refusal(
+                503,
+                .apiError,
+                .storeUnavailable,
+                "Stripe is not configured: set TOLLGATE_STRIPE_SECRET_KEY."
+            )
+        }
+        let checkout = store.history.current.checkout
+        var buyer: Profile?
+        if let customer { buyer = try await stripeCustomer(of: customer) }
+        let mode: Stripe.CheckoutSession.Mode =
+            product.kind == .autoRenewable ? .subscription : .payment
+        let session = Stripe.NewCheckoutSession(
+            mode: mode,
+            lines: [.init(price: price, quantity: quantity)],
+            successURL: try redirect(request.successURL, checkout.successPath, "success_url")
+                + "?session_id={CHECKOUT_SESSION_ID}",
+            cancelURL: try redirect(request.cancelURL, checkout.cancelPath, "cancel_url"),
+            customer: buyer?.stripeCustomer,
+            clientReferenceID: buyer?.customer.id ?? reference,
+            metadata: [StripeIntake.linesKey: "\(price):\(quantity)"]
+        )
+        do {
+            let made = try await stripe.createCheckoutSession(
+                session,
+                idempotencyKey: newID("tollgate-checkout-")
+            )
+            return API.CheckoutSession(
+                id: made.value.id,
+                url: made.value.url ?? "",
+                expiresAt: made.value.expiresAt ?? 0
+            )
+        } catch {
+            throw unavailable(error)
+        }
+    }
+
+    private func product(
+        of request: API.CheckoutSessionRequest
+    ) throws -> (Catalog.Product, Int64) {
+        let catalog = store.history.current
+        if let id = request.buyButton {
+            guard let button = catalog.buyButton(id: id),
+                let product = catalog.product(id: button.product)
+            else { throw Refusal.missing("buy button", id, param: "buy_button") }
+            return (product, Int64(button.quantity))
+        }
+        guard let id = request.product else {
+            throw Refusal(
+                400,
+                .invalidRequestError,
+                .parameterMissing,
+                "Name a product or a buy_button.",
+                param: "product"
+            )
+        }
+        guard let product = catalog.product(id: id), !product.isRetired else {
+            throw Refusal.missing("product", id, param: "product")
+        }
+        let quantity = Int64(request.quantity ?? 1)
+        guard (1...100).contains(quantity) else {
+            throw Refusal.invalid("quantity", "quantity is between 1 and 100.")
+        }
+        return (product, quantity)
+    }
+
+    /// Return addresses lead to this server only, or anybody could send our buyers anywhere.
+    func redirect(_ asked: String?, _ path: String, _ param: String) throws -> String {
+        guard let asked else { return configuration.publicURL + path }
+        let isPlain = asked.utf8.allSatisfy { byte in
+            (0x21...0x7E).contains(byte) && !"\\?#{}\"<>".utf8.contains(byte)
+        }
+        guard isPlain, asked.hasPrefix(configuration.publicURL + "/") else {
+            throw Refusal(
+                422,
+                .invalidRequestError,
+                "redirect_forbidden",
+                "\(param) must be a page of \(configuration.publicURL).",
+                param: param
+            )
+        }
+        return asked
+    }
+
+    /// The customer with their Stripe customer, which is made and stored before any session.
+    func stripeCustomer(of id: String) async throws -> Profile {
+        var profile = try await profile(id)
+        guard profile.stripeCustomer == nil, let stripe else { return profile }
+        do {
+            let made = try await stripe.createCustomer(
+                email: profile.customer.email,
+                metadata: ["tollgate_customer": profile.customer.id],
+                idempotencyKey: "tollgate-customer-\(profile.customer.id)"
+            )
+            profile.stripeCustomer = made.value.id
+        } catch {
+            throw unavailable(error)
+        }
+        try await register(
+            profile,
+            dedupeKey: RowKey("stripe customer", profile.customer.id, profile.stripeCustomer ?? "")
+        )
+        return profile
+    }
+
+    func unavailable(_ error: Stripe.RequestError) -> Refusal {
+        logger.warning("Stripe refused or was out of reach", metadata: ["error": "\(error)"])
+        return Refusal(
+            error.isRetryable ? 503 : 502,
+            .apiError,
+            .storeUnavailable,
+            "Stripe could not do this now; the log says why."
+        )
+    }
+
+    /// What an app needs to show a buy button of its own.
+    public func buyButton(_ id: String) throws -> API.BuyButton {
+        let catalog = store.history.current
+        guard let button = catalog.buyButton(id: id),
+            let product = catalog.product(id: button.product)
+        else { throw Refusal.missing("buy button", id) }
+        let price = product.price
+        let (amount, overflow) = (price?.amount ?? 0).multipliedReportingOverflow(
+            by: Int64(button.quantity)
+        )
+        return API.BuyButton(
+            id: button.id,
+            active: !product.isRetired && !product.stripePriceIDs.isEmpty,
+            callToAction: button.callToAction,
+            checkoutURL: nil,
+            lineItemGroup: .init(
+                amountTotal: overflow ? "0" : "\(amount)",
+                currency: price?.currency ?? "usd"
+            ),
+            product: .init(
+                id: product.id,
+                name: product.name,
+                appStoreProductID: product.appStoreProductID,
+                interval: product.kind == .autoRenewable ? product.duration?.iso8601 : nil
+            )
+        )
+    }
+}

@@ -1,0 +1,138 @@
+internal import Foundation
+internal import Storage
+public import TollgateAPI
+internal import TollgateCore
+
+/// A customer as kept: what the app's backend said, and the names that stores know them by.
+struct Profile: Codable {
+    var customer: API.Customer
+    var stripeCustomer: String?
+}
+
+extension Tollgate {
+    /// Makes a customer known, or finds the one with this `app_user_id` and adds what is new.
+    ///
+    /// - Returns: the customer, and whether they are new.
+    public func createCustomer(
+        _ request: API.CreateCustomerRequest
+    ) async throws -> (customer: API.Customer, isNew: Bool) {
+        guard (1...255).contains(request.appUserID.utf8.count), !request.appUserID.utf8.contains(0)
+        else {
+            throw Refusal.invalid(
+                "app_user_id",
+                "An app_user_id has 1 to 255 bytes, none of them 0."
+            )
+        }
+        var token: String?
+        if let given = request.appAccountToken {
+            guard let uuid = UUID(uuidString: given) else {
+                throw Refusal.invalid("app_account_token", "An app_account_token is a UUID.")
+            }
+            token = uuid.uuidString.lowercased()
+        }
+        if let known = try await store.profile(alias: .reference(request.appUserID)) {
+            return (try await update(known, with: request, token: token), false)
+        }
+        let id = newID("cus_tg_", length: 16)
+        let customer = API.Customer(
+            id: id,
+            appUserID: request.appUserID,
+            appAccountToken: token ?? newToken(),
+            email: request.email,
+            metadata: request.metadata ?? [:],
+            created: await clocks.now().milliseconds
+        )
+        let outcome = try await register(
+            Profile(customer: customer),
+            dedupeKey: RowKey("customer", request.appUserID)
+        )
+        if case .duplicate = outcome {
+            // Somebody else was registering the same user; theirs stands.
+            guard let known = try await store.profile(alias: .reference(request.appUserID)) else {
+                throw Refusal(
+                    410,
+                    .invalidRequestError,
+                    .customerErased,
+                    "The customer with this app_user_id was erased.",
+                    param: "app_user_id"
+                )
+            }
+            return (try read(known).customer, false)
+        }
+        return (customer, true)
+    }
+
+    private func update(
+        _ known: StoredProfile,
+        with request: API.CreateCustomerRequest,
+        token: String?
+    ) async throws -> API.Customer {
+        var profile = try read(known)
+        let before = profile.customer
+        if let token { profile.customer.appAccountToken = token }
+        if let email = request.email { profile.customer.email = email }
+        if let metadata = request.metadata {
+            profile.customer.metadata.merge(metadata) { _, new in new }
+        }
+        if profile.customer != before {
+            let content = String(decoding: try APIJSON.encode(profile), as: UTF8.self)
+            _ = try await register(
+                profile,
+                dedupeKey: RowKey("customer update", before.id, content)
+            )
+        }
+        return profile.customer
+    }
+
+    /// Registers a profile under all its names.
+    @discardableResult
+    func register(_ profile: Profile, dedupeKey: RowKey) async throws -> JournalOutcome {
+        let id = Customer.ID(profile.customer.id)
+        var aliases: [Holder] = [
+            .reference(profile.customer.appUserID), .reference(profile.customer.id),
+            .token(profile.customer.appAccountToken),
+        ]
+        if let stripe = profile.stripeCustomer { aliases.append(.stripeCustomer(stripe)) }
+        let registration = Registration(
+            customer: id,
+            aliases: aliases,
+            profile: Array(try APIJSON.encode(profile))
+        )
+        return try await store.submit(
+            JournalItem(
+                dedupeKey: dedupeKey,
+                subject: RecordStore.subject(of: id),
+                kind: .command,
+                stated: await clocks.now(),
+                content: .register(registration)
+            )
+        )
+    }
+
+    func read(_ stored: StoredProfile) throws -> Profile {
+        try APIJSON.decode(Profile.self, from: Data(stored.body))
+    }
+
+    /// The customer with this id or `app_user_id`.
+    ///
+    /// - Throws: a refusal `resource_missing`.
+    public func customer(_ id: String, param: String = "id") async throws -> API.Customer {
+        try await profile(id, param: param).customer
+    }
+
+    func profile(_ id: String, param: String = "id") async throws -> Profile {
+        // PostgreSQL has no text with NUL, so nobody is called that.
+        guard !id.utf8.contains(0), let stored = try await store.profile(id) else {
+            throw Refusal.missing("customer", id, param: param)
+        }
+        return try read(stored)
+    }
+
+    private func newToken() -> String {
+        var bytes = randomBytes(16)
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let uuid = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        return uuid.uuidString.lowercased()
+    }
+}

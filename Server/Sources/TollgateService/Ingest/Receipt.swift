@@ -1,0 +1,17 @@
+/// What became of a message from a store. All of them are answered 200: it is durable, or it is
+/// durable already, or keeping it was all that could be done.
+public enum Receipt: Hashable, Sendable {
+    case recorded
+    case duplicate
+    case nothing
+    case parked
+
+    var label: String {
+        switch self {
+        case .recorded: "recorded"
+        case .duplicate: "duplicate"
+        case .nothing: "nothing"
+        case .parked: "parked"
+        }
+    }
+}

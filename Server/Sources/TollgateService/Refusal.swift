@@ -1,0 +1,34 @@
+public import TollgateAPI
+
+/// An answer other than yes: what the caller got wrong, or what is out of order here. It becomes
+/// an HTTP answer in one place, `TollgateServer/ErrorResponse.swift`.
+public struct Refusal: Error, Hashable, Sendable {
+    /// The HTTP status.
+    public var status: Int
+    public var error: APIError
+
+    public init(
+        _ status: Int,
+        _ type: APIError.Kind,
+        _ code: APIError.Code,
+        _ message: String,
+        param: String? = nil
+    ) {
+        self.status = status
+        error = APIError(type: type, code: code, message: message, param: param)
+    }
+
+    static func invalid(_ param: String, _ message: String) -> Refusal {
+        Refusal(400, .invalidRequestError, .parameterInvalid, message, param: param)
+    }
+
+    static func missing(_ what: String, _ id: String, param: String = "id") -> Refusal {
+        Refusal(
+            404,
+            .invalidRequestError,
+            .resourceMissing,
+            "No such \(what): '\(id.prefix(80))'.",
+            param: param
+        )
+    }
+}

@@ -1,0 +1,71 @@
+internal import Foundation
+internal import Storage
+public import TollgateAPI
+public import TollgateCore
+
+extension Tollgate {
+    /// Makes a short-lived session for one customer. Only a hash of its secret is kept.
+    ///
+    /// - Parameter environment: whose purchases it sees; `nil`: the server's default.
+    public func createSession(
+        _ request: API.CreateCustomerSessionRequest,
+        environment: StoreEnvironment? = nil
+    ) async throws -> API.CustomerSession {
+        let components = request.components
+        guard
+            components.buyButton.enabled || components.activeEntitlements.enabled
+                || components.customerPortal.enabled
+        else {
+            throw Refusal.invalid("components", "Enable at least one component of the session.")
+        }
+        let customer = try await customer(request.customer, param: "customer")
+        let created = clocks.wall().milliseconds / 1000
+        let session = CustomerSession(
+            customer: Customer.ID(customer.id),
+            environment: environment ?? configuration.defaultEnvironment,
+            components: components,
+            created: created,
+            expiresAt: created + configuration.sessionLifetime
+        )
+        let secret = newID("cuss_secret_", length: 48)
+        let body = Array(try APIJSON.encode(session))
+        try await store.keepSession(
+            secret,
+            customer: session.customer,
+            body: body,
+            expires: session.expiresAt
+        )
+        return API.CustomerSession(
+            clientSecret: secret,
+            created: created,
+            expiresAt: session.expiresAt,
+            customer: customer.id,
+            livemode: session.environment == .production,
+            components: components
+        )
+    }
+
+    /// The session of this secret.
+    ///
+    /// - Throws: a refusal 401 `invalid_key` or `session_expired`.
+    public func session(_ secret: String) async throws -> CustomerSession {
+        guard let body = try await store.session(secret) else {
+            throw Refusal(
+                401,
+                .authenticationError,
+                .invalidKey,
+                "This customer session does not exist; create a new one."
+            )
+        }
+        let session = try APIJSON.decode(CustomerSession.self, from: Data(body))
+        guard clocks.wall().milliseconds / 1000 < session.expiresAt else {
+            throw Refusal(
+                401,
+                .authenticationError,
+                .sessionExpired,
+                "This customer session has expired; create a new one."
+            )
+        }
+        return session
+    }
+}

@@ -1,0 +1,79 @@
+public import AppStoreAPI
+public import Logging
+public import Storage
+public import StripeAPI
+public import TollgateCore
+
+/// The application, without HTTP: everything it depends on is handed in.
+public struct Tollgate: Sendable {
+    /// The two clocks, which must not be one (RULES §14).
+    public struct Clocks: Sendable {
+        /// The stores' time: evaluation, freshness of signed dates. Virtual in the sandbox.
+        public var now: @Sendable () async -> Instant
+        /// Real time: sessions, the tolerance of signatures, the end of signed answers.
+        public var wall: @Sendable () -> Instant
+
+        public init(
+            now: @escaping @Sendable () async -> Instant,
+            wall: @escaping @Sendable () -> Instant
+        ) {
+            self.now = now
+            self.wall = wall
+        }
+    }
+
+    public var configuration: Configuration
+    public var store: RecordStore
+    /// Checks what the App Store signs; `nil` where no trusted root is configured.
+    public var appStore: AppStore.SignedDataVerifier?
+    /// Speaks to Stripe; `nil` where no secret key is configured.
+    public var stripe: Stripe.Client?
+    public var clocks: Clocks
+    /// Unguessable bytes.
+    public var randomBytes: @Sendable (Int) -> [UInt8]
+    public var counters: Counters
+    public var signer: AnswerSigner
+    public var logger: Logger
+
+    public init(
+        configuration: Configuration,
+        store: RecordStore,
+        appStore: AppStore.SignedDataVerifier?,
+        stripe: Stripe.Client?,
+        clocks: Clocks,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8],
+        signer: AnswerSigner,
+        logger: Logger
+    ) {
+        self.configuration = configuration
+        self.store = store
+        self.appStore = appStore
+        self.stripe = stripe
+        self.clocks = clocks
+        self.randomBytes = randomBytes
+        counters = Counters()
+        self.signer = signer
+        self.logger = logger
+    }
+
+    /// A new identifier: the prefix and 24 random letters and digits.
+    func newID(_ prefix: String, length: Int = 24) -> String {
+        let alphabet = Array("0123456789abcdefghijklmnopqrstuvwxyz")
+        return prefix
+            + String(randomBytes(length).map { alphabet[Int($0) % alphabet.count] })
+    }
+}
+
+extension Tollgate {
+    /// An application that only answers questions about what is recorded, for commands.
+    ///
+    /// - Parameter now: the instant of questions that name none.
+    public init(reading store: RecordStore, now: @escaping @Sendable () -> Instant) {
+        self.init(
+            configuration: Configuration(
+                secretKey: "", publishableKey: "", publicURL: "", defaultEnvironment: .sandbox),
+            store: store, appStore: nil, stripe: nil,
+            clocks: Clocks(now: { now() }, wall: now), randomBytes: { Array(repeating: 0, count: $0) },
+            signer: AnswerSigner(), logger: Logger(label: "tollgate"))
+    }
+}

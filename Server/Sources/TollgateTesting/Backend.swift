@@ -1,0 +1,49 @@
+internal import Foundation
+public import Storage
+internal import StoragePostgres
+internal import StorageSQLite
+
+/// The databases that every storage test runs on: `@Test(arguments: Backend.allCases)`.
+public enum Backend: String, CaseIterable, Sendable {
+    case sqlite
+    case postgres
+
+    /// Opens a new database of its own; with the schema in place unless `migrated` is false.
+    public func open(migrated: Bool = true) async throws -> any StorageDriver {
+        let driver = try makeDatabase().open()
+        if migrated { try await driver.migrate() }
+        return driver
+    }
+
+    /// A new, empty database of its own, which may be opened more than once.
+    public func makeDatabase() throws -> TestDatabase {
+        switch self {
+        case .sqlite:
+            let file = try TestFolder.make().appendingPathComponent("tollgate.sqlite")
+            return TestDatabase(backend: self, location: file.path)
+        case .postgres:
+            return TestDatabase(
+                backend: self,
+                location: try EmbeddedPostgres.shared().makeDatabase()
+            )
+        }
+    }
+}
+
+/// A database of a test.
+public struct TestDatabase: Sendable {
+    /// Which kind it is.
+    public let backend: Backend
+    /// The file's path, or the URL.
+    public let location: String
+
+    /// Opens it.
+    ///
+    /// A second time at once only on PostgreSQL, or after closing.
+    public func open() throws -> any StorageDriver {
+        switch backend {
+        case .sqlite: try StorageSQLite(path: location)
+        case .postgres: try StoragePostgres(url: location)
+        }
+    }
+}

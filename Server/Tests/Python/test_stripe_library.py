@@ -1,0 +1,590 @@
+"""Stripe's own Python library, unmodified, against `tollgate sandbox stripe`.
+
+The executable is found by the environment variable TOLLGATE_BIN.
+"""
+
+import ast
+import http.server
+import json
+import os
+import pathlib
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+
+import pytest
+import stripe
+
+SECRET = "whsec_of_the_test"
+DAY = 86_400_000
+
+
+class Receiver(http.server.ThreadingHTTPServer):
+    """A webhook endpoint that checks every delivery with `Webhook.construct_event`."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Receiver.Handler)
+        self.events = []
+        self.failures = []
+        self.status = 200
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}/webhooks"
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            try:
+                event = stripe.Webhook.construct_event(
+                    body, self.headers["Stripe-Signature"], SECRET
+                )
+                self.server.events.append(event)
+            except Exception as error:  # The test fails on it later.
+                self.server.failures.append(error)
+            self.send_response(self.server.status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *arguments):
+            pass
+
+    def types(self):
+        return [event.type for event in self.events]
+
+    def last(self, type):
+        return [event for event in self.events if event.type == type][-1]
+
+
+class Sandbox:
+    def __init__(self, base, receiver):
+        self.base = base
+        self.receiver = receiver
+
+    def call(self, method, path, body=None):
+        request = urllib.request.Request(
+            self.base + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+        )
+        try:
+            with urllib.request.urlopen(request) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as error:
+            return json.load(error)
+
+    def pay(self, session, **fields):
+        return self.call("POST", f"/sandbox/checkout/{session.id}/pay", fields)
+
+    def advance(self, **span):
+        return self.call("POST", "/sandbox/clock/advance", span)["now"]
+
+    def settle(self):
+        self.call("POST", "/sandbox/settle")
+
+
+@pytest.fixture
+def receiver():
+    server = Receiver()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    assert server.failures == []
+
+
+@pytest.fixture
+def sandbox(receiver):
+    process = subprocess.Popen(
+        [
+            os.environ["TOLLGATE_BIN"], "sandbox", "stripe", "--listen", "127.0.0.1:0",
+            "--secret-key", "sk_test_python", "--forward-to", receiver.url,
+            "--webhook-secret", SECRET, "--portal", "--now", "1767225600000",
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    line = process.stdout.readline()
+    assert line.startswith("stripe listening on "), line
+    base = line.split()[-1]
+    stripe.api_key = "sk_test_python"
+    stripe.api_base = base
+    stripe.max_network_retries = 0
+    yield Sandbox(base, receiver)
+    process.terminate()
+    process.wait()
+
+
+@pytest.fixture
+def plan(sandbox):
+    feature = stripe.entitlements.Feature.create(lookup_key="pro", name="Pro features")
+    product = stripe.Product.create(name="Pro")
+    stripe.Product.create_feature(product.id, entitlement_feature=feature.id)
+    return stripe.Price.create(
+        product=product.id, currency="usd", unit_amount=999, recurring={"interval": "month"}
+    )
+
+
+def checkout(price, mode="payment", **more):
+    return stripe.checkout.Session.create(
+        mode=mode,
+        line_items=[{"price": price.id, "quantity": 1}],
+        success_url="https://example.com/done?session={CHECKOUT_SESSION_ID}",
+        cancel_url="https://example.com/back",
+        **more,
+    )
+
+
+def subscribe(sandbox, price, card="4242424242424242", **more):
+    session = checkout(price, "subscription", **more)
+    assert sandbox.pay(session, card=card, email="jenny@example.com")["status"] == "complete"
+    session = stripe.checkout.Session.retrieve(session.id)
+    return stripe.Subscription.retrieve(session.subscription)
+
+
+# Buying
+
+
+def test_coins_are_bought_and_the_return_page_learns_the_session(sandbox):
+    customer = stripe.Customer.create(email="jenny@example.com", metadata={"user": "42"})
+    product = stripe.Product.create(name="100 coins")
+    price = stripe.Price.create(product=product.id, currency="usd", unit_amount=1000)
+    session = checkout(price, customer=customer.id, client_reference_id="user-42")
+    assert session.url.startswith(sandbox.base + "/c/pay/cs_test_")
+    assert (session.status, session.payment_status) == ("open", "unpaid")
+    assert session.amount_total == 1000
+    assert session.payment_intent is None
+
+    paid = sandbox.pay(session, card="4242 4242 4242 4242", email="new@example.com")
+    assert paid == {
+        "status": "complete",
+        "redirect": f"https://example.com/done?session={session.id}",
+    }
+    session = stripe.checkout.Session.retrieve(
+        session.id, expand=["line_items", "payment_intent.latest_charge", "customer"]
+    )
+    assert (session.status, session.payment_status, session.url) == ("complete", "paid", None)
+    assert session.line_items.data[0].price.id == price.id
+    assert session.payment_intent.latest_charge.paid
+    assert session.customer.email == "new@example.com"
+    # The payment returned only after the endpoint had answered.
+    types = sandbox.receiver.types()
+    for type in (
+        "charge.succeeded", "payment_intent.succeeded", "checkout.session.completed",
+    ):
+        assert type in types
+    completed = sandbox.receiver.last("checkout.session.completed")
+    assert completed.data.object.client_reference_id == "user-42"
+    assert completed.data.object.payment_status == "paid"
+
+
+def test_a_declined_card_leaves_the_session_open(sandbox):
+    product = stripe.Product.create(name="100 coins")
+    price = stripe.Price.create(product=product.id, currency="usd", unit_amount=1000)
+    session = checkout(price)
+    refused = sandbox.pay(session, card="4000000000009995")
+    assert refused["error"]["code"] == "insufficient_funds"
+    assert refused["error"]["message"] == "Your card has insufficient funds."
+    assert stripe.checkout.Session.retrieve(session.id).status == "open"
+    assert "payment_intent.payment_failed" in sandbox.receiver.types()
+    assert sandbox.pay(session, card="4242424242424242")["status"] == "complete"
+    intents = stripe.PaymentIntent.list()
+    assert len(intents.data) == 1
+
+
+def test_a_session_expires_after_a_day(sandbox):
+    product = stripe.Product.create(name="100 coins")
+    price = stripe.Price.create(product=product.id, currency="usd", unit_amount=1000)
+    session = checkout(price)
+    sandbox.advance(by=DAY - 1000)
+    assert stripe.checkout.Session.retrieve(session.id).status == "open"
+    sandbox.advance(by=1000)
+    assert stripe.checkout.Session.retrieve(session.id).status == "expired"
+    assert "checkout.session.expired" in sandbox.receiver.types()
+    with pytest.raises(stripe.InvalidRequestError):
+        stripe.checkout.Session.expire(session.id)
+
+
+def test_refunds_partial_and_whole(sandbox):
+    product = stripe.Product.create(name="100 coins")
+    price = stripe.Price.create(product=product.id, currency="usd", unit_amount=1000)
+    session = checkout(price)
+    sandbox.pay(session)
+    intent = stripe.checkout.Session.retrieve(session.id).payment_intent
+    first = stripe.Refund.create(payment_intent=intent, amount=300)
+    assert (first.status, first.amount) == ("succeeded", 300)
+    sandbox.settle()
+    event = sandbox.receiver.last("charge.refunded")
+    assert event.data.object.amount_refunded == 300
+    assert event.data.previous_attributes["amount_refunded"] == 0
+    stripe.Refund.create(payment_intent=intent)
+    charge = stripe.Charge.list(payment_intent=intent).data[0]
+    assert (charge.refunded, charge.amount_refunded) == (True, 1000)
+    with pytest.raises(stripe.InvalidRequestError) as refusal:
+        stripe.Refund.create(payment_intent=intent)
+    assert refusal.value.code == "charge_already_refunded"
+
+
+# Subscriptions
+
+
+def test_a_subscription_renews_month_by_month_from_its_anchor(sandbox, plan):
+    sandbox.advance(to=1769860800000)  # 31 January 2026, 12:00 UTC
+    subscription = subscribe(sandbox, plan)
+    assert subscription.status == "active"
+    item = subscription["items"].data[0]
+    assert item.current_period_start == 1769860800
+    assert item.current_period_end == 1772280000  # 28 February, 12:00
+    invoice = stripe.Invoice.retrieve(subscription.latest_invoice)
+    assert (invoice.billing_reason, invoice.status) == ("subscription_create", "paid")
+    assert invoice.parent.subscription_details.subscription == subscription.id
+    assert invoice.lines.data[0].pricing.price_details.price == plan.id
+
+    sandbox.advance(to=1772280000000)
+    draft = stripe.Invoice.list(subscription=subscription.id).data[0]
+    assert (draft.billing_reason, draft.status) == ("subscription_cycle", "draft")
+    assert draft.period_end == 1772280000
+    assert draft.lines.data[0].period.end == 1774958400  # 31 March, 12:00: counted from the anchor
+    sandbox.advance(by=3_600_000)
+    assert stripe.Invoice.retrieve(draft.id).status == "paid"
+    updated = sandbox.receiver.last("customer.subscription.updated")
+    assert updated.data.object["items"].data[0].current_period_end == 1774958400
+    old = updated.data.previous_attributes["items"]["data"][0]
+    assert old["current_period_end"] == 1772280000
+    types = sandbox.receiver.types()
+    assert types.count("invoice.paid") == 2
+    assert types.count("entitlements.active_entitlement_summary.updated") == 1
+    entitlements = stripe.entitlements.ActiveEntitlement.list(
+        customer=subscription.customer, expand=["data.feature"]
+    )
+    assert [e.lookup_key for e in entitlements.data] == ["pro"]
+    assert entitlements.data[0].feature.name == "Pro features"
+
+
+def test_a_card_that_fails_renewals_ends_in_cancellation(sandbox, plan):
+    subscription = subscribe(sandbox, plan)
+    sandbox.call(
+        "POST", f"/sandbox/customers/{subscription.customer}/default_card",
+        {"card": "4000000000000341"},
+    )
+    sandbox.advance(by=31 * DAY + 2 * 3_600_000)
+    assert stripe.Subscription.retrieve(subscription.id).status == "past_due"
+    invoice = stripe.Invoice.list(subscription=subscription.id).data[0]
+    assert (invoice.status, invoice.attempt_count) == ("open", 1)
+    assert invoice.next_payment_attempt is not None
+    sandbox.advance(by=3 * DAY)
+    assert stripe.Invoice.retrieve(invoice.id).attempt_count == 2
+    sandbox.advance(by=5 * DAY)
+    subscription = stripe.Subscription.retrieve(subscription.id)
+    assert subscription.status == "canceled"
+    assert subscription.cancellation_details.reason == "payment_failed"
+    assert sandbox.receiver.last("customer.subscription.deleted").data.object.id == subscription.id
+    summary = sandbox.receiver.last("entitlements.active_entitlement_summary.updated")
+    assert summary.data.object.entitlements.data == []
+
+
+def test_a_new_card_saves_a_subscription_that_is_past_due(sandbox, plan):
+    subscription = subscribe(sandbox, plan)
+    customer = f"/sandbox/customers/{subscription.customer}/default_card"
+    sandbox.call("POST", customer, {"card": "4000000000000341"})
+    sandbox.advance(by=31 * DAY + 2 * 3_600_000)
+    sandbox.call("POST", customer, {"card": "4242424242424242"})
+    sandbox.advance(by=3 * DAY)
+    assert stripe.Subscription.retrieve(subscription.id).status == "active"
+
+
+def test_cancelling_at_the_end_of_the_period(sandbox, plan):
+    subscription = subscribe(sandbox, plan)
+    end = subscription["items"].data[0].current_period_end
+    changed = stripe.Subscription.modify(subscription.id, cancel_at_period_end=True)
+    assert (changed.cancel_at_period_end, changed.cancel_at) == (True, end)
+    stripe.Subscription.modify(subscription.id, cancel_at_period_end=False)
+    stripe.Subscription.modify(subscription.id, cancel_at_period_end=True)
+    sandbox.advance(to=end * 1000)
+    ended = stripe.Subscription.retrieve(subscription.id)
+    assert (ended.status, ended.ended_at) == ("canceled", end)
+    assert stripe.Subscription.list(customer=subscription.customer).data == []
+    assert len(stripe.Subscription.list(customer=subscription.customer, status="all").data) == 1
+
+
+def test_a_change_of_price_is_prorated_to_the_second(sandbox):
+    # Reference figures: 445,540 of 2,678,400 seconds left, 10.00 → 32.52.
+    sandbox.advance(to=1772323200000)  # 1 March 2026
+    product = stripe.Product.create(name="Seat")
+    recurring = {"interval": "month"}
+    small = stripe.Price.create(
+        product=product.id, currency="usd", unit_amount=1000, recurring=recurring)
+    large = stripe.Price.create(
+        product=product.id, currency="usd", unit_amount=3252, recurring=recurring)
+    subscription = subscribe(sandbox, small)
+    end = subscription["items"].data[0].current_period_end
+    assert end - 1772323200 == 2_678_400
+    sandbox.advance(to=(end - 445_540) * 1000)
+    item = subscription["items"].data[0].id
+    changed = stripe.Subscription.modify(
+        subscription.id, items=[{"id": item, "price": large.id}])
+    assert changed["items"].data[0].price.id == large.id
+    amounts = [i.amount for i in stripe.InvoiceItem.list(customer=subscription.customer).data]
+    assert sorted(amounts) == [-166, 541]
+    sandbox.advance(to=(end + 3600) * 1000)
+    invoice = stripe.Invoice.list(subscription=subscription.id).data[0]
+    assert invoice.total == 3252 - 166 + 541
+    updated = [
+        e for e in sandbox.receiver.events
+        if e.type == "customer.subscription.updated" and "items" in e.data.previous_attributes
+    ][0]
+    previous = updated.data.previous_attributes["items"]["data"][0]["price"]["id"]
+    assert previous == small.id
+
+
+def test_a_trial_starts_free_and_is_billed_at_its_end(sandbox, plan):
+    subscription = subscribe(sandbox, plan, subscription_data={"trial_period_days": 7})
+    assert subscription.status == "trialing"
+    assert stripe.Invoice.retrieve(subscription.latest_invoice).total == 0
+    sandbox.advance(by=5 * DAY)
+    assert "customer.subscription.trial_will_end" in sandbox.receiver.types()
+    sandbox.advance(by=2 * DAY + 3_600_000)
+    assert stripe.Subscription.retrieve(subscription.id).status == "active"
+    assert stripe.Invoice.list(subscription=subscription.id).data[0].amount_paid == 999
+
+
+def test_an_incomplete_subscription_expires_after_23_hours(sandbox, plan):
+    customer = stripe.Customer.create(email="jenny@example.com")
+    subscription = stripe.Subscription.create(
+        customer=customer.id, items=[{"price": plan.id}], payment_behavior="default_incomplete",
+        expand=["latest_invoice.confirmation_secret"],
+    )
+    assert subscription.status == "incomplete"
+    assert subscription.latest_invoice.confirmation_secret.client_secret.startswith("pi_")
+    sandbox.advance(by=23 * 3_600_000)
+    assert stripe.Subscription.retrieve(subscription.id).status == "incomplete_expired"
+    assert stripe.Invoice.retrieve(subscription.latest_invoice.id).status == "void"
+
+
+def test_test_clocks_move_only_their_own_customers(sandbox, plan):
+    clock = stripe.test_helpers.TestClock.create(frozen_time=1769904000, name="own time")
+    customer = stripe.Customer.create(test_clock=clock.id, payment_method="pm_card_visa")
+    method = stripe.Customer.list_payment_methods(customer.id).data[0].id
+    subscription = stripe.Subscription.create(
+        customer=customer.id, items=[{"price": plan.id}], default_payment_method=method
+    )
+    assert subscription.created == 1769904000
+    stripe.test_helpers.TestClock.advance(clock.id, frozen_time=1769904000 + 28 * 86400 + 3600)
+    assert stripe.test_helpers.TestClock.retrieve(clock.id).status == "ready"
+    assert len(stripe.Invoice.list(subscription=subscription.id).data) == 2
+
+
+# Conventions
+
+
+def test_errors_have_stripes_shapes(sandbox):
+    with pytest.raises(stripe.InvalidRequestError) as missing:
+        stripe.Customer.retrieve("cus_missing")
+    assert missing.value.http_status == 404
+    assert missing.value.code == "resource_missing"
+    assert missing.value.param == "id"
+    assert "No such customer: 'cus_missing'" in str(missing.value)
+    with pytest.raises(stripe.InvalidRequestError) as unknown:
+        stripe.Customer.create(favourite_colour="blue")
+    assert (unknown.value.http_status, unknown.value.code) == (400, "parameter_unknown")
+    with pytest.raises(stripe.InvalidRequestError) as nested:
+        stripe.Customer.create(address={"planet": "Mars"})
+    assert nested.value.param == "address[planet]"
+    with pytest.raises(stripe.AuthenticationError):
+        stripe.Customer.list(api_key="sk_test_wrong")
+    customer = stripe.Customer.create()
+    with pytest.raises(stripe.CardError) as declined:
+        stripe.PaymentIntent.create(
+            amount=500, currency="usd", customer=customer.id, confirm=True,
+            payment_method="pm_card_visa_chargeDeclinedInsufficientFunds",
+        )
+    assert declined.value.code == "card_declined"
+    assert declined.value.error.decline_code == "insufficient_funds"
+    assert declined.value.error.payment_intent.status == "requires_payment_method"
+    assert declined.value.request_id.startswith("req_")
+
+
+def test_a_repeated_idempotency_key_does_nothing_twice(sandbox):
+    first = stripe.Customer.create(name="Jenny", idempotency_key="key-1")
+    again = stripe.Customer.create(name="Jenny", idempotency_key="key-1")
+    assert first.id == again.id
+    assert again.last_response.headers["Idempotent-Replayed"] == "true"
+    assert len(stripe.Customer.list().data) == 1
+    with pytest.raises(stripe.IdempotencyError):
+        stripe.Customer.create(name="Other", idempotency_key="key-1")
+
+
+def test_lists_page_newest_first(sandbox):
+    ids = [stripe.Customer.create(name=str(n)).id for n in range(25)]
+    page = stripe.Customer.list(limit=10)
+    assert [c.id for c in page.data] == ids[:14:-1]
+    assert page.has_more
+    assert [c.id for c in page.auto_paging_iter()] == ids[::-1]
+    back = stripe.Customer.list(limit=3, ending_before=ids[10])
+    assert [c.id for c in back.data] == [ids[13], ids[12], ids[11]]
+
+
+def test_metadata_is_merged_and_unset(sandbox):
+    customer = stripe.Customer.create(metadata={"a": "1", "b": "2"})
+    changed = stripe.Customer.modify(customer.id, metadata={"b": "", "c": "3"})
+    assert changed.metadata.to_dict() == {"a": "1", "c": "3"}
+    assert stripe.Customer.modify(customer.id, metadata="").metadata.to_dict() == {}
+
+
+def test_events_can_be_listed_and_failed_deliveries_are_retried(sandbox):
+    sandbox.receiver.status = 500
+    stripe.Customer.create(name="Jenny")
+    sandbox.settle()
+    assert len(sandbox.receiver.events) == 1
+    sandbox.receiver.status = 200
+    sandbox.advance(by=3_600_000)
+    assert len(sandbox.receiver.events) == 2
+    assert sandbox.receiver.events[0].id == sandbox.receiver.events[1].id
+    event = stripe.Event.list(type="customer.created").data[0]
+    assert event.id == sandbox.receiver.events[0].id
+    assert event.pending_webhooks == 0
+    assert event.request.id.startswith("req_")
+
+
+def test_the_portal_of_a_customer(sandbox, plan):
+    subscription = subscribe(sandbox, plan)
+    session = stripe.billing_portal.Session.create(
+        customer=subscription.customer, return_url="https://example.com/back"
+    )
+    with urllib.request.urlopen(session.url) as response:
+        text = response.read().decode()
+        assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+    assert "Cancel plan" in text and "$9.99 per month" in text
+
+
+def test_webhook_endpoints_show_their_secret_once(sandbox):
+    endpoint = stripe.WebhookEndpoint.create(
+        url="https://example.com/hooks", enabled_events=["charge.succeeded"]
+    )
+    assert endpoint.secret.startswith("whsec_")
+    assert "secret" not in stripe.WebhookEndpoint.retrieve(endpoint.id).to_dict()
+    stripe.WebhookEndpoint.modify(endpoint.id, disabled=True)
+    assert stripe.WebhookEndpoint.retrieve(endpoint.id).status == "disabled"
+    assert stripe.WebhookEndpoint.delete(endpoint.id).deleted
+
+
+def test_a_customer_session_echoes_every_component(sandbox):
+    customer = stripe.Customer.create()
+    session = stripe.CustomerSession.create(
+        customer=customer.id, components={"buy_button": {"enabled": True}}
+    )
+    assert session.client_secret.startswith("cuss_secret_")
+    assert session.components.buy_button.enabled
+    assert not session.components.pricing_table.enabled
+
+
+# Every member that the library's types promise is there.
+
+ABSENT_UNLESS_EXPANDED = {
+    "customer": {
+        "cash_balance", "invoice_credit_balance", "sources", "subscriptions", "tax", "tax_ids",
+    },
+    "price": {"currency_options", "tiers"},
+    "plan": {"tiers"},
+    "coupon": {"applies_to", "currency_options"},
+    "payment_link": {"line_items"},
+    "checkout.session": {"line_items"},
+    "invoice": {"payments", "confirmation_secret"},
+    "webhook_endpoint": {"secret"},
+    "event": {"account", "context"},
+}
+
+
+def promised(module, name):
+    source = pathlib.Path(stripe.__file__).parent / f"{module}.py"
+    for node in ast.parse(source.read_text()).body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return {
+                member.target.id
+                for member in node.body
+                if isinstance(member, ast.AnnAssign) and member.target.id != "OBJECT_NAME"
+            } - {"deleted"}
+    raise AssertionError(f"{module}.{name} is not in this version of the library")
+
+
+def missing_members(value, module, name):
+    keys = set(value.to_dict())
+    optional = ABSENT_UNLESS_EXPANDED.get(value.to_dict().get("object"), set())
+    return sorted(promised(module, name) - keys - optional)
+
+
+def test_every_promised_member_is_there(sandbox, plan):
+    subscription = subscribe(sandbox, plan)
+    invoice = stripe.Invoice.retrieve(subscription.latest_invoice)
+    charge = stripe.Charge.list().data[0]
+    refund = stripe.Refund.create(charge=charge.id)
+    item = stripe.InvoiceItem.create(
+        customer=subscription.customer, amount=100, currency="usd", description="Extra"
+    )
+    product = stripe.Product.retrieve(plan.product)
+    dispute_price = stripe.Price.create(
+        product=product.id, currency="usd", unit_amount=1000
+    )
+    session = checkout(dispute_price)
+    sandbox.pay(session, card="4000000000000259")
+    coupon = stripe.Coupon.create(percent_off=25, duration="once")
+    objects = [
+        (stripe.Customer.retrieve(subscription.customer), "_customer", "Customer"),
+        (product, "_product", "Product"),
+        (plan, "_price", "Price"),
+        (stripe.checkout.Session.retrieve(session.id), "checkout/_session", "Session"),
+        (stripe.checkout.Session.list_line_items(session.id).data[0], "_line_item", "LineItem"),
+        (subscription, "_subscription", "Subscription"),
+        (subscription["items"].data[0], "_subscription_item", "SubscriptionItem"),
+        (subscription["items"].data[0].plan, "_plan", "Plan"),
+        (invoice, "_invoice", "Invoice"),
+        (invoice.lines.data[0], "_invoice_line_item", "InvoiceLineItem"),
+        (stripe.InvoicePayment.list().data[0], "_invoice_payment", "InvoicePayment"),
+        (item, "_invoice_item", "InvoiceItem"),
+        (stripe.PaymentIntent.list().data[0], "_payment_intent", "PaymentIntent"),
+        (charge, "_charge", "Charge"),
+        (refund, "_refund", "Refund"),
+        (stripe.Dispute.list().data[0], "_dispute", "Dispute"),
+        (stripe.Event.list().data[0], "_event", "Event"),
+        (stripe.WebhookEndpoint.list().data[0], "_webhook_endpoint", "WebhookEndpoint"),
+        (stripe.BalanceTransaction.list().data[0], "_balance_transaction", "BalanceTransaction"),
+        (stripe.entitlements.Feature.list().data[0], "entitlements/_feature", "Feature"),
+        (
+            stripe.entitlements.ActiveEntitlement.list(customer=subscription.customer).data[0],
+            "entitlements/_active_entitlement", "ActiveEntitlement",
+        ),
+        (stripe.Product.list_features(product.id).data[0], "_product_feature", "ProductFeature"),
+        (
+            stripe.billing_portal.Session.create(customer=subscription.customer),
+            "billing_portal/_session", "Session",
+        ),
+        (
+            stripe.billing_portal.Configuration.list().data[0],
+            "billing_portal/_configuration", "Configuration",
+        ),
+        (
+            stripe.test_helpers.TestClock.create(frozen_time=1767225600),
+            "test_helpers/_test_clock", "TestClock",
+        ),
+        (coupon, "_coupon", "Coupon"),
+        (
+            stripe.PromotionCode.create(promotion={"type": "coupon", "coupon": coupon.id}),
+            "_promotion_code", "PromotionCode",
+        ),
+        (
+            stripe.PaymentLink.create(line_items=[{"price": plan.id, "quantity": 1}]),
+            "_payment_link", "PaymentLink",
+        ),
+        (stripe.SetupIntent.create(), "_setup_intent", "SetupIntent"),
+    ]
+    missing = {
+        name: lacking
+        for value, module, name in objects
+        if (lacking := missing_members(value, module, name))
+    }
+    assert missing == {}

@@ -1,0 +1,129 @@
+import Storage
+import Testing
+import TollgateCore
+import TollgateTesting
+
+@Suite("Record bytes")
+struct RecordCodingTests {
+    static let records: [Purchase] = {
+        let numbers: [Int64] = [.min, -25, -24, -1, 0, 23, 24, 255, 256, 65_535, 65_536, .max]
+        let texts = ["", "a", "ü😀", String(repeating: "x", count: 300), "\u{0}\"\\"]
+        let facts = numbers.flatMap { number in
+            texts.map { text in
+                Fact(
+                    purchase: .appStore("1"),
+                    source: text,
+                    stated: Stated(Instant(milliseconds: number), isRead: number > 0),
+                    statement: .period(
+                        Period(
+                            id: "\(number)\(text)",
+                            transactionID: text,
+                            product: text,
+                            kind: .consumable,
+                            start: Instant(milliseconds: number),
+                            end: number > 5 ? Instant(milliseconds: number) : nil,
+                            quantity: number,
+                            token: number < 0 ? nil : text
+                        )
+                    )
+                )
+            }
+        }
+        let others: [Fact] = [
+            .checkout("pi", customer: "cus"), .refund(5, of: "pi", "succeeded", on: 3),
+            .said(.refundReversed, on: 5, about: .payment("pi")),
+            .claimed("ann", .restored, 4, .payment("pi")),
+            .said(
+                .grant(
+                    StaffGrant(
+                        customer: Customer.ID("ann"),
+                        lookupKey: "pro",
+                        since: .day(0),
+                        until: nil
+                    )
+                ),
+                on: 1,
+                about: .payment("pi")
+            ),
+        ]
+        return [
+            Purchase(key: .appStore("1")), Purchase(key: .appStore("1"), joining: facts),
+            Purchase(key: .payment("pi"), joining: others),
+        ]
+    }()
+
+    @Test("a record is read back as it was, from the same bytes", arguments: records.indices)
+    func roundTrip(_ index: Int) throws {
+        let record = Self.records[index]
+        let bytes = try RecordEncoder.encode(record)
+        let read = try RecordDecoder.decode(Purchase.self, from: bytes)
+        #expect(read == record)
+        #expect(try RecordEncoder.encode(read) == bytes)
+    }
+
+    @Test("the catalog is read back, too")
+    func catalog() throws {
+        let version = CatalogHistory.Version(
+            id: "v",
+            adopted: .day(0),
+            catalog: Shop.nextCatalog
+        )
+        let bytes = try RecordEncoder.encode(version)
+        #expect(try RecordDecoder.decode(CatalogHistory.Version.self, from: bytes) == version)
+    }
+
+    @Test("bytes that are no record are refused, never fatal", arguments: UInt64(1)...10)
+    func mutations(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let bytes = try RecordEncoder.encode(Self.records[2])
+        for _ in 0..<300 {
+            var mutated = bytes
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let place = Int.random(in: 0..<mutated.count, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: mutated[place] = UInt8.random(in: 0...255, using: &random)
+                case 1: mutated[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                case 2: mutated.remove(at: place)
+                default:
+                    mutated.insert([0xFF, 0xBF, 0x9F, 0x7B, 0x1B][place % 5], at: place)
+                }
+            }
+            if let read = try? RecordDecoder.decode(Purchase.self, from: mutated) {
+                // What can still be read is a record: it can be evaluated and written.
+                _ = read.evaluate(in: CatalogHistory())
+                _ = try RecordEncoder.encode(read)
+            }
+        }
+    }
+
+    @Test("a record cut short or with something behind it is refused")
+    func truncation() throws {
+        let bytes = try RecordEncoder.encode(Self.records[2])
+        for length in 0..<bytes.count {
+            #expect(throws: DecodingError.self) {
+                try RecordDecoder.decode(Purchase.self, from: Array(bytes[..<length]))
+            }
+        }
+        #expect(throws: DecodingError.self) {
+            try RecordDecoder.decode(Purchase.self, from: bytes + [0])
+        }
+    }
+
+    @Test(
+        "a length beyond all memory, and nesting without end, are refused",
+        arguments: [
+            [0x7B, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+            [0xBF, 0x7B, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x00],
+            [0x3B, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+            [UInt8](repeating: 0x9F, count: 100_000),
+            [0xBF, 0x61, 0x61] + [UInt8](repeating: 0x9F, count: 100_000),
+            [],
+        ] as [[UInt8]]
+    )
+    func hostile(_ bytes: [UInt8]) {
+        #expect(throws: (any Error).self) {
+            try RecordDecoder.decode(Purchase.self, from: bytes)
+        }
+        #expect(throws: (any Error).self) { try RecordDecoder.decode([Int64].self, from: bytes) }
+    }
+}

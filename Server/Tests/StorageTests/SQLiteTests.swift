@@ -1,0 +1,127 @@
+import Foundation
+import Storage
+import StorageSQLite
+import Testing
+import TollgateTesting
+
+/// What holds for a SQLite file alone.
+@Suite struct SQLiteTests {
+    private static func path() throws -> String {
+        try TestFolder.make().appendingPathComponent("folder/below/tollgate.sqlite").path
+    }
+
+    @Test func aCommitIsFlushedToDisk() async throws {
+        let driver = try StorageSQLite(path: Self.path())
+        // 2 is FULL; GRDB leaves 1, which may lose commits when the power fails.
+        #expect(try await driver.writerPragma("synchronous") == .integer(2))
+        #expect(try await driver.writerPragma("journal_mode") == .text("wal"))
+        #expect(try await driver.writerPragma("foreign_keys") == .integer(1))
+        #expect(try await driver.writerPragma("cache_size") == .integer(-32_000))
+        await driver.close()
+    }
+
+    @Test func aSecondServerOnTheSameFileIsRefusedUntilTheFirstCloses() async throws {
+        let path = try Self.path()
+        let first = try StorageSQLite(path: path)
+        let error = #expect(throws: StorageError.self) { _ = try StorageSQLite(path: path) }
+        #expect(error?.kind == .inUse)
+        #expect(error?.message.contains(path) == true)
+        #expect(error?.message.contains("process \(getpid())") == true)
+        await first.close()
+        let second = try StorageSQLite(path: path)
+        await second.close()
+    }
+
+    @Test func anotherProcessHoldsTheFileAsWell() throws {
+        let path = try Self.path()
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let holder = Process()
+        let output = Pipe()
+        let input = Pipe()
+        holder.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
+        holder.arguments = [path + ".lock", "sh", "-c", "echo held; read line"]
+        holder.standardOutput = output
+        holder.standardInput = input
+        try holder.run()
+        #expect(output.fileHandleForReading.availableData == Data("held\n".utf8))
+        let error = #expect(throws: StorageError.self) { _ = try StorageSQLite(path: path) }
+        #expect(error?.kind == .inUse)
+        try input.fileHandleForWriting.close()
+        holder.waitUntilExit()
+        _ = try StorageSQLite(path: path)
+    }
+
+    @Test func aReaderSeesWhatTheServerCommitsAndCannotWrite() async throws {
+        let path = try Self.path()
+        let server = try StorageSQLite(path: path)
+        try await server.migrate()
+        let reader = try StorageSQLite(path: path, mode: .readOnly)
+        try await reader.requireSchema()
+        try await server.write { connection in
+            try connection.execute(
+                "INSERT INTO meta (name, value) VALUES ($1, $2)",
+                [.text("a"), .blob([1])]
+            )
+        }
+        let select = "SELECT name FROM meta"
+        #expect(try await reader.readNow(select, []) == [Row([.text("a")])])
+        #expect(try await reader.read { try $0.query(select) } == [Row([.text("a")])])
+        let error = await #expect(throws: StorageError.self) { try await reader.write { _ in } }
+        #expect(error?.kind == .readOnly)
+        await server.close()
+        #expect(try await reader.readNow(select, []) == [Row([.text("a")])])
+        await reader.close()
+    }
+
+    @Test func aMissingOrForeignFileIsAClearError() async throws {
+        let path = try Self.path()
+        let missing = #expect(throws: StorageError.self) {
+            _ = try StorageSQLite(path: path, mode: .readOnly)
+        }
+        #expect(missing?.kind == .unavailable)
+        #expect(missing?.message.contains(path) == true)
+        #expect(!FileManager.default.fileExists(atPath: path))
+
+        let foreign = try TestFolder.make().appendingPathComponent("foreign")
+        try Data(repeating: 65, count: 10_000).write(to: foreign)
+        for mode in [StorageSQLite.Mode.server, .readOnly] {
+            let error = #expect(throws: StorageError.self) {
+                _ = try StorageSQLite(path: foreign.path, mode: mode)
+            }
+            #expect(error?.kind == .corrupt, "\(mode)")
+        }
+    }
+
+    @Test func aFullDiskIsAnErrorAndNothingIsWritten() async throws {
+        let driver = try StorageSQLite(path: Self.path())
+        try await driver.migrate()
+        func write(pages: Int) async throws {
+            try await driver.write { connection in
+                _ = try connection.query("PRAGMA max_page_count = \(pages)")
+                try connection.executeMany(
+                    "INSERT INTO meta (name, value) VALUES ($1, $2)",
+                    (0..<100).map { [.text("\($0)"), .blob([UInt8](repeating: 1, count: 5000))] }
+                )
+            }
+        }
+        let error = await #expect(throws: StorageError.self) { try await write(pages: 60) }
+        #expect(error?.kind == .diskFull)
+        #expect(error?.isRetryable == true)
+        let count = "SELECT count(*) FROM meta"
+        #expect(try await driver.readNow(count, []) == [Row([.integer(0)])])
+        try await write(pages: 10_000)
+        #expect(try await driver.readNow(count, []) == [Row([.integer(100)])])
+        await driver.close()
+    }
+
+    @Test func parametersAreCountedByTheirNumber() async throws {
+        let driver = try StorageSQLite(path: Self.path())
+        let rows = try await driver.readNow(
+            "SELECT $2, $1, $2, '$1', \"x$1\" FROM (SELECT 'c' AS \"x$1\")",
+            [.text("a"), .text("b")]
+        )
+        #expect(rows == [Row([.text("b"), .text("a"), .text("b"), .text("$1"), .text("c")])])
+        await driver.close()
+    }
+}

@@ -1,0 +1,114 @@
+import Crypto
+import Foundation
+import NIOHTTP1
+import SandboxClock
+import Testing
+
+@testable import StripeSimulator
+
+@Suite struct DeliveryTests {
+    @Test func theSignatureIsTheHMACOfTimestampAndBytes() {
+        let header = Signature.header(
+            body: #"{"id":"evt_1"}"#,
+            secrets: ["whsec_a", "whsec_b"],
+            timestamp: 1_700_000_000
+        )
+        let parts = header.split(separator: ",").map(String.init)
+        #expect(parts.count == 3)
+        #expect(parts[0] == "t=1700000000")
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Data(#"1700000000.{"id":"evt_1"}"#.utf8),
+            using: SymmetricKey(data: Data("whsec_a".utf8))
+        )
+        #expect(parts[1] == "v1=" + code.map { String(format: "%02x", $0) }.joined())
+    }
+
+    @Test func aYearOfRenewalsIsAnsweredWhenTheAdvanceReturns() async throws {
+        try await SandboxFixture.run { sandbox in
+            let session = try await sandbox.session(
+                price: "price_pro_monthly",
+                mode: "subscription"
+            )
+            _ = try await sandbox.simulator.pay(checkoutSession: session["id"].text)
+            await sandbox.clock.advance(to: 1_767_225_600_000 + 365 * 86_400_000 + 3_600_000)
+            #expect(sandbox.inbox.types.filter { $0 == "invoice.paid" }.count == 13)
+            let created = sandbox.inbox.messages.filter { $0.event["type"] == "invoice.paid" }
+                .map { $0.event["created"].count }
+            #expect(created == created.sorted())
+            #expect(await sandbox.simulator.world.deliveries.isEmpty)
+        }
+    }
+
+    @Test func whatAnEndpointRefusesComesAgainForThreeDays() async throws {
+        try await SandboxFixture.run { sandbox in
+            sandbox.inbox.answer(with: 503)
+            _ = try await sandbox.send(.POST, "/v1/customers")
+            await sandbox.clock.advance(to: 1_767_225_600_000 + 4 * 86_400_000)
+            #expect(sandbox.inbox.messages.count == 5)
+            let bodies = Set(sandbox.inbox.messages.map(\.body))
+            #expect(bodies.count == 1, "the bytes do not change")
+            sandbox.inbox.answer(with: 200)
+            await sandbox.clock.advance(to: 1_767_225_600_000 + 8 * 86_400_000)
+            #expect(sandbox.inbox.messages.count == 5)
+            let event = try #require(sandbox.inbox.messages.first).event["id"].text
+            try await sandbox.simulator.resend(event: event)
+            #expect(sandbox.inbox.messages.last?.event["id"].text == event)
+        }
+    }
+
+    @Test func deliveriesFailAreDoubledAndWaitOnDemand() async throws {
+        try await SandboxFixture.run { sandbox in
+            var faults = StripeSimulator.Faults()
+            faults.isFailing = true
+            await sandbox.simulator.setFaults(faults)
+            _ = try await sandbox.send(.POST, "/v1/customers", "name=first")
+            await sandbox.simulator.settle()
+            #expect(sandbox.inbox.messages.isEmpty)
+            faults = StripeSimulator.Faults()
+            faults.repeats = 1
+            await sandbox.simulator.setFaults(faults)
+            #expect(sandbox.inbox.messages.count == 1)
+            _ = try await sandbox.send(.POST, "/v1/customers", "name=second")
+            await sandbox.simulator.settle()
+            #expect(sandbox.inbox.messages.count == 3)
+            faults = StripeSimulator.Faults()
+            faults.isPaused = true
+            faults.isReversed = true
+            await sandbox.simulator.setFaults(faults)
+            for name in ["third", "fourth"] {
+                _ = try await sandbox.send(.POST, "/v1/customers", "name=\(name)")
+            }
+            await sandbox.clock.advance(to: 1_767_225_600_000 + 86_400_000)
+            #expect(sandbox.inbox.messages.count == 3)
+            faults.isPaused = false
+            await sandbox.simulator.setFaults(faults)
+            let names = sandbox.inbox.messages.suffix(2)
+                .map { $0.event["data"]["object"]["name"].text }
+            #expect(names == ["fourth", "third"])
+        }
+    }
+
+    @Test func stateOutlivesTheProcess() async throws {
+        let path = FileSystem.temporary("state.json")
+        defer { FileSystem.remove(path) }
+        var configuration = StripeSimulator.Configuration.sample
+        configuration.statePath = path
+        let saved = configuration
+        try await SandboxFixture.run(saved) { sandbox in
+            let session = try await sandbox.session(
+                price: "price_pro_monthly",
+                mode: "subscription"
+            )
+            _ = try await sandbox.simulator.pay(checkoutSession: session["id"].text)
+            await sandbox.clock.advance(to: 1_767_225_600_000 + 5 * 86_400_000)
+        }
+        #expect(try StripeSimulator.savedInstant(statePath: path) != nil)
+        try await SandboxFixture.run(saved) { sandbox in
+            let list = try await sandbox.send(.GET, "/v1/subscriptions").json
+            #expect(list["data"].elements.count == 1)
+            await sandbox.clock.advance(to: 1_767_225_600_000 + 32 * 86_400_000)
+            let invoices = try await sandbox.send(.GET, "/v1/invoices").json
+            #expect(invoices["data"].elements.map { $0["status"] } == ["paid", "paid"])
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Hummingbird
+import Foundation
+import HTTPTypes
+import Testing
+import TollgateServer
+
+@Suite("The OpenAPI document")
+struct OpenAPITests {
+    @Test("The server serves the document as it lies in the repository")
+    func served() async throws {
+        try await TestServer.run { server in
+            let answer = try await server.get("/openapi.json", as: nil)
+            #expect(answer.status == 200)
+            #expect(answer.json == OpenAPIDocument.ofServer.root)
+            #expect(answer.json["openapi"].string == "3.1.0")
+        }
+    }
+
+    @Test("It describes every route of the server and no other")
+    func describesTheRoutes() async throws {
+        try await TestServer.run { server in
+            let routes = try buildRouter(server.tollgate).routes.map { route in
+                "\(route.method.rawValue) \(route.path)"
+            }
+            let described = OpenAPIDocument.ofServer.operations.map {
+                "\($0.method) \($0.template)"
+            }
+            #expect(Set(described) == Set(routes))
+            #expect(described.count == routes.count)
+        }
+    }
+
+    @Test("Every path that it describes is answered by that path")
+    func describedPathsAreRouted() async throws {
+        try await TestServer.run { server in
+            for operation in OpenAPIDocument.ofServer.operations {
+                let method = try #require(HTTPRequest.Method(operation.method))
+                let answer = try await server.send(method, operation.path(id: "x"), as: nil)
+                #expect(![404, 405].contains(answer.status), "\(method) \(operation.template)")
+            }
+        }
+    }
+
+    @Test("Every schema that it names is there, and every one that is there is named")
+    func schemasAreUsed() {
+        let document = OpenAPIDocument.ofServer
+        let named = Self.references(in: document.root)
+        let kinds = ["schemas", "parameters"].flatMap { kind in
+            (document.root["components"][kind].object ?? [:]).keys.map {
+                "#/components/\(kind)/\($0)"
+            }
+        }
+        #expect(named == Set(kinds))
+    }
+
+    private static func references(in value: JSONValue) -> Set<String> {
+        switch value {
+        case .object(let object):
+            object.reduce(into: []) { found, member in
+                if member.key == "$ref", let name = member.value.string { found.insert(name) }
+                found.formUnion(references(in: member.value))
+            }
+        case .array(let elements): elements.reduce(into: []) { $0.formUnion(references(in: $1)) }
+        default: []
+        }
+    }
+}

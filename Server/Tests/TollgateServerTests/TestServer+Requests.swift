@@ -1,0 +1,170 @@
+import SandboxClock
+import TollgateService
+import Storage
+import AppStoreSimulator
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import Testing
+import TollgateAPI
+
+/// What came back.
+struct Answer: Sendable {
+    var status: Int
+    var headers: HTTPFields
+    var bytes: [UInt8]
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+    /// The body as JSON; null if it is none.
+    var json: JSONValue { (try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))) ?? .null }
+    /// The error's code.
+    var code: String? { json["error"]["code"].string }
+}
+
+extension TestServer {
+    /// Sends a request and compares the answer with `openapi.json`.
+    ///
+    /// - Parameters:
+    ///   - key: the bearer; `nil` sends none.
+    ///   - session: goes beside the key, as BillingSDK sends it.
+    @discardableResult
+    func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        as key: String? = secretKey,
+        session: String? = nil,
+        json: String? = nil,
+        body: [UInt8]? = nil,
+        headers extra: [String: String] = [:],
+        location: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        var headers: HTTPFields = [:]
+        if let key { headers[.authorization] = "Bearer \(key)" }
+        if json != nil { headers[.contentType] = "application/json" }
+        var extra = extra
+        extra[APIHeader.customerSession] = session
+        for (name, value) in extra {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        let bytes = body ?? json.map { Array($0.utf8) }
+        let response = try await client.executeRequest(
+            uri: path,
+            method: method,
+            headers: headers,
+            body: bytes.map { ByteBuffer(bytes: $0) }
+        )
+        let answer = Answer(
+            status: response.status.code,
+            headers: response.headers,
+            bytes: Array(response.body.readableBytesView)
+        )
+        if method != .head {
+            let problems = OpenAPIDocument.ofServer.problems(
+                with: answer,
+                to: method.rawValue,
+                path
+            )
+            #expect(problems.isEmpty, "\(method) \(path)", sourceLocation: location)
+        }
+        return answer
+    }
+
+    func get(
+        _ path: String,
+        as key: String? = secretKey,
+        session: String? = nil,
+        location: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await send(.get, path, as: key, session: session, location: location)
+    }
+
+    func post(
+        _ path: String,
+        as key: String? = secretKey,
+        session: String? = nil,
+        _ json: String = "{}",
+        idempotencyKey: String? = nil,
+        location: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await send(
+            .post,
+            path,
+            as: key,
+            session: session,
+            json: json,
+            headers: idempotencyKey.map { [APIHeader.idempotencyKey: $0] } ?? [:],
+            location: location
+        )
+    }
+
+    // MARK: - What many tests begin with
+
+    /// A new customer of the app's backend; returns their id.
+    func customer(_ user: String = "user-1", token: UUID? = nil) async throws -> String {
+        let token = token.map { ",\"app_account_token\":\"\($0.uuidString)\"" } ?? ""
+        let answer = try await post("/v1/customers", "{\"app_user_id\":\"\(user)\"\(token)}")
+        return try #require(answer.json["id"].string)
+    }
+
+    /// A session's secret.
+    func session(
+        of customer: String,
+        components: [String] = ["buy_button", "active_entitlements", "customer_portal"]
+    ) async throws -> String {
+        let enabled = components.map { "\"\($0)\":{\"enabled\":true}" }.joined(separator: ",")
+        let answer = try await post(
+            "/v1/customer_sessions",
+            "{\"customer\":\"\(customer)\",\"components\":{\(enabled)}}"
+        )
+        return try #require(answer.json["client_secret"].string)
+    }
+
+    /// A customer with a hundred coins or more, bought in the App Store.
+    func customerWithCoins(_ user: String = "user-1", quantity: Int = 1) async throws -> String {
+        let token = UUID()
+        let id = try await customer(user, token: token)
+        let buyer = try await appStore.createCustomer()
+        _ = try await appStore.buy(
+            "com.example.app.coins100",
+            customer: buyer.id,
+            appAccountToken: token.uuidString.lowercased(),
+            quantity: quantity
+        )
+        #expect(try await deliverNewestNotification().status == 200)
+        return id
+    }
+
+    /// Posts what the App Store has signed last.
+    func deliverNewestNotification() async throws -> Answer {
+        let newest = try #require(await appStore.notifications().last)
+        return try await deliver(newest.signedPayload)
+    }
+
+    func deliver(_ signedPayload: String) async throws -> Answer {
+        try await send(
+            .post,
+            "/webhooks/app_store",
+            as: nil,
+            json: "{\"signedPayload\":\"\(signedPayload)\"}"
+        )
+    }
+
+    /// How many rows each table of evidence and of what is derived from it has.
+    func rowCounts() async throws -> [String: Int64] {
+        try await tollgate.store.driver.read { connection in
+            var counts: [String: Int64] = [:]
+            for (table, count) in [
+                ("journal", "SELECT count(*) FROM journal"),
+                ("purchase", "SELECT count(*) FROM purchase"),
+                ("customer", "SELECT count(*) FROM customer"),
+                ("holding", "SELECT count(*) FROM holding"),
+                ("transfer", "SELECT count(*) FROM transfer"),
+                ("wanted", "SELECT count(*) FROM wanted"),
+            ] {
+                counts[table] = try connection.query(count).first?.int64(0)
+            }
+            return counts
+        }
+    }
+}

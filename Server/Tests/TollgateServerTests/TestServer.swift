@@ -1,0 +1,155 @@
+import AppStoreAPI
+import AppStoreSimulator
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import NIOCore
+import SandboxClock
+import Storage
+import StripeAPI
+import Synchronization
+import Testing
+import TollgateCore
+import TollgateServer
+import TollgateService
+import TollgateTesting
+
+/// A whole server on loopback: its database, both stores and both clocks are the test's own.
+///
+/// Every answer is compared with `openapi.json` as it comes in.
+struct TestServer: Sendable {
+    static let secretKey = "sk_test_backend"
+    static let publishableKey = "pk_test_app"
+    static let webhookSecret = "whsec_endpoint"
+    static let publicURL = "https://billing.example.com"
+    static let bundleID = "com.example.app"
+    /// 2026-06-01T00:00:00Z.
+    static let start: Int64 = 1_780_272_000_000
+
+    let client: any TestClientProtocol
+    let tollgate: Tollgate
+    let appStore: SimulatedAppStore
+    /// The stores' time.
+    let clock: VirtualClock
+    /// Real time.
+    let wall: TestClock
+    let stripe: FakeStripe
+
+    /// Serves while `test` runs.
+    static func run(
+        on backend: Backend = .sqlite,
+        _ test: @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        let clock = VirtualClock(now: start)
+        let wall = TestClock(start)
+        let appStore = try simulatedAppStore(clock)
+        let stripe = FakeStripe()
+        let driver = try await backend.open()
+        let store = try await RecordStore(driver)
+        try await store.adopt(sampleCatalog(), at: Instant(milliseconds: start))
+        let random = Mutex(SplitMix64(seed: 1))
+        let randomBytes: @Sendable (Int) -> [UInt8] = { count in
+            random.withLock { $0.bytes(count) }
+        }
+        let tollgate = Tollgate(
+            configuration: Configuration(
+                secretKey: secretKey,
+                publishableKey: publishableKey,
+                publicURL: publicURL,
+                stripeWebhookSecrets: [webhookSecret],
+                appleAppIDs: ["ABCDE12345.com.example.app"],
+                defaultEnvironment: .sandbox
+            ),
+            store: store,
+            appStore: try AppStore.SignedDataVerifier(
+                roots: [Array(appStore.rootDER)],
+                bundleID: bundleID,
+                appAppleID: nil,
+                environments: [.sandbox]
+            ),
+            stripe: Stripe.Client(
+                apiBase: "https://stripe.test",
+                secretKey: "sk_test_stripe",
+                maximumRetries: 0,
+                transport: { try await stripe.answer($0) }
+            ),
+            clocks: .init(
+                now: { Instant(milliseconds: await clock.now) },
+                wall: { wall.now }
+            ),
+            randomBytes: randomBytes,
+            signer: try await AnswerSigner(keptIn: driver),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+        var logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        logger.logLevel = .critical
+        let application = Application(router: try buildRouter(tollgate), logger: logger)
+        try await application.test(.ahc(.http)) { client in
+            try await test(
+                TestServer(
+                    client: client,
+                    tollgate: tollgate,
+                    appStore: appStore,
+                    clock: clock,
+                    wall: wall,
+                    stripe: stripe
+                )
+            )
+        }
+        await driver.close()
+    }
+
+    /// A store of its own root, selling what the sample catalog sells there.
+    static func simulatedAppStore(
+        _ clock: VirtualClock,
+        bundleID: String = bundleID
+    ) throws -> SimulatedAppStore {
+        try SimulatedAppStore(
+            configuration: .init(
+                environment: .sandbox,
+                bundleID: bundleID,
+                products: [
+                    .init(
+                        id: "com.example.app.pro.monthly",
+                        kind: .autoRenewable,
+                        price: 9990,
+                        period: .init("P1M"),
+                        subscriptionGroup: "pro",
+                        level: 2
+                    ),
+                    .init(id: "com.example.app.coins100", kind: .consumable, price: 10_000),
+                    .init(id: "com.example.app.lifetime", kind: .nonConsumable, price: 199_000),
+                ],
+                notificationURL: "https://billing.example.com/webhooks/app_store",
+                renewals: .real
+            ),
+            clock: clock,
+            deliver: { _, _ in .success }
+        )
+    }
+
+    private static func sampleCatalog() throws -> Catalog {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../..")
+        return try CatalogReader.read(
+            bytes: Data(contentsOf: root.appendingPathComponent("catalog.yaml"))
+        )
+    }
+}
+
+/// Real time as a test wants it.
+final class TestClock: Sendable {
+    private let instant: Mutex<Int64>
+
+    init(_ milliseconds: Int64) {
+        instant = Mutex(milliseconds)
+    }
+
+    var now: Instant { Instant(milliseconds: instant.withLock { $0 }) }
+
+    func advance(seconds: Int64) {
+        instant.withLock { $0 += seconds * 1000 }
+    }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import Testing
+import TollgateCore
+import TollgateService
+
+@Suite("Reading catalog.yaml")
+struct CatalogReaderTests {
+    private static let sample = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "catalog.yaml")
+
+    @Test("the sample is sound and has what a newcomer wants to see")
+    func sample() throws {
+        let check = CatalogCheck(bytes: try Data(contentsOf: Self.sample), file: "catalog.yaml")
+        #expect(check.text == "catalog.yaml: ok, 2 entitlements, 7 products, 2 buy buttons")
+        let catalog = try #require(check.catalog)
+        #expect(Set(catalog.products.map(\.kind)) == Set(Catalog.Product.Kind.allCases))
+        let group = catalog.products.filter { $0.subscriptionGroup == "pro" }
+        #expect(group.map(\.id) == ["pro_monthly", "pro_yearly"])
+        #expect(catalog.product(id: "pass_30_days")?.duration?.iso8601 == "P30D")
+        #expect(catalog.product(stripePriceID: "price_coins_550")?.coins == 550)
+        #expect(
+            catalog.product(appStoreProductID: "com.example.app.pro.monthly")?.entitlements
+                == ["pro"]
+        )
+        #expect(catalog.renewalLeeway == Catalog.RenewalLeeway())
+        #expect(catalog.pastDueGrace == Catalog.defaultPastDueGrace)
+        #expect(catalog.checkout == Catalog.Checkout())
+    }
+
+    @Test("comments and the order of keys do not change the canonical JSON")
+    func canonical() throws {
+        let one = try CatalogReader.read(
+            "entitlements: [{lookup_key: a/b.c, name: A}]\nownership: share".replacing(
+                "a/b",
+                with: "a"
+            )
+        )
+        let other = try CatalogReader.read(
+            """
+            # the same
+            ownership: share
+            entitlements:
+              - name: "A"
+                lookup_key: 'a.c'
+            """
+        )
+        #expect(try one.canonicalJSON() == other.canonicalJSON())
+        let json = String(decoding: try one.canonicalJSON(), as: UTF8.self)
+        #expect(json.hasPrefix(#"{"buy_buttons":[],"checkout":{"cancel_path":"/checkout_redirect"#))
+        #expect(
+            try JSONDecoder().decode(Catalog.self, from: Data(json.utf8)) == one
+        )
+    }
+
+    struct Mistake: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let yaml: String
+        let errors: [String]
+        init(_ description: String, _ yaml: String, _ errors: String...) {
+            (testDescription, self.yaml, self.errors) = (description, yaml, errors)
+        }
+    }
+
+    static let mistakes = [
+        Mistake(
+            "a mistyped key",
+            """
+            entitlements:
+              - lookup_key: pro
+                nmae: Pro
+            """,
+            "c.yaml:2:5: error: an entitlement has no ‘name’; add it",
+            "c.yaml:3:5: error: an entitlement has no key ‘nmae’; did you mean ‘name’?"
+        ),
+        Mistake(
+            "a key from elsewhere",
+            "prices: []",
+            "c.yaml:1:1: error: the catalog has no key ‘prices’; possible are ‘entitlements’, "
+                + "‘products’, ‘buy_buttons’, ‘renewal_leeway’, ‘past_due_grace’, ‘ownership’, "
+                + "‘checkout’, ‘gates’"
+        ),
+        Mistake(
+            "several mistakes at once, and none that only follows from another",
+            """
+            entitlements:
+              - {lookup_key: pro, name: Pro}
+            products:
+              - id: monthly
+                name: Monthly
+                kind: autoRenewable
+                app_store_product_id: com.example.monthly
+                entitlements: [prro]
+              - id: pass
+                name: Pass
+                kind: non_renewing
+                stripe_price_ids: [price_pass]
+                entitlements: [prro]
+              - id: coins
+                name: Coins
+                kind: consumable
+                stripe_price_ids: price_coins
+                coins: 1e3
+            buy_buttons:
+              - id: b
+                product: nothing
+            ownership: hers
+            past_due_grace: 3 days
+            """,
+            "c.yaml:6:11: error: ‘autoRenewable’ is no ‘kind’; did you mean ‘auto_renewable’?",
+            "c.yaml:9:5: error: ‘pass’ is non-renewing, and the store does not say how long it "
+                + "lasts; add ‘duration’, like P30D",
+            "c.yaml:13:20: error: there is no entitlement ‘prro’; name the lookup key of one under "
+                + "‘entitlements’",
+            "c.yaml:17:23: error: ‘stripe_price_ids’ is a list; begin each element with a hyphen",
+            "c.yaml:18:12: error: ‘1e3’ is not a whole number, like 100",
+            "c.yaml:22:12: error: ‘hers’ is no ‘ownership’; possible are ‘keep’, ‘transfer’, "
+                + "‘share’",
+            "c.yaml:23:17: error: ‘3 days’ is not a length of time; write it like 90s, 30m, 2h or "
+                + "3d"
+        ),
+        Mistake(
+            "an unknown product behind a button",
+            """
+            buy_buttons:
+              - id: b
+                product: nothing
+            """,
+            "c.yaml:3:14: error: there is no product ‘nothing’; name the id of one under "
+                + "‘products’"
+        ),
+        Mistake(
+            "a key without a value",
+            """
+            products:
+              - id: p
+                name:
+                kind: non_consumable
+                duration: 30 days
+            """,
+            "c.yaml:3:10: error: ‘name’ is a text; write one, or remove the key",
+            "c.yaml:5:15: error: ‘30 days’ is not a duration; write it like P1W, P30D, P1M or P1Y"
+        ),
+        Mistake(
+            "a key twice",
+            "ownership: keep\nownership: share",
+            "c.yaml:1:1: error: ‘ownership’ is there more than once in one place; keep one"
+        ),
+        Mistake(
+            "a list where a block belongs",
+            "- products",
+            "c.yaml:1:1: error: the catalog is a block of keys and values"
+        ),
+        Mistake(
+            "no catalog at all",
+            "# nothing\n",
+            "c.yaml:1:1: error: the catalog is empty; start from the sample catalog.yaml"
+        ),
+        Mistake(
+            "an endless length of time",
+            "past_due_grace: 9223372036854775807d",
+            "c.yaml:1:17: error: ‘9223372036854775807d’ is not a length of time; write it like "
+                + "90s, 30m, 2h or 3d"
+        ),
+    ]
+
+    @Test("every mistake is named with its line and what to do", arguments: mistakes)
+    func errors(_ mistake: Mistake) {
+        let check = CatalogCheck(bytes: mistake.yaml.utf8, file: "c.yaml")
+        #expect(check.errors.map(\.description) == mistake.errors)
+        #expect(!check.isOK)
+        #expect(check.text.hasSuffix(mistake.errors.count == 1 ? ": 1 error" : " errors"))
+    }
+
+    @Test(
+        "what is no YAML is refused with its line",
+        arguments: [
+            ("products:\n\t- id: x", 2), ("a: [1", 2), ("ownership: \"keep", 1), ("a: *b", 1),
+            ("ownership: keep\n---\nownership: keep", 2), ("ownership: \u{1}", 1),
+            (String(repeating: "[", count: 2000), 1),
+        ]
+    )
+    func noYAML(text: String, line: Int) throws {
+        let check = CatalogCheck(bytes: text.utf8, file: "c.yaml")
+        let error = try #require(check.errors.first)
+        #expect(check.errors.count == 1)
+        #expect(error.line == line, "\(error)")
+        #expect(error.message.hasPrefix("this is not YAML"), "\(error)")
+    }
+
+    @Test("bytes that are no UTF-8, and files that are far too large, are refused")
+    func noText() {
+        #expect(CatalogCheck(bytes: [0xFF, 0x41], file: "c").errors.count == 1)
+        let large = repeatElement(UInt8(ascii: "#"), count: CatalogReader.sizeLimit + 1)
+        #expect(CatalogCheck(bytes: large, file: "c").errors.count == 1)
+    }
+}

@@ -1,0 +1,66 @@
+#if os(iOS) || BILLING_APPLE_STUBS
+    import Foundation
+    import StoreKit
+
+    /// A payment that StoreKit 1 offered, begun on the app's page in the App Store.
+    public struct PromotingPurchasePayment {
+        /// What is to be bought.
+        public let product: SKProduct
+        /// Exactly the payment that StoreKit gave; in this process no other may be queued for it.
+        public let payment: SKPayment
+
+        /// - Precondition: both are about one product.
+        public init(product: SKProduct, payment: SKPayment) {
+            assert(product.productIdentifier == payment.productIdentifier)
+            self.product = product
+            self.payment = payment
+        }
+    }
+
+    /// Holds promoted payments until the app is ready; what outlives the process is the inbox.
+    ///
+    /// `shouldAddStorePayment` adds and returns false. Later exactly that payment is queued; after a
+    /// relaunch a new one is made from the product id and quantity that the inbox kept.
+    @MainActor
+    public final class PromotingPurchasePaymentHolder {
+        private let inbox: PurchaseInbox
+        private var held: [PendingPurchase.ID: PromotingPurchasePayment] = [:]
+
+        /// A holder whose payments land in `inbox`.
+        public init(inbox: PurchaseInbox) { self.inbox = inbox }
+
+        /// Keeps a payment and puts its purchase into the inbox.
+        @discardableResult
+        public func add(_ payment: PromotingPurchasePayment) -> PendingPurchase {
+            let purchase = inbox.add(
+                productID: payment.product.productIdentifier,
+                quantity: payment.payment.quantity,
+                origin: .promotedPayment
+            )
+            held[purchase.id] = payment
+            return purchase
+        }
+
+        /// The payments of this process that still wait, oldest first.
+        public var pendingPayments: [PromotingPurchasePayment] {
+            inbox.pending.compactMap { held[$0.id] }
+        }
+
+        /// What to queue for `purchase`: the payment that StoreKit gave, or after a relaunch a new one.
+        ///
+        /// Nil if `product` is another product.
+        public func payment(for purchase: PendingPurchase, product: SKProduct) -> SKPayment? {
+            if let held = held[purchase.id] { return held.payment }
+            guard product.productIdentifier == purchase.productID else { return nil }
+            let payment = SKMutablePayment(product: product)
+            payment.quantity = purchase.quantity
+            return payment
+        }
+
+        /// Forgets a payment and its purchase; only after the purchase has ended, well or not.
+        public func consume(_ purchase: PendingPurchase) {
+            held[purchase.id] = nil
+            inbox.finish(purchase.id)
+        }
+    }
+#endif

@@ -1,0 +1,92 @@
+import Foundation
+
+/// Something that can be bought, with all that is needed to draw it.
+public final class BuyButton: Identifiable, Sendable {
+    /// What the buyer pays.
+    public struct LineItemGroup: Hashable, Codable, Sendable {
+        /// In the currency's minor unit, as a decimal string: `"1500"`.
+        public let amountTotal: String
+        /// ISO 4217, lower case.
+        public let currency: String
+
+        /// The same as ``amountTotal``, as Stripe's SDK spells it.
+        public var amount_total: String { amountTotal }
+    }
+
+    /// What the buyer gets.
+    public struct Product: Hashable, Codable, Sendable, Identifiable {
+        /// Its id in the catalog.
+        public let id: String
+        /// Its name.
+        public let name: String
+        /// Its id in the App Store, where it is sold there too.
+        public let appStoreProductID: String?
+        /// `month`, `year` and so on between payments; nil if it is paid once.
+        public let interval: String?
+    }
+
+    /// `buy_btn_…`.
+    public let id: String
+    /// Whether it can be bought now.
+    public let active: Bool
+    /// The label from the catalog; nil: the app's own.
+    public let callToAction: String?
+    /// A page where anybody can buy it; prefer ``checkout()``, which knows the customer.
+    public let checkoutUrl: String
+    /// What the buyer pays.
+    public let lineItemGroup: LineItemGroup
+    /// What the buyer gets.
+    public let product: Product
+
+    let client: BillingClient
+
+    init(
+        id: String,
+        active: Bool,
+        callToAction: String?,
+        checkoutUrl: String,
+        lineItemGroup: LineItemGroup,
+        product: Product,
+        client: BillingClient
+    ) {
+        self.id = id
+        self.active = active
+        self.callToAction = callToAction
+        self.checkoutUrl = checkoutUrl
+        self.lineItemGroup = lineItemGroup
+        self.product = product
+        self.client = client
+    }
+
+    /// Starts a purchase and returns the page on which it is made.
+    ///
+    /// For the customer who is signed in; where nobody is, anonymously. A provider that fails is
+    /// not taken for "nobody": the call throws, and nothing is bought for nobody by mistake.
+    public func checkout() async throws -> URL {
+        try await client.checkout(buyButton: id)
+    }
+
+    /// The price for reading, such as `¥1,500`, in `locale`; nil if the amount cannot be read.
+    public func formattedPrice(locale: Locale = .current) -> String? {
+        guard let minor = Decimal(string: lineItemGroup.amountTotal) else { return nil }
+        let formatter = NumberFormatter()
+        formatter.locale = locale
+        formatter.numberStyle = .currency
+        formatter.currencyCode = lineItemGroup.currency.uppercased()
+        let major = minor / pow(Decimal(10), Self.minorDigits(of: lineItemGroup.currency))
+        return formatter.string(from: NSDecimalNumber(decimal: major))
+    }
+
+    /// How many digits Stripe's minor unit has; not always the formatter's idea of the currency.
+    ///
+    /// <https://docs.stripe.com/currencies#zero-decimal>
+    private static func minorDigits(of currency: String) -> Int {
+        switch currency.lowercased() {
+        case "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv",
+            "xaf", "xof", "xpf":
+            0
+        case "bhd", "jod", "kwd", "omr", "tnd": 3
+        default: 2
+        }
+    }
+}

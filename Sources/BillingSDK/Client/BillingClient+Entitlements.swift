@@ -1,0 +1,142 @@
+import Foundation
+internal import TollgateAPI
+
+/// Reading entitlements: from memory, from the server, or from what the server signed earlier.
+extension BillingClient {
+    func cachedAnswer(lookupKey: String) -> Bool? {
+        let now = now()
+        return guarded.withLock { $0.state.cachedAnswer(lookupKey: lookupKey, at: now) }
+    }
+
+    func activeEntitlements(forceRefresh: Bool) async throws -> [Entitlement] {
+        let (resets, lastFlight) = guarded.withLock { ($0.state.resets, $0.state.lastReadFlight) }
+        let after = forceRefresh ? lastFlight : nil
+        for _ in 0..<8 {
+            let step = guarded.withLock { readStep(&$0, after: after) }
+            switch step {
+            case .use(let entitlements): return entitlements
+            case .waitOut(let task): _ = await task.result
+            case .flight(let task):
+                switch await task.result {
+                case .success(.nobody): return []
+                case .success(.entitlements(let entitlements)): return entitlements
+                case .success(.superseded): break
+                case .failure(let error):
+                    guard !forceRefresh, let earlier = earlierAnswer(despite: error) else {
+                        throw error
+                    }
+                    return earlier
+                }
+            }
+            // Signed out meanwhile: this call was for somebody who is gone.
+            guard guarded.withLock({ $0.state.resets }) == resets else { return [] }
+        }
+        throw BillingSDKError.interrupted
+    }
+
+    private enum ReadStep {
+        case use([Entitlement])
+        case flight(Task<ReadOutcome, any Error>)
+        case waitOut(Task<ReadOutcome, any Error>)
+    }
+
+    private func readStep(_ guarded: inout Guarded, after: Int?) -> ReadStep {
+        switch guarded.state.read(at: now(), after: after) {
+        case .use(let entitlements): return .use(entitlements)
+        case .wait:
+            if let task = guarded.readTask { return .flight(task) }
+        case .waitOut:
+            if let task = guarded.readTask { return .waitOut(task) }
+        case .fetch(let flight):
+            let task = Task { try await self.fetchEntitlements(flight) }
+            guarded.readTask = task
+            return .flight(task)
+        }
+        preconditionFailure("a read flight without a task")
+    }
+
+    private func fetchEntitlements(_ flight: ClientState.Flight) async throws -> ReadOutcome {
+        do {
+            return try await requestEntitlements(flight)
+        } catch {
+            let withdrawn = (error as? BillingSDKError)?.withdrawsEarlierAnswer ?? false
+            let isCurrent = guarded.withLock {
+                $0.state.readFailed(flight: flight, withdrawn: withdrawn)
+            }
+            guard isCurrent else { return .superseded }
+            if withdrawn { offline.forget() }
+            deliverAnnouncements()
+            throw error
+        }
+    }
+
+    private func requestEntitlements(_ flight: ClientState.Flight) async throws -> ReadOutcome {
+        let answered = try await sendWithSession { session in
+            try request(
+                "GET",
+                APIPath.customerEntitlements.path(id: session.customer),
+                key: session.clientSecret
+            )
+        }
+        guard let answered else {
+            let isCurrent = guarded.withLock { $0.state.readFoundNobody(flight: flight) }
+            return isCurrent ? .nobody : .superseded
+        }
+        let list = try answered.response.decoded(API.EntitlementList.self)
+        let snapshot = EntitlementSnapshot(
+            customer: answered.session.customer,
+            entries: list.data.map(\.entry),
+            at: list.at,
+            takenAt: answered.sentAt,
+            flight: flight.number
+        )
+        let accepted = guarded.withLock { $0.state.readArrived(snapshot, flight: flight) }
+        deliverAnnouncements()
+        guard accepted else { return .superseded }
+        await keep(list, of: answered.session.customer, epoch: flight.epoch)
+        return .entitlements(snapshot.entries.map(\.entitlement))
+    }
+
+    // MARK: - Without the server
+
+    /// What may be given although the server did not answer; nil: the error stands.
+    private func earlierAnswer(despite error: any Error) -> [Entitlement]? {
+        guard let error = error as? BillingSDKError, error.permitsEarlierAnswer else { return nil }
+        let now = now()
+        let (inMemory, customer, resumes, epoch) = guarded.withLock {
+            (
+                $0.state.earlierAnswer(at: now), $0.state.customer, $0.state.resumesLastLaunch,
+                $0.state.epoch
+            )
+        }
+        defer { deliverAnnouncements() }
+        if let inMemory { return inMemory }
+        guard customer != nil || resumes, let signed = offline.answer(for: customer, at: now),
+            guarded.withLock({ $0.state.offlineAnswer(signed, epoch: epoch) })
+        else { return nil }
+        return signed
+    }
+
+    /// Keeps the signed form of an answer for a time without network.
+    private func keep(_ list: API.EntitlementList, of customer: String, epoch: Int) async {
+        guard let token = list.signedAnswer, offline.canVerify else { return }
+        let names = list.data.map(\.entry.entitlement)
+        offline.keep(token: token, names: names, customer: customer, at: now()) {
+            guarded.withLock { $0.state.epoch } == epoch
+        }
+        guard offline.lacksKey(of: token) else { return }
+        let keys = try? await send(
+            request("GET", APIPath.jsonWebKeySet.path, key: configuration.publishableKey)
+        )
+        if let keys, let set = try? keys.decoded(JSONWebKeySet.self) { offline.keep(keys: set) }
+    }
+}
+
+extension API.Entitlement {
+    fileprivate var entry: EntitlementSnapshot.Entry {
+        EntitlementSnapshot.Entry(
+            entitlement: Entitlement(id: id, feature: feature, lookupKey: lookupKey),
+            until: until
+        )
+    }
+}

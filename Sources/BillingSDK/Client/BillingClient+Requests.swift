@@ -1,0 +1,141 @@
+import Foundation
+internal import TollgateAPI
+
+/// Requests, and how their answers become values or errors.
+extension BillingClient {
+    /// A request of the API as it will be sent.
+    func request(
+        _ method: String,
+        _ path: String,
+        key: String,
+        headers: [String: String] = [:],
+        body: (any Encodable)? = nil
+    ) throws -> HTTPRequest {
+        var request = HTTPRequest(method: method, url: try address.get().url(path))
+        request.headers = headers
+        request.headers[APIHeader.authorization] = APIHeader.bearer(key)
+        request.headers["Accept"] = "application/json"
+        if let body {
+            request.headers["Content-Type"] = "application/json"
+            request.body = try APIJSON.encode(body)
+        }
+        return request
+    }
+
+    /// Sends; what the transport throws becomes "could not be reached".
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        do {
+            return try await transport(request)
+        } catch {
+            try Task.checkCancellation()
+            throw BillingSDKError.networkUnavailable(error)
+        }
+    }
+
+    /// A response to a request that went out with a session.
+    struct SessionResponse {
+        var response: HTTPResponse
+        var session: UBCustomerSessionDetails
+        /// Whether the session was the bearer, not a header beside the publishable key.
+        var sessionIsBearer: Bool
+        /// The device's clock before the request went out.
+        var sentAt: Date
+
+        /// Whether a 401 is about the publishable key, which the session only accompanied.
+        var refusesKeyBesideSession: Bool { !sessionIsBearer && response.refusesKey }
+    }
+
+    /// Sends with the customer's session: renewed first if it is due, and once more after a 401.
+    ///
+    /// Nil: nobody is signed in.
+    func sendWithSession(
+        _ make: (UBCustomerSessionDetails) throws -> HTTPRequest
+    ) async throws -> SessionResponse? {
+        guard let session = try await session() else { return nil }
+        let first = try await sent(make(session), session)
+        guard first.response.status == 401 else { return first }
+        guarded.withLock { $0.state.sessionRejected(session) }
+        guard let fresh = try await self.session() else { return nil }
+        let second = try await sent(make(fresh), fresh)
+        guard second.response.status == 401, !second.refusesKeyBesideSession else { return second }
+        guarded.withLock { $0.state.sessionRejected(fresh) }
+        throw BillingSDKError.sessionRejected(second.response.errorBody.message)
+    }
+
+    private func sent(
+        _ request: HTTPRequest,
+        _ session: UBCustomerSessionDetails
+    ) async throws -> SessionResponse {
+        let sentAt = now()
+        let isBearer =
+            request.headers[APIHeader.authorization] == APIHeader.bearer(session.clientSecret)
+        return SessionResponse(
+            response: try await send(request),
+            session: session,
+            sessionIsBearer: isBearer,
+            sentAt: sentAt
+        )
+    }
+
+    /// A call for one customer whose answer must not outlive that customer's stay.
+    func customerCall<Answer: Decodable & Sendable>(
+        _ type: Answer.Type,
+        _ make: (UBCustomerSessionDetails) throws -> HTTPRequest
+    ) async throws -> Answer {
+        for _ in 0..<4 {
+            let (epoch, resets) = guarded.withLock { ($0.state.epoch, $0.state.resets) }
+            let outcome = await Result { try await self.sendWithSession(make) }
+            let (epochNow, resetsNow) = guarded.withLock { ($0.state.epoch, $0.state.resets) }
+            guard resets == resetsNow else { throw BillingSDKError.unauthenticated }
+            guard epoch == epochNow else { continue }
+            guard let answered = try outcome.get() else { throw BillingSDKError.unauthenticated }
+            return try answered.response.decoded(type)
+        }
+        throw BillingSDKError.interrupted
+    }
+}
+
+extension Result where Failure == any Error, Success: Sendable {
+    /// The outcome of an asynchronous call, kept for later.
+    fileprivate init(catching body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// The body as a value, or the error that the response stands for.
+    func decoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if let error { throw error }
+        do {
+            return try APIJSON.decode(type, from: body)
+        } catch {
+            throw BillingSDKError.invalidResponse(String(describing: error))
+        }
+    }
+
+    /// Whether a 401 is about the bearer key.
+    var refusesKey: Bool { errorBody.code == .invalidKey || errorBody.code == .missingKey }
+
+    var errorBody: APIError {
+        (try? APIJSON.decode(APIError.self, from: body))
+            ?? APIError(type: .apiError, code: .internalError, message: "HTTP status \(status)")
+    }
+
+    /// The error that this response stands for; nil for a success.
+    var error: BillingSDKError? {
+        guard !(200..<300).contains(status) else { return nil }
+        let body = errorBody
+        return switch status {
+        case 401: .invalidPublishableKey(body.message)
+        case 403: .notPermitted(code: body.code.rawValue, message: body.message)
+        case 404, 410: .notFound(body.message)
+        case 429, 500...599: .serverUnavailable(status: status, message: body.message)
+        default:
+            .requestRefused(status: status, code: body.code.rawValue, message: body.message)
+        }
+    }
+}

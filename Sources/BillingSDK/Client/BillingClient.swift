@@ -1,0 +1,183 @@
+import Foundation
+internal import TollgateAPI
+
+/// The effects around `ClientState`: takes its decisions under the lock, carries them out outside.
+final class BillingClient: Sendable {
+    typealias Provider = @Sendable () async throws -> UBCustomerSessionDetails?
+    typealias Listener = @Sendable ([Entitlement]) -> Void
+
+    enum ReadOutcome: Sendable {
+        case nobody
+        case entitlements([Entitlement])
+        /// The customer changed while the request ran.
+        case superseded
+    }
+
+    /// What the lock guards.
+    struct Guarded {
+        var state: ClientState
+        var provider: Provider?
+        var sessionTask: Task<UBCustomerSessionDetails?, any Error>?
+        var readTask: Task<ReadOutcome, any Error>?
+        var listeners: [Listener] = []
+        var isDelivering = false
+    }
+
+    let configuration: BillingSDK.Configuration
+    let transport: Transport
+    let now: @Sendable () -> Date
+    let address: Result<ServerAddress, any Error>
+    let guarded: Locked<Guarded>
+    let storage: OfflineStorage
+    let offline: OfflineAnswers
+    let deliveries = Locked<[TransactionDelivery: Task<AppStoreSubmission, any Error>]>([:])
+    /// Runs when somebody has signed in: what waited for an owner can go on.
+    let onSignIn = Locked<(@Sendable () -> Void)?>(nil)
+
+    init(
+        configuration: BillingSDK.Configuration,
+        transport: @escaping Transport = URLSessionTransport.make(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.configuration = configuration
+        self.transport = transport
+        self.now = now
+        address = Result { try ServerAddress.resolve(configuration) }
+        guarded = Locked(
+            Guarded(state: ClientState(maximumAge: configuration.maximumStaleEntitlementsDuration))
+        )
+        storage = .files(
+            in: configuration.cacheDirectory,
+            for: configuration.publishableKey
+        )
+        offline = OfflineAnswers(verifySignature: configuration.verifySignature, storage: storage)
+    }
+
+    // MARK: - Listeners
+
+    func addListener(_ listener: @escaping Listener) {
+        guarded.withLock { $0.listeners.append(listener) }
+    }
+
+    func removeAllListeners() {
+        guarded.withLock { $0.listeners = [] }
+    }
+
+    /// Tells listeners what they have not heard yet.
+    ///
+    /// Whoever is telling already goes on to the end, so order holds, and a listener may call the SDK.
+    func deliverAnnouncements() {
+        while true {
+            let next = guarded.withLock { guarded -> ([Listener], [Entitlement])? in
+                guard !guarded.isDelivering, let next = guarded.state.nextAnnouncement() else {
+                    return nil
+                }
+                guarded.isDelivering = true
+                return (guarded.listeners, next)
+            }
+            guard let (listeners, entitlements) = next else { return }
+            for listener in listeners { listener(entitlements) }
+            guarded.withLock { $0.isDelivering = false }
+        }
+    }
+
+    // MARK: - The customer
+
+    func setProvider(_ provider: @escaping Provider) {
+        guarded.withLock { guarded in
+            guarded.provider = provider
+            guarded.state.providerChanged()
+            guarded.cancelFlights()
+        }
+    }
+
+    func reset() {
+        guarded.withLock { guarded in
+            guarded.state.reset()
+            guarded.cancelFlights()
+        }
+        offline.forget()
+        deliverAnnouncements()
+    }
+
+    /// The session of the customer who is signed in; nil if nobody is.
+    func session() async throws -> UBCustomerSessionDetails? {
+        let resets = guarded.withLock { $0.state.resets }
+        for _ in 0..<8 {
+            let step = guarded.withLock { sessionStep(&$0) }
+            switch step {
+            case .nobody: return nil
+            case .use(let details): return details
+            case .flight(let task):
+                do {
+                    return try await task.value
+                } catch is Superseded {
+                    // Signed out meanwhile: this call was for somebody who is gone.
+                    guard guarded.withLock({ $0.state.resets }) == resets else { return nil }
+                }
+            }
+        }
+        throw BillingSDKError.interrupted
+    }
+
+    private enum SessionStep {
+        case nobody
+        case use(UBCustomerSessionDetails)
+        case flight(Task<UBCustomerSessionDetails?, any Error>)
+    }
+
+    private func sessionStep(_ guarded: inout Guarded) -> SessionStep {
+        guard let provider = guarded.provider else { return .nobody }
+        switch guarded.state.session(at: now()) {
+        case .use(let details): return .use(details)
+        case .wait:
+            if let task = guarded.sessionTask { return .flight(task) }
+            preconditionFailure("a session flight without a task")
+        case .fetch(let flight):
+            // The flight outlives a caller that is cancelled, since others share it.
+            let task = Task { try await self.fetchSession(from: provider, flight: flight) }
+            guarded.sessionTask = task
+            return .flight(task)
+        }
+    }
+
+    private struct Superseded: Error {}
+
+    private func fetchSession(
+        from provider: Provider,
+        flight: ClientState.Flight
+    ) async throws -> UBCustomerSessionDetails? {
+        let details: UBCustomerSessionDetails?
+        do {
+            details = try await provider()
+        } catch {
+            let (old, isCurrent) = guarded.withLock {
+                ($0.state.sessionFailed(flight: flight, at: now()), $0.state.epoch == flight.epoch)
+            }
+            if let old { return old }
+            guard isCurrent else { throw Superseded() }
+            throw BillingSDKError.customerSessionProviderFailed(error)
+        }
+        let (accepted, isSomebodyNew) = guarded.withLock { guarded in
+            let before = guarded.state.customer
+            let accepted = guarded.state.sessionArrived(details, flight: flight, at: now())
+            let after = guarded.state.customer
+            return (accepted, after != nil && after != before)
+        }
+        if accepted { offline.keepOnly(customer: details?.customer) }
+        deliverAnnouncements()
+        guard accepted else { throw Superseded() }
+        if isSomebodyNew { onSignIn.withLock { $0 }?() }
+        return details
+    }
+}
+
+extension BillingClient.Guarded {
+    /// Whoever waits for these sees that they were superseded.
+    fileprivate mutating func cancelFlights() {
+        sessionTask?.cancel()
+        readTask?.cancel()
+        sessionTask = nil
+        readTask = nil
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+extension BillingSDK {
+    /// What an SDK is made from.
+    public struct Configuration: Sendable {
+        /// Checks an ES256 signature: the message, r ‖ s (64 bytes), the P-256 key in X9.63 form.
+        public typealias SignatureCheck =
+            @Sendable (_ message: Data, _ signature: Data, _ publicKey: Data) -> Bool
+
+        /// `pk_test_…` or `pk_live_…`; public, may be shipped in the app.
+        public var publishableKey: String
+        /// How old a cached answer may be and still be given without asking, in seconds; 0: always ask.
+        public var maximumStaleEntitlementsDuration: TimeInterval
+        /// The server; nil: see ``init(publishableKey:maximumStaleEntitlementsDuration:serverURL:)``.
+        public var serverURL: URL?
+        /// How signed answers are checked, so that they can be trusted offline.
+        ///
+        /// CryptoKit on Apple's platforms. Where it is nil (Linux, unless set), no answer from an
+        /// earlier launch is trusted.
+        public var verifySignature: SignatureCheck?
+        /// Where signed answers survive a relaunch; nil: memory only, as on Linux unless set.
+        public var cacheDirectory: URL?
+        /// Whether the SDK takes App Store transactions to the server and finishes them by itself.
+        ///
+        /// Set it to false while the app has StoreKit code of its own that finishes transactions.
+        public var handlesAppStoreTransactions = true
+
+        /// A configuration.
+        ///
+        /// - Parameters:
+        ///   - publishableKey: `pk_test_…` or `pk_live_…`.
+        ///   - maximumStaleEntitlementsDuration: how old a cached answer may be, in seconds.
+        ///   - serverURL: where Tollgate runs. If nil: `BillingSDKServerURL` in Info.plist, then
+        ///     `BILLING_SDK_SERVER_URL` in the environment, then `http://127.0.0.1:8080`, which is
+        ///     only for `pk_test_` keys.
+        public init(
+            publishableKey: String,
+            maximumStaleEntitlementsDuration: TimeInterval = 300,
+            serverURL: URL? = nil
+        ) {
+            self.publishableKey = publishableKey
+            self.maximumStaleEntitlementsDuration = maximumStaleEntitlementsDuration
+            self.serverURL = serverURL
+            verifySignature = Self.platformSignatureCheck
+            cacheDirectory = Self.platformCacheDirectory
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// What must be settled before a purchase that began outside the app may go on, in this order.
+public enum PurchaseGate: String, Hashable, Sendable, CaseIterable {
+    /// The app's own first steps are done.
+    case setUp
+    /// Somebody is signed in, who will own it.
+    case signIn
+    /// It is not something that they have already.
+    case notOwned
+    /// The terms are accepted in their current version.
+    case terms
+    /// The subscription terms too, for subscriptions.
+    case subscriptionTerms
+    /// The age was stated, for purchases that are paid once.
+    case age
+}
+
+/// What the app knows about its gates; all closed until it says otherwise.
+public struct PurchaseReadiness: Hashable, Sendable {
+    /// Whether the app's own first steps are done.
+    public var isSetUp = false
+    /// Whether somebody is signed in.
+    public var isSignedIn = false
+    /// Whether the current version of the terms is accepted.
+    public var hasAcceptedTerms = false
+    /// Whether the current version of the subscription terms is accepted.
+    public var hasAcceptedSubscriptionTerms = false
+    /// Whether the customer's age was stated.
+    public var hasStatedAge = false
+    /// Products that the customer has, of which there can be only one.
+    public var ownedProductIDs: Set<String> = []
+
+    /// All gates closed.
+    public init() {}
+
+    /// The gates that `purchase` has yet to pass, in order; none: it may go on.
+    public func closedGates(for purchase: PendingPurchase) -> [PurchaseGate] {
+        PurchaseGate.allCases.filter { gate in
+            switch gate {
+            case .setUp: !isSetUp
+            case .signIn: !isSignedIn
+            case .notOwned: ownedProductIDs.contains(purchase.productID)
+            case .terms: !hasAcceptedTerms
+            case .subscriptionTerms:
+                purchase.kind != .oneOff && !hasAcceptedSubscriptionTerms
+            case .age: purchase.kind != .subscription && !hasStatedAge
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+
+/// Where every purchase lands that began outside the app, until it is done or discarded.
+///
+/// It survives relaunches. The app asks it on the screen that it chooses; nothing is shown by itself.
+/// May be used from any thread.
+public final class PurchaseInbox: Sendable {
+    private struct Guarded {
+        var purchases: [PendingPurchase]
+        var listeners: [@Sendable ([PendingPurchase]) -> Void] = []
+    }
+
+    /// What the app should do next about the oldest purchase that was not put off.
+    public enum Step: Hashable, Sendable {
+        /// All gates are open: ask the customer, buy, then ``PurchaseInbox/finish(_:)``.
+        case proceed(PendingPurchase)
+        /// The first of the gates that are still closed.
+        case pass(PurchaseGate, for: PendingPurchase)
+    }
+
+    private let guarded: Locked<Guarded>
+    private let storage: OfflineStorage
+    private let now: @Sendable () -> Date
+
+    init(storage: OfflineStorage, now: @escaping @Sendable () -> Date) {
+        self.storage = storage
+        self.now = now
+        let kept = storage.load(.inbox).flatMap {
+            try? JSONDecoder().decode([PendingPurchase].self, from: $0)
+        }
+        guarded = Locked(Guarded(purchases: kept ?? []))
+    }
+
+    /// Everything that waits, oldest first, put off or not.
+    public var pending: [PendingPurchase] { guarded.withLock { $0.purchases } }
+
+    /// Takes in a purchase; one that already waits for the same product stays the only one.
+    @discardableResult
+    public func add(
+        productID: String,
+        quantity: Int = 1,
+        kind: PendingPurchase.Kind? = nil,
+        origin: PendingPurchase.Origin
+    ) -> PendingPurchase {
+        let new = PendingPurchase(
+            id: UUID(),
+            productID: productID,
+            quantity: max(1, quantity),
+            kind: kind,
+            origin: origin,
+            receivedAt: now()
+        )
+        return change { purchases in
+            if let index = purchases.firstIndex(where: { $0.productID == productID }) {
+                // Begun once more: it is wanted now, whatever was said before.
+                purchases[index].isPostponed = false
+                return purchases[index]
+            }
+            purchases.append(new)
+            return new
+        }
+    }
+
+    /// The next step; nil if nothing waits that was not put off.
+    public func next(_ readiness: PurchaseReadiness) -> Step? {
+        guard let purchase = pending.first(where: { !$0.isPostponed }) else { return nil }
+        guard let gate = readiness.closedGates(for: purchase).first else {
+            return .proceed(purchase)
+        }
+        return .pass(gate, for: purchase)
+    }
+
+    /// Puts a purchase off; it stays, but ``next(_:)`` passes it over until ``resume(_:)``.
+    public func postpone(_ id: PendingPurchase.ID) { setPostponed(true, id) }
+
+    /// Takes up a purchase again that was put off.
+    public func resume(_ id: PendingPurchase.ID) { setPostponed(false, id) }
+
+    /// Removes a purchase that is done: bought, with the server's acknowledgement.
+    public func finish(_ id: PendingPurchase.ID) { remove(id) }
+
+    /// Removes a purchase that the customer does not want.
+    public func discard(_ id: PendingPurchase.ID) { remove(id) }
+
+    /// Calls `listener` with everything that waits each time that it changes, on no particular thread.
+    public func onChange(_ listener: @escaping @Sendable ([PendingPurchase]) -> Void) {
+        guarded.withLock { $0.listeners.append(listener) }
+    }
+
+    private func setPostponed(_ isPostponed: Bool, _ id: PendingPurchase.ID) {
+        change { purchases in
+            guard let index = purchases.firstIndex(where: { $0.id == id }) else { return }
+            purchases[index].isPostponed = isPostponed
+        }
+    }
+
+    private func remove(_ id: PendingPurchase.ID) {
+        change { $0.removeAll { $0.id == id } }
+    }
+
+    /// Changes, writes to disk before anybody can see the change, then tells.
+    private func change<Result>(_ body: (inout [PendingPurchase]) -> Result) -> Result {
+        let (result, told) = guarded.withLock { guarded in
+            let before = guarded.purchases
+            let result = body(&guarded.purchases)
+            guard guarded.purchases != before else { return (result, [() -> Void]()) }
+            storage.save(.inbox, try? JSONEncoder().encode(guarded.purchases))
+            let after = guarded.purchases
+            return (result, guarded.listeners.map { listener in { listener(after) } })
+        }
+        for tell in told { tell() }
+        return result
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+extension API {
+    /// The body of `POST /v1/checkout_sessions`: a product or a buy button, never both.
+    public struct CheckoutSessionRequest: Hashable, Codable, Sendable {
+        /// For whom, with a secret key; with a session it is the session's customer.
+        public var customer: String?
+        public var product: String?
+        public var buyButton: String?
+        /// 1 unless given.
+        public var quantity: Int?
+        public var successURL: String?
+        public var cancelURL: String?
+
+        public init(
+            customer: String? = nil,
+            product: String? = nil,
+            buyButton: String? = nil,
+            quantity: Int? = nil,
+            successURL: String? = nil,
+            cancelURL: String? = nil
+        ) {
+            self.customer = customer
+            self.product = product
+            self.buyButton = buyButton
+            self.quantity = quantity
+            self.successURL = successURL
+            self.cancelURL = cancelURL
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case customer, product, quantity
+            case buyButton = "buy_button"
+            case successURL = "success_url"
+            case cancelURL = "cancel_url"
+        }
+    }
+
+    /// A page on which the purchase is made.
+    public struct CheckoutSession: Hashable, Codable, Sendable, Identifiable {
+        public var id: String
+        public var url: String
+        /// Seconds since 1970, as in Stripe's object.
+        public var expiresAt: Int64
+
+        public init(id: String, url: String, expiresAt: Int64) {
+            self.id = id
+            self.url = url
+            self.expiresAt = expiresAt
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case id, url
+            case expiresAt = "expires_at"
+        }
+    }
+
+    /// The optional body of `POST /v1/buy_buttons/{id}/checkout`.
+    public struct BuyButtonCheckoutRequest: Hashable, Codable, Sendable {
+        /// Where the buyer comes back to; the server's own pages unless given.
+        public var successURL: String?
+        public var cancelURL: String?
+        /// Signed out: base64url(SHA-256(secret)), by which the buyer claims the purchase later.
+        public var clientReferenceID: String?
+
+        public init(
+            successURL: String? = nil,
+            cancelURL: String? = nil,
+            clientReferenceID: String? = nil
+        ) {
+            self.successURL = successURL
+            self.cancelURL = cancelURL
+            self.clientReferenceID = clientReferenceID
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case successURL = "success_url"
+            case cancelURL = "cancel_url"
+            case clientReferenceID = "client_reference_id"
+        }
+    }
+
+    /// The answer of `POST /v1/buy_buttons/{id}/checkout`.
+    public struct BuyButtonCheckout: Hashable, Codable, Sendable {
+        public var url: String
+        public init(url: String) { self.url = url }
+    }
+}

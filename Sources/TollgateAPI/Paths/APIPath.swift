@@ -1,0 +1,109 @@
+import Foundation
+
+/// One path of the API: its template for the router and OpenAPI, and its filled form for callers.
+public struct APIPath: Hashable, Sendable, CustomStringConvertible {
+    /// The path with `{id}` where an id goes, as OpenAPI and the router write it.
+    public let template: String
+
+    public init(template: String) { self.template = template }
+
+    public var description: String { template }
+
+    /// The path of a resource, its id percent-encoded so that it stays one path component.
+    public func path(id: String) -> String {
+        template.replacingOccurrences(of: "{id}", with: Self.encoded(id))
+    }
+
+    /// The path without an id.
+    public var path: String { template }
+
+    /// Only RFC 3986's unreserved characters stay: an id can never add a component or a query.
+    static func encoded(_ id: String) -> String {
+        let encoded = id.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+        // "." and ".." would be resolved as directions, so they lose their dots too.
+        return encoded == "." || encoded == ".."
+            ? encoded.replacingOccurrences(of: ".", with: "%2E") : encoded
+    }
+
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+    )
+}
+
+extension APIPath {
+    public static let customers = Self(template: "/v1/customers")
+    public static let customer = Self(template: "/v1/customers/{id}")
+    public static let customerEntitlements = Self(template: "/v1/customers/{id}/entitlements")
+    public static let customerExplain = Self(template: "/v1/customers/{id}/explain")
+    public static let customerCoins = Self(template: "/v1/customers/{id}/coins")
+    public static let customerCoinsSpend = Self(template: "/v1/customers/{id}/coins/spend")
+    public static let customerGrants = Self(template: "/v1/customers/{id}/grants")
+    public static let customerSessions = Self(template: "/v1/customer_sessions")
+    public static let checkoutSessions = Self(template: "/v1/checkout_sessions")
+    public static let buyButton = Self(template: "/v1/buy_buttons/{id}")
+    public static let buyButtonCheckout = Self(template: "/v1/buy_buttons/{id}/checkout")
+    public static let portalSessions = Self(template: "/v1/portal_sessions")
+    public static let appStoreTransactions = Self(template: "/v1/app_store/transactions")
+    public static let appStoreReceipts = Self(template: "/v1/app_store/receipts")
+    public static let consents = Self(template: "/v1/consents")
+    public static let events = Self(template: "/v1/events")
+    public static let appStoreWebhook = Self(template: "/webhooks/app_store")
+    public static let stripeWebhook = Self(template: "/webhooks/stripe")
+    public static let openAPI = Self(template: "/openapi.json")
+    public static let jsonWebKeySet = Self(template: "/.well-known/jwks.json")
+    public static let appleAppSiteAssociation = Self(
+        template: "/.well-known/apple-app-site-association"
+    )
+    public static let healthz = Self(template: "/healthz")
+    public static let readyz = Self(template: "/readyz")
+    public static let metrics = Self(template: "/metrics")
+    public static let checkoutRedirectSuccess = Self(template: "/checkout_redirect/success")
+    public static let checkoutRedirectCancel = Self(template: "/checkout_redirect/cancel")
+    public static let demo = Self(template: "/demo")
+    public static let portal = Self(template: "/portal")
+    public static let dashboard = Self(template: "/dashboard")
+}
+
+/// The names of headers and query parameters that are our own.
+public enum APIHeader {
+    public static let authorization = "Authorization"
+    /// Makes a write safe to repeat; the answer to the first is the answer to all.
+    public static let idempotencyKey = "Idempotency-Key"
+    /// A customer's session beside a publishable key, where the session is optional.
+    public static let customerSession = "Tollgate-Customer-Session"
+
+    /// The value of `Authorization` for a key or a session's secret.
+    public static func bearer(_ key: String) -> String { "Bearer " + key }
+}
+
+/// The names of query parameters.
+public enum APIQuery {
+    public static let at = "at"
+    public static let known = "known"
+    public static let lookupKey = "lookup_key"
+    public static let limit = "limit"
+    public static let startingAfter = "starting_after"
+}
+
+/// What a bearer key may do, told by its prefix.
+public enum APIKeyKind: Hashable, Sendable, CaseIterable {
+    /// `sk_…`: the app's backend, may do everything.
+    case secret
+    /// `pk_…`: in the app, public; reads buy buttons and names the mode.
+    case publishable
+    /// `cuss_secret_…`: one customer's session.
+    case customerSession
+
+    /// The kind of `key`, or nil if it has none of our prefixes.
+    public init?(_ key: String) {
+        if key.hasPrefix("sk_test_") || key.hasPrefix("sk_live_") {
+            self = .secret
+        } else if key.hasPrefix("pk_test_") || key.hasPrefix("pk_live_") {
+            self = .publishable
+        } else if key.hasPrefix("cuss_secret_") {
+            self = .customerSession
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,330 @@
+extension Catalog {
+    /// Everything in this catalog that could not work or would surprise a customer.
+    ///
+    /// Empty means that a server may adopt it.
+    public func validate() -> [CatalogProblem] {
+        entitlementProblems + productProblems + buyButtonProblems + houseProblems
+    }
+
+    private var entitlementProblems: [CatalogProblem] {
+        var report = Report()
+        for (index, entitlement) in entitlements.enumerated() {
+            let place: [CatalogProblem.Step] = [.key("entitlements"), .index(index)]
+            report.identifier(
+                entitlement.lookupKey,
+                at: place + [.key("lookup_key")],
+                limit: 80,
+                what: "a lookup key"
+            )
+            report.once(
+                entitlement.lookupKey,
+                in: "lookup_key",
+                at: place + [.key("lookup_key")],
+                "the lookup key ‘\(entitlement.lookupKey)’ is there twice; remove one of them"
+            )
+            report.name(entitlement.name, at: place + [.key("name")])
+        }
+        return report.problems
+    }
+
+    private var productProblems: [CatalogProblem] {
+        var report = Report()
+        let known = Set(entitlements.map(\.lookupKey))
+        for (index, product) in products.enumerated() {
+            let place: [CatalogProblem.Step] = [.key("products"), .index(index)]
+            report.identifier(product.id, at: place + [.key("id")], limit: 80, what: "a product id")
+            report.once(
+                product.id,
+                in: "id",
+                at: place + [.key("id")],
+                "the product id ‘\(product.id)’ is there twice; give one of them another id"
+            )
+            report.name(product.name, at: place + [.key("name")])
+            product.checkStoreIDs(at: place, into: &report)
+            product.checkWhatItGives(known: known, at: place, into: &report)
+            product.checkKind(at: place, into: &report)
+        }
+        return report.problems
+    }
+
+    private var buyButtonProblems: [CatalogProblem] {
+        var report = Report()
+        for (index, button) in buyButtons.enumerated() {
+            let place: [CatalogProblem.Step] = [.key("buy_buttons"), .index(index)]
+            report.identifier(
+                button.id,
+                at: place + [.key("id")],
+                limit: 80,
+                what: "a buy button's id"
+            )
+            report.once(
+                button.id,
+                in: "id",
+                at: place + [.key("id")],
+                "the buy button ‘\(button.id)’ is there twice; give one of them another id"
+            )
+            if !(1...100).contains(button.quantity) {
+                report.add(at: place + [.key("quantity")], "a quantity is between 1 and 100")
+            }
+            let productPlace = place + [.key("product")]
+            guard let product = product(id: button.product) else {
+                report.add(
+                    at: productPlace,
+                    "there is no product ‘\(button.product)’; name the id of one under ‘products’"
+                )
+                continue
+            }
+            if product.isRetired {
+                report.add(
+                    at: productPlace,
+                    "‘\(product.id)’ is retired; point the button to a product that is sold"
+                )
+            }
+            if product.stripePriceIDs.isEmpty {
+                report.add(
+                    at: productPlace,
+                    "‘\(product.id)’ has no Stripe price, and a buy button leads to Stripe "
+                        + "Checkout; add ‘stripe_price_ids’ to the product"
+                )
+            }
+        }
+        return report.problems
+    }
+
+    private var houseProblems: [CatalogProblem] {
+        var report = Report()
+        let month: Int64 = 30 * 24 * 3_600_000
+        let spans: [([CatalogProblem.Step], Int64)] = [
+            ([.key("renewal_leeway"), .key("app_store")], renewalLeeway.appStore),
+            ([.key("renewal_leeway"), .key("stripe")], renewalLeeway.stripe),
+            ([.key("past_due_grace")], pastDueGrace),
+        ]
+        for (place, span) in spans where !(0...month).contains(span) {
+            report.add(at: place, "this is access without payment; allow between 0 and 30 days")
+        }
+        for (key, path) in [
+            ("success_path", checkout.successPath), ("cancel_path", checkout.cancelPath),
+        ]
+        where !path.hasPrefix("/") || path.hasPrefix("//") || path.contains(where: \.isWhitespace) {
+            report.add(
+                at: [.key("checkout"), .key(key)],
+                "this is a path on the server's own domain; write it like /checkout_redirect/done"
+            )
+        }
+        for (index, storefront) in checkout.storefronts.enumerated()
+        where storefront.utf8.count != 3 || !storefront.utf8.allSatisfy(isASCIIUpper) {
+            report.add(
+                at: [.key("checkout"), .key("storefronts"), .index(index)],
+                "a storefront is a country in three capital letters, like USA"
+            )
+        }
+        if let age = gates.minimumAge, !(1...120).contains(age) {
+            report.add(at: [.key("gates"), .key("minimum_age")], "an age is between 1 and 120")
+        }
+        if gates.termsVersion == nil, gates.termsURL != nil {
+            report.add(
+                at: [.key("gates"), .key("terms_url")],
+                "terms are accepted by version; add ‘terms_version’"
+            )
+        }
+        return report.problems
+    }
+}
+
+extension Catalog.Product {
+    /// What an id in a store looks like, and that no two products share one.
+    fileprivate func checkStoreIDs(at place: [CatalogProblem.Step], into report: inout Report) {
+        if let id = appStoreProductID {
+            let here = place + [.key("app_store_product_id")]
+            report.identifier(id, at: here, limit: 100, what: "an App Store product id")
+            report.once(
+                id,
+                in: "app_store_product_id",
+                at: here,
+                "the App Store product ‘\(id)’ belongs to another product already; "
+                    + "a store's product is one product here"
+            )
+        }
+        for (index, id) in stripePriceIDs.enumerated() {
+            let here = place + [.key("stripe_price_ids"), .index(index)]
+            if id.hasPrefix("prod_") {
+                report.add(
+                    at: here,
+                    "‘\(id)’ is a product of Stripe's; list its prices, which begin with price_"
+                )
+            }
+            report.identifier(id, at: here, limit: 255, what: "a Stripe price id")
+            report.once(
+                id,
+                in: "stripe_price_ids",
+                at: here,
+                "the Stripe price ‘\(id)’ is listed already; a price belongs to one product, once"
+            )
+        }
+        if appStoreProductID == nil, stripePriceIDs.isEmpty, kind != .freeSubscription, !isRetired {
+            report.add(
+                at: place,
+                "nobody can buy ‘\(id)’; add ‘app_store_product_id’ or ‘stripe_price_ids’, "
+                    + "or ‘retired: true’"
+            )
+        }
+    }
+
+    /// That a purchase is worth something, and that what it grants exists.
+    fileprivate func checkWhatItGives(
+        known: Set<String>,
+        at place: [CatalogProblem.Step],
+        into report: inout Report
+    ) {
+        var seen: Set<String> = []
+        for (index, key) in entitlements.enumerated() {
+            let here = place + [.key("entitlements"), .index(index)]
+            if !known.contains(key) {
+                report.add(
+                    at: here,
+                    "there is no entitlement ‘\(key)’; "
+                        + "name the lookup key of one under ‘entitlements’"
+                )
+            }
+            if !seen.insert(key).inserted {
+                report.add(at: here, "‘\(key)’ is listed twice; remove one of them")
+            }
+        }
+        if !(0...1_000_000_000).contains(coins) {
+            report.add(
+                at: place + [.key("coins")],
+                "coins are a whole number from 0 to 1000000000"
+            )
+        } else if coins == 0, entitlements.isEmpty {
+            report.add(
+                at: place,
+                kind == .consumable
+                    ? "‘\(id)’ is a consumable that gives nothing; add ‘coins’"
+                    : "‘\(id)’ gives nothing; add ‘entitlements’ or ‘coins’"
+            )
+        }
+        if let price {
+            if !(0...99_999_999).contains(price.amount) {
+                report.add(
+                    at: place + [.key("price"), .key("amount")],
+                    "an amount is in minor units (999 is 9.99), from 0 to 99999999"
+                )
+            }
+            if price.currency.utf8.count != 3 || !price.currency.utf8.allSatisfy(isASCIILower) {
+                report.add(
+                    at: place + [.key("price"), .key("currency")],
+                    "a currency is three small letters, like usd"
+                )
+            }
+        }
+    }
+
+    /// What each kind needs, and what makes no sense for it.
+    fileprivate func checkKind(at place: [CatalogProblem.Step], into report: inout Report) {
+        switch kind {
+        case .autoRenewable:
+            if subscriptionGroup == nil {
+                report.add(
+                    at: place,
+                    "‘\(id)’ is auto-renewable; name its ‘subscription_group’, "
+                        + "so that nobody pays for two plans of one group at once"
+                )
+            }
+            if whileActive == .extend {
+                report.add(
+                    at: place + [.key("while_active")],
+                    "an auto-renewable plan extends itself; leave this out or write refuse"
+                )
+            }
+        case .nonRenewing where duration == nil:
+            report.add(
+                at: place,
+                "‘\(id)’ is non-renewing, and the store does not say how long it lasts; "
+                    + "add ‘duration’, like P30D"
+            )
+        case .consumable where duration != nil && entitlements.isEmpty,
+            .nonConsumable where duration != nil:
+            report.add(
+                at: place + [.key("duration")],
+                "‘\(id)’ is \(kind.rawValue) and does not end; "
+                    + "remove ‘duration’ or make it non_renewing"
+            )
+        default: break
+        }
+        if let group = subscriptionGroup {
+            let here = place + [.key("subscription_group")]
+            report.identifier(group, at: here, limit: 80, what: "a subscription group")
+            if kind != .autoRenewable, kind != .freeSubscription {
+                report.add(at: here, "only plans have a group; remove it or change ‘kind’")
+            }
+        }
+        if let level {
+            let here = place + [.key("level")]
+            if subscriptionGroup == nil {
+                report.add(at: here, "a level ranks within a group; add ‘subscription_group’")
+            }
+            if !(1...1000).contains(level) {
+                report.add(at: here, "a level is between 1, the highest, and 1000")
+            }
+        }
+    }
+}
+
+/// Collects problems and remembers which ids were there already.
+private struct Report {
+    private(set) var problems: [CatalogProblem] = []
+    private var seen: Set<[String]> = []
+
+    mutating func add(at path: [CatalogProblem.Step], _ message: String) {
+        problems.append(CatalogProblem(path: path, message: message))
+    }
+
+    /// An id that people put into URLs, commands and other systems.
+    mutating func identifier(
+        _ text: String,
+        at path: [CatalogProblem.Step],
+        limit: Int,
+        what: String
+    ) {
+        if text.isEmpty {
+            add(at: path, "\(what) cannot be empty")
+        } else if text.utf8.count > limit {
+            add(at: path, "\(what) has at most \(limit) characters; shorten it")
+        } else if !text.utf8.allSatisfy(isIdentifierByte) {
+            add(
+                at: path,
+                "\(what) consists of letters, digits, dot, hyphen and underscore; "
+                    + "‘\(text)’ does not"
+            )
+        }
+    }
+
+    mutating func name(_ text: String, at path: [CatalogProblem.Step]) {
+        if text.allSatisfy(\.isWhitespace) {
+            add(at: path, "people read this name; write one")
+        }
+    }
+
+    mutating func once(
+        _ text: String,
+        in space: String,
+        at path: [CatalogProblem.Step],
+        _ message: String
+    ) {
+        if !seen.insert([space, text]).inserted { add(at: path, message) }
+    }
+}
+
+private func isASCIIUpper(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+}
+
+private func isASCIILower(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+}
+
+private func isIdentifierByte(_ byte: UInt8) -> Bool {
+    isASCIIUpper(byte) || isASCIILower(byte)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        || [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
+}

@@ -1,0 +1,186 @@
+/// What a team sells: the products, what they open and credit, and the rules of the house that
+/// apply to all of them.
+///
+/// The values of `catalog.yaml`.
+///
+/// The answer to "what may this customer use?" is a function of the facts and of this value
+/// (`RULES.md` §7 says which version of it).
+public struct Catalog: Codable, Hashable, Sendable {
+    /// What customers can be entitled to.
+    ///
+    /// An app asks for these by lookup key, never for products.
+    public var entitlements: [Entitlement]
+    /// What can be bought, in either store.
+    public var products: [Product]
+    /// Buttons of the app that lead to Stripe Checkout.
+    public var buyButtons: [BuyButton]
+    /// How long access continues past the end of a period that should renew.
+    public var renewalLeeway: RenewalLeeway
+    /// How long access continues in Stripe's `past_due`, from the start of the unpaid period, in
+    /// milliseconds.
+    ///
+    /// Stripe has no grace period of its own; `past_due` is it.
+    public var pastDueGrace: Int64
+    /// Who holds a purchase that several customers present.
+    public var ownership: Ownership
+    /// Where Stripe Checkout leads back to, and where it may be offered.
+    public var checkout: Checkout
+    /// What a customer must have accepted before a purchase that began outside the app is
+    /// completed.
+    public var gates: Gates
+
+    /// A catalog; everything left out has the default that `catalog.yaml` has.
+    public init(
+        entitlements: [Entitlement] = [],
+        products: [Product] = [],
+        buyButtons: [BuyButton] = [],
+        renewalLeeway: RenewalLeeway = RenewalLeeway(),
+        pastDueGrace: Int64 = Catalog.defaultPastDueGrace,
+        ownership: Ownership = .keep,
+        checkout: Checkout = Checkout(),
+        gates: Gates = Gates()
+    ) {
+        self.entitlements = entitlements
+        self.products = products
+        self.buyButtons = buyButtons
+        self.renewalLeeway = renewalLeeway
+        self.pastDueGrace = pastDueGrace
+        self.ownership = ownership
+        self.checkout = checkout
+        self.gates = gates
+    }
+
+    /// Three days, in milliseconds.
+    public static let defaultPastDueGrace: Int64 = 3 * 24 * 3_600_000
+
+    enum CodingKeys: String, CodingKey {
+        case entitlements, products, ownership, checkout, gates
+        case buyButtons = "buy_buttons"
+        case renewalLeeway = "renewal_leeway"
+        case pastDueGrace = "past_due_grace"
+    }
+
+    /// Reads a catalog that was written by this or an earlier version: what is missing has its
+    /// default, since adopted catalogs are kept for ever.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
+        entitlements = try values.decodeIfPresent(forKey: .entitlements) ?? entitlements
+        products = try values.decodeIfPresent(forKey: .products) ?? products
+        buyButtons = try values.decodeIfPresent(forKey: .buyButtons) ?? buyButtons
+        renewalLeeway = try values.decodeIfPresent(forKey: .renewalLeeway) ?? renewalLeeway
+        pastDueGrace = try values.decodeIfPresent(forKey: .pastDueGrace) ?? pastDueGrace
+        ownership = try values.decodeIfPresent(forKey: .ownership) ?? ownership
+        checkout = try values.decodeIfPresent(forKey: .checkout) ?? checkout
+        gates = try values.decodeIfPresent(forKey: .gates) ?? gates
+    }
+}
+
+extension Catalog {
+    /// Something a customer can be entitled to.
+    public struct Entitlement: Codable, Hashable, Sendable {
+        /// What the app asks for, at most 80 characters; never changes.
+        public var lookupKey: String
+        /// What people read.
+        public var name: String
+
+        public init(lookupKey: String, name: String) {
+            self.lookupKey = lookupKey
+            self.name = name
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case name
+            case lookupKey = "lookup_key"
+        }
+    }
+
+    /// How long access continues past the end of a paid period whose newest terms say that it
+    /// renews (`RULES.md` §3), so that a late notice does not lock a payer out.
+    ///
+    /// In milliseconds.
+    public struct RenewalLeeway: Codable, Hashable, Sendable {
+        /// For App Store subscriptions; two hours if not said otherwise.
+        public var appStore: Int64
+        /// For Stripe subscriptions; a day if not said otherwise, since Stripe collects a renewal
+        /// about an hour after the period rolled.
+        public var stripe: Int64
+
+        public init(appStore: Int64 = 2 * 3_600_000, stripe: Int64 = 24 * 3_600_000) {
+            self.appStore = appStore
+            self.stripe = stripe
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case stripe
+            case appStore = "app_store"
+        }
+    }
+
+    /// Who holds a purchase that several customers present (`RULES.md` §8).
+    public enum Ownership: String, Codable, CaseIterable, Hashable, Sendable {
+        /// The account token of the purchase, else the earliest claim.
+        case keep
+        /// The latest restore, else the account token.
+        case transfer
+        /// Everybody who presented it.
+        case share
+    }
+
+    /// Where Stripe Checkout leads back to, and in which storefronts it may be offered.
+    public struct Checkout: Codable, Hashable, Sendable {
+        /// The path of the universal link that opens the app after a payment.
+        public var successPath: String
+        /// The path of the universal link that opens the app when the customer turned back.
+        public var cancelPath: String
+        /// The App Store storefronts (ISO 3166-1 alpha-3, as StoreKit's `Storefront` gives them)
+        /// whose customers may be sent to Checkout.
+        public var storefronts: [String]
+
+        public init(
+            successPath: String = "/checkout_redirect/success",
+            cancelPath: String = "/checkout_redirect/cancel",
+            storefronts: [String] = ["USA"]
+        ) {
+            self.successPath = successPath
+            self.cancelPath = cancelPath
+            self.storefronts = storefronts
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case storefronts
+            case successPath = "success_path"
+            case cancelPath = "cancel_path"
+        }
+    }
+
+    /// What a customer must have stated before a purchase that began outside the app is completed.
+    ///
+    /// A gate that is nil stands open.
+    public struct Gates: Codable, Hashable, Sendable {
+        /// The version of the terms of use that must be accepted.
+        public var termsVersion: String?
+        /// Where these terms can be read.
+        public var termsURL: String?
+        /// The age in years that a customer must state to have reached.
+        public var minimumAge: Int?
+
+        public init(termsVersion: String? = nil, termsURL: String? = nil, minimumAge: Int? = nil) {
+            self.termsVersion = termsVersion
+            self.termsURL = termsURL
+            self.minimumAge = minimumAge
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case termsVersion = "terms_version"
+            case termsURL = "terms_url"
+            case minimumAge = "minimum_age"
+        }
+    }
+}
+
+extension KeyedDecodingContainer {
+    func decodeIfPresent<Value: Decodable>(forKey key: Key) throws -> Value? {
+        try decodeIfPresent(Value.self, forKey: key)
+    }
+}

@@ -1,0 +1,73 @@
+/// The catalog over time: which version was in force at a purchase, and which one is today's (RULES §7).
+public struct CatalogHistory: Hashable, Codable, Sendable {
+    public struct Version: Hashable, Codable, Sendable {
+        /// Names the content: a hash of its canonical JSON.
+        public var id: String
+        public var adopted: Instant
+        public var catalog: Catalog
+
+        public init(id: String, adopted: Instant, catalog: Catalog) {
+            self.id = id
+            self.adopted = adopted
+            self.catalog = catalog
+        }
+    }
+
+    /// Oldest first.
+    public private(set) var versions: [Version]
+
+    public init(_ versions: [Version] = []) {
+        self.versions = versions
+    }
+
+    /// Adds a version; it becomes today's.
+    public mutating func adopt(_ version: Version) {
+        versions.append(version)
+    }
+
+    /// Today's catalog; empty before the first adoption.
+    public var current: Catalog { versions.last?.catalog ?? Catalog() }
+
+    /// The product that `storeProduct` was at `instant`: by the version then in force, else by the
+    /// first later one that knows it.
+    public func product(_ storeProduct: StoreProduct, at instant: Instant) -> Catalog.Product? {
+        let inForce = versions.lastIndex { $0.adopted <= instant } ?? 0
+        guard inForce < versions.count else { return nil }
+        for version in versions[inForce...] {
+            if let product = version.catalog.product(storeProduct) { return product }
+        }
+        return nil
+    }
+
+    /// The ownership policy in force at `instant`.
+    public func ownership(at instant: Instant) -> Catalog.Ownership {
+        let version = versions.last { $0.adopted <= instant } ?? versions.first
+        return version?.catalog.ownership ?? .keep
+    }
+}
+
+extension Catalog {
+    /// The product sold by a store under this name.
+    public func product(_ storeProduct: StoreProduct) -> Product? {
+        switch storeProduct.store {
+        case .appStore: product(appStoreProductID: storeProduct.id)
+        case .stripe: product(stripePriceID: storeProduct.id)
+        case .tollgate: nil
+        }
+    }
+
+    /// The entitlements that a store's product grants today. A staff grant names its own.
+    public func lookupKeys(of storeProduct: StoreProduct) -> [String] {
+        storeProduct.store == .tollgate
+            ? [storeProduct.id] : product(storeProduct)?.entitlements ?? []
+    }
+
+    /// How long access goes on past the end of a period whose renewal nothing contradicts, in milliseconds.
+    func leeway(of store: Store) -> Int64 {
+        switch store {
+        case .appStore: renewalLeeway.appStore
+        case .stripe: renewalLeeway.stripe
+        case .tollgate: 0
+        }
+    }
+}

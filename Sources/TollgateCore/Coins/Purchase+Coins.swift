@@ -1,0 +1,70 @@
+extension Purchase {
+    /// The coins of an App Store period, once per period whatever its transaction ids.
+    func credit(
+        _ record: PeriodRecord, to owner: HolderNames, in history: CatalogHistory,
+        _ evaluation: inout Evaluation
+    ) {
+        let period = record.period
+        let product = StoreProduct(.appStore, period.product)
+        guard !period.isFamilyShared, let known = history.product(product, at: period.start),
+            let credit = Self.coins(known.coins, times: period.quantity), credit > 0
+        else { return }
+        var clawed: Int64 = 0
+        if revocation(of: record) != nil {
+            clawed = Self.share(credit, period.revokedShare ?? Self.whole, of: Self.whole)
+        }
+        evaluation.lots.append(
+            CoinLot(
+                id: period.id, owner: owner, credit: credit, clawed: clawed, credited: period.start))
+    }
+
+    /// 100 % in Apple's thousandths of a percent.
+    private static let whole: Int64 = 100_000
+
+    /// The coins of one line of a Checkout payment. Named by price, since a line's own id is known
+    /// only to who has read it.
+    func credit(
+        _ line: StripePayment.Line, of record: PaymentRecord, _ product: Catalog.Product,
+        to owner: HolderNames, _ taken: TakenBack, _ evaluation: inout Evaluation
+    ) {
+        guard let credit = Self.coins(product.coins, times: line.quantity), credit > 0 else { return }
+        let clawed = Self.share(credit, taken.amount, of: taken.of)
+        evaluation.lots.append(
+            CoinLot(
+                id: line.price, owner: owner, credit: credit, clawed: clawed,
+                credited: record.payment.created))
+    }
+
+    /// The coins of a plan: per line of a paid invoice that is no proration (RULES §5).
+    func credit(
+        _ invoice: StripeInvoice, to owner: HolderNames, in history: CatalogHistory,
+        _ evaluation: inout Evaluation
+    ) {
+        for line in invoice.lines where !line.isProration {
+            let product = StoreProduct(.stripe, line.price)
+            guard let known = history.product(product, at: line.start),
+                let credit = Self.coins(known.coins, times: line.quantity), credit > 0
+            else { continue }
+            evaluation.lots.append(
+                CoinLot(
+                    id: line.id, owner: owner, credit: credit, clawed: 0, credited: line.start))
+        }
+    }
+
+    /// `coins × quantity`, or `nil` where the quantity is nonsense: no sum of lots may overflow.
+    private static func coins(_ coins: Int64, times quantity: Int64) -> Int64? {
+        let (credit, overflow) = coins.multipliedReportingOverflow(by: max(0, quantity))
+        return overflow || credit > largestCredit ? nil : credit
+    }
+
+    /// A trillion coins: nine million such lots still fit into a balance.
+    private static let largestCredit: Int64 = 1_000_000_000_000
+
+    /// `floor(credit × part / whole)`, never more than the credit.
+    static func share(_ credit: Int64, _ part: Int64, of whole: Int64) -> Int64 {
+        guard whole > 0 else { return 0 }
+        let bounded = max(0, min(part, whole))
+        let (high, low) = credit.multipliedFullWidth(by: bounded)
+        return whole.dividingFullWidth((high, low)).quotient
+    }
+}

@@ -1,0 +1,160 @@
+/// When a customer may use what: every span of access, past and to come, with the catalog of the
+/// day applied. Server and device ask it the same question, `active(at:)` (RULES §15).
+public struct Timeline: Hashable, Sendable {
+    public struct Entry: Hashable, Sendable {
+        public var lookupKey: String
+        public var since: Instant
+        /// `nil`: for ever.
+        public var until: Instant?
+        public var ground: Ground
+        public var purchase: Purchase.Key
+        public var evidence: String
+
+        func contains(_ instant: Instant) -> Bool {
+            since <= instant && until.map { instant < $0 } ?? true
+        }
+
+        /// The order in which two entries that both hold are preferred: the longer, then the firmer.
+        func isPreferred(to other: Entry) -> Bool {
+            let end = until ?? Instant(milliseconds: .max)
+            let otherEnd = other.until ?? Instant(milliseconds: .max)
+            if end != otherEnd { return end > otherEnd }
+            if ground != other.ground { return ground.firmness > other.ground.firmness }
+            return (purchase, evidence) < (other.purchase, other.evidence)
+        }
+    }
+
+    /// Sorted by lookup key, then by start.
+    public private(set) var entries: [Entry]
+
+    /// - Parameters:
+    ///   - access: what each purchase gives this customer.
+    ///   - catalog: today's.
+    public init(_ access: [(Purchase.Key, PurchaseAccess)], in catalog: Catalog) {
+        entries = []
+        var passes: [String: [(Purchase.Key, Pass)]] = [:]
+        for (key, access) in access {
+            for interval in access.intervals { add(interval, of: key, in: catalog) }
+            for pass in access.passes {
+                guard let product = catalog.product(pass.product) else { continue }
+                passes[product.id, default: []].append((key, pass))
+            }
+        }
+        for stacked in passes.values { stack(stacked, in: catalog) }
+        entries.sort {
+            ($0.lookupKey, $0.since, $0.purchase, $0.evidence, $0.ground.firmness)
+                < ($1.lookupKey, $1.since, $1.purchase, $1.evidence, $1.ground.firmness)
+        }
+    }
+
+    private mutating func add(
+        _ interval: AccessInterval, of key: Purchase.Key, in catalog: Catalog
+    ) {
+        var until = interval.until
+        if interval.isExtendedByCatalog {
+            let extra =
+                interval.ground == .grace
+                ? catalog.pastDueGrace : catalog.leeway(of: interval.product.store)
+            until = until?.advanced(by: extra)
+        }
+        if let until, until <= interval.since { return }
+        for lookupKey in catalog.lookupKeys(of: interval.product) {
+            entries.append(
+                Entry(
+                    lookupKey: lookupKey, since: interval.since, until: until,
+                    ground: interval.ground, purchase: key, evidence: interval.evidence))
+        }
+    }
+
+    /// Each starts at the later of its own date and its predecessor's effective end (RULES §2.6).
+    private mutating func stack(_ passes: [(Purchase.Key, Pass)], in catalog: Catalog) {
+        var previousEnd: Instant?
+        let ordered = passes.sorted {
+            ($0.1.purchased, $0.0, $0.1.evidence) < ($1.1.purchased, $1.0, $1.1.evidence)
+        }
+        for (key, pass) in ordered {
+            let start = later(pass.purchased, previousEnd) ?? pass.purchased
+            let duration = pass.duration ?? catalog.product(pass.product)?.duration
+            guard let milliseconds = duration?.adding(to: start.milliseconds) else { continue }
+            var end = Instant(milliseconds: milliseconds)
+            if let cut = pass.cut { end = max(start, min(end, cut)) }
+            previousEnd = end
+            guard start < end else { continue }
+            for lookupKey in catalog.lookupKeys(of: pass.product) {
+                entries.append(
+                    Entry(
+                        lookupKey: lookupKey, since: start, until: end, ground: .payment,
+                        purchase: key, evidence: pass.evidence))
+            }
+        }
+    }
+
+    /// What may be used at `instant`, one answer per lookup key, sorted by it.
+    public func active(at instant: Instant) -> [ActiveEntitlement] {
+        var answers: [ActiveEntitlement] = []
+        var index = entries.startIndex
+        while index < entries.endIndex {
+            let key = entries[index].lookupKey
+            let end = entries[index...].firstIndex { $0.lookupKey != key } ?? entries.endIndex
+            if let answer = Self.active(among: entries[index..<end], at: instant) {
+                answers.append(answer)
+            }
+            index = end
+        }
+        return answers
+    }
+
+    private static func active(
+        among entries: ArraySlice<Entry>, at instant: Instant
+    ) -> ActiveEntitlement? {
+        let holding = entries.filter { $0.contains(instant) }
+        guard var best = holding.first else { return nil }
+        for entry in holding.dropFirst() where entry.isPreferred(to: best) { best = entry }
+        // Access that went on without a gap counts from its first day.
+        var since = best.since
+        for entry in entries.reversed()
+        where entry.since < since && entry.until.map({ $0 >= since }) ?? true {
+            since = entry.since
+        }
+        return ActiveEntitlement(
+            lookupKey: best.lookupKey, since: since, until: best.until, ground: best.ground,
+            purchase: best.purchase, evidence: best.evidence)
+    }
+
+    /// The first instant after `instant` at which some answer may differ.
+    public func nextChange(after instant: Instant) -> Instant? {
+        var next: Instant?
+        for entry in entries {
+            if entry.since > instant { next = earlier(next, entry.since) }
+            if let until = entry.until, until > instant { next = earlier(next, until) }
+        }
+        return next
+    }
+}
+
+extension Ground {
+    /// Of two grounds for the same span, the firmer one is named.
+    var firmness: Int {
+        switch self {
+        case .payment: 5
+        case .family: 4
+        case .grant: 3
+        case .status: 2
+        case .grace: 1
+        case .renewal: 0
+        }
+    }
+}
+
+/// One thing a customer may use now, and why.
+public struct ActiveEntitlement: Hashable, Sendable {
+    public var lookupKey: String
+    /// Since when without a gap.
+    public var since: Instant
+    /// Half-open; `nil`: for ever.
+    public var until: Instant?
+    public var ground: Ground
+    public var purchase: Purchase.Key
+    /// The period or object of the purchase that it rests on.
+    public var evidence: String
+}

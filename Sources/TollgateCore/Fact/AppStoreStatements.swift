@@ -1,0 +1,115 @@
+/// What one signed transaction of the App Store says: a paid period, or a one-time purchase.
+public struct Period: Hashable, Codable, Sendable {
+    /// Apple's product types.
+    public enum Kind: String, Codable, Hashable, Sendable {
+        case autoRenewable, nonRenewing, nonConsumable, consumable
+    }
+
+    /// What keeps the period apart from others of its purchase: the `webOrderLineItemId` of an
+    /// auto-renewable, else the transaction id. A restore's new transaction id is an alias.
+    public var id: String
+    public var transactionID: String
+    /// The App Store product id.
+    public var product: String
+    public var kind: Kind
+    /// `purchaseDate`.
+    public var start: Instant
+    /// `expiresDate`; `nil` for everything that is no auto-renewable.
+    public var end: Instant?
+    /// `revocationDate`.
+    public var revoked: Instant?
+    /// `revocationPercentage` in thousandths of a percent (100 000 is all of it); `nil`: all of it.
+    public var revokedShare: Int64?
+    /// Superseded by another plan of its group. Once stated, it stays.
+    public var isUpgraded: Bool
+    public var quantity: Int64
+    /// The `appAccountToken`, lowercase.
+    public var token: String?
+    /// Whether it reached this customer by Family Sharing; its price then counts elsewhere.
+    public var isFamilyShared: Bool
+    /// Milliunits of `currency`.
+    public var price: Int64?
+    public var currency: String?
+    /// `offerType`: 1 introductory, 2 promotional, 3 offer code, 4 win-back.
+    public var offerType: Int64?
+
+    public init(
+        id: String, transactionID: String, product: String, kind: Kind, start: Instant,
+        end: Instant? = nil, revoked: Instant? = nil, revokedShare: Int64? = nil,
+        isUpgraded: Bool = false, quantity: Int64 = 1, token: String? = nil,
+        isFamilyShared: Bool = false, price: Int64? = nil, currency: String? = nil,
+        offerType: Int64? = nil
+    ) {
+        self.id = id
+        self.transactionID = transactionID
+        self.product = product
+        self.kind = kind
+        self.start = start
+        self.end = end
+        self.revoked = revoked
+        self.revokedShare = revokedShare
+        self.isUpgraded = isUpgraded
+        self.quantity = quantity
+        self.token = token
+        self.isFamilyShared = isFamilyShared
+        self.price = price
+        self.currency = currency
+        self.offerType = offerType
+    }
+}
+
+/// What signed renewal info says about the upcoming renewal.
+public struct RenewalTerms: Hashable, Codable, Sendable {
+    /// `autoRenewStatus` is 1.
+    public var willRenew: Bool
+    /// `autoRenewProductId`: what the next period will be of.
+    public var nextProduct: String?
+    /// `gracePeriodExpiresDate`.
+    public var graceEnd: Instant?
+    /// `priceIncreaseStatus` is 0: consent was asked and not yet given.
+    public var awaitsConsent: Bool
+    /// `isInBillingRetryPeriod`. Alone it decides nothing (RULES §2.3).
+    public var isInBillingRetry: Bool
+    /// `expirationIntent`: 1 cancelled, 2 billing error, 3 no consent, 4 unavailable, 5 other.
+    public var expirationIntent: Int64?
+    public var renewalDate: Instant?
+
+    public init(
+        willRenew: Bool, nextProduct: String? = nil, graceEnd: Instant? = nil,
+        awaitsConsent: Bool = false, isInBillingRetry: Bool = false,
+        expirationIntent: Int64? = nil, renewalDate: Instant? = nil
+    ) {
+        self.willRenew = willRenew
+        self.nextProduct = nextProduct
+        self.graceEnd = graceEnd
+        self.awaitsConsent = awaitsConsent
+        self.isInBillingRetry = isInBillingRetry
+        self.expirationIntent = expirationIntent
+        self.renewalDate = renewalDate
+    }
+}
+
+/// The `status` Apple sends with a subscription: 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked.
+///
+/// Its clock is the `signedDate` of the renewal info beside it (RULES §11).
+public struct SubscriptionStatus: Hashable, Codable, Sendable {
+    public var value: Int64
+    /// `renewalDate` of the renewal info beside it: how far the status reaches.
+    public var reachesTo: Instant?
+
+    public init(value: Int64, reachesTo: Instant? = nil) {
+        self.value = value
+        self.reachesTo = reachesTo
+    }
+
+    public static let active: Int64 = 1
+    public static let expired: Int64 = 2
+    public static let billingRetry: Int64 = 3
+    public static let billingGrace: Int64 = 4
+    public static let revoked: Int64 = 5
+
+    /// Whether billing has ended for now: 2, 3 or 5.
+    public var isFailed: Bool {
+        value == Self.expired || value == Self.billingRetry || value == Self.revoked
+    }
+}

@@ -1,0 +1,41 @@
+/// A signed-in customer's device presented this purchase.
+public struct Claim: Hashable, Codable, Sendable {
+    /// What the device says of the purchase. Only the first two claim it from nobody's hands
+    /// or by policy; `observed` claims only what nobody owns (RULES §8).
+    public enum Mode: String, Codable, Hashable, Sendable {
+        case purchased, restored, observed
+    }
+
+    public var customer: Customer.ID
+    public var mode: Mode
+
+    public init(customer: Customer.ID, mode: Mode) {
+        self.customer = customer
+        self.mode = mode
+    }
+}
+
+/// Staff decided whose purchase this is.
+public struct Assignment: Hashable, Codable, Sendable {
+    public var customer: Customer.ID
+
+    public init(customer: Customer.ID) {
+        self.customer = customer
+    }
+}
+
+/// Staff or the app's backend granted an entitlement without a purchase.
+public struct StaffGrant: Hashable, Codable, Sendable {
+    public var customer: Customer.ID
+    public var lookupKey: String
+    public var since: Instant
+    /// `nil`: for ever.
+    public var until: Instant?
+
+    public init(customer: Customer.ID, lookupKey: String, since: Instant, until: Instant?) {
+        self.customer = customer
+        self.lookupKey = lookupKey
+        self.since = since
+        self.until = until
+    }
+}

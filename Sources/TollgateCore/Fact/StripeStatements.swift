@@ -1,0 +1,212 @@
+/// What a Stripe Subscription object says of itself.
+public struct StripeSubscription: Hashable, Codable, Sendable {
+    /// One subscription item; since API version 2025-03-31 the period lies here.
+    public struct Item: Hashable, Codable, Sendable {
+        public var id: String
+        public var price: String
+        public var quantity: Int64
+        /// `current_period_start`.
+        public var start: Instant
+        /// `current_period_end`.
+        public var end: Instant
+
+        public init(id: String, price: String, quantity: Int64, start: Instant, end: Instant) {
+            self.id = id
+            self.price = price
+            self.quantity = quantity
+            self.start = start
+            self.end = end
+        }
+    }
+
+    /// Stripe's status word: `active`, `trialing`, `past_due`, …; unknown words grant nothing.
+    public var status: String
+    public var customer: String
+    /// Sorted by id.
+    public var items: [Item]
+    public var cancelAt: Instant?
+    public var cancelsAtPeriodEnd: Bool
+    public var endedAt: Instant?
+
+    public init(
+        status: String, customer: String, items: [Item], cancelAt: Instant? = nil,
+        cancelsAtPeriodEnd: Bool = false, endedAt: Instant? = nil
+    ) {
+        self.status = status
+        self.customer = customer
+        self.items = items.sorted { $0.id < $1.id }
+        self.cancelAt = cancelAt
+        self.cancelsAtPeriodEnd = cancelsAtPeriodEnd
+        self.endedAt = endedAt
+    }
+
+    /// Statuses that no later statement leaves (RULES §4.1).
+    public var isFinal: Bool { status == "canceled" || status == "incomplete_expired" }
+}
+
+/// A one-time purchase through a Checkout Session in payment mode.
+public struct StripePayment: Hashable, Codable, Sendable {
+    public struct Line: Hashable, Codable, Sendable {
+        public var price: String
+        public var quantity: Int64
+
+        public init(price: String, quantity: Int64) {
+            self.price = price
+            self.quantity = quantity
+        }
+    }
+
+    /// The Checkout Session's id.
+    public var session: String
+    /// The Checkout Session's status: `open`, `expired`, `complete`.
+    public var status: String
+    /// `payment_status`; anything but `unpaid` is paid for.
+    public var isPaid: Bool
+    public var customer: String?
+    /// `client_reference_id`.
+    public var reference: String?
+    /// `nil` until somebody has read the session's line items, which its event does not carry.
+    public var lines: [Line]?
+    /// Minor units of `currency`.
+    public var amount: Int64
+    public var currency: String
+    public var created: Instant
+
+    public init(
+        session: String, status: String, isPaid: Bool, customer: String?, reference: String?, lines: [Line]?,
+        amount: Int64, currency: String, created: Instant
+    ) {
+        self.session = session
+        self.status = status
+        self.isPaid = isPaid
+        self.customer = customer
+        self.reference = reference
+        self.lines = lines.map(Self.byPrice)
+        self.amount = amount
+        self.currency = currency
+        self.created = created
+    }
+
+    /// Stripe's own limit of a line is 999 999; anything above is nonsense, and must not overflow.
+    private static let maximalQuantity: Int64 = 1_000_000
+
+    /// One line per price, sorted: line item ids are known only to who has read them, so they must
+    /// not tell two statements about the same session apart.
+    private static func byPrice(_ lines: [Line]) -> [Line] {
+        var merged: [Line] = []
+        for var line in lines.sorted(by: { ($0.price, $0.quantity) < ($1.price, $1.quantity) }) {
+            line.quantity = max(0, min(line.quantity, maximalQuantity))
+            if let last = merged.last, last.price == line.price {
+                merged[merged.count - 1].quantity = min(
+                    last.quantity + line.quantity, maximalQuantity)
+            } else {
+                merged.append(line)
+            }
+        }
+        return merged
+    }
+}
+
+/// A paid invoice of a subscription: what its lines bought.
+public struct StripeInvoice: Hashable, Codable, Sendable {
+    public struct Line: Hashable, Codable, Sendable {
+        public var id: String
+        public var price: String
+        public var quantity: Int64
+        /// Minor units.
+        public var amount: Int64
+        public var start: Instant
+        public var end: Instant
+        public var isProration: Bool
+
+        public init(
+            id: String, price: String, quantity: Int64, amount: Int64, start: Instant,
+            end: Instant, isProration: Bool
+        ) {
+            self.id = id
+            self.price = price
+            self.quantity = quantity
+            self.amount = amount
+            self.start = start
+            self.end = end
+            self.isProration = isProration
+        }
+    }
+
+    public var id: String
+    public var isPaid: Bool
+    /// Minor units of `currency`.
+    public var amount: Int64
+    public var currency: String
+    public var lines: [Line]
+
+    public init(id: String, isPaid: Bool, amount: Int64, currency: String, lines: [Line]) {
+        self.id = id
+        self.isPaid = isPaid
+        self.amount = amount
+        self.currency = currency
+        self.lines = lines.sorted { $0.id < $1.id }
+    }
+}
+
+/// A Refund object.
+public struct StripeRefund: Hashable, Codable, Sendable {
+    public var id: String
+    /// Minor units.
+    public var amount: Int64
+    /// `pending`, `requires_action`, `succeeded`, `failed`, `canceled`.
+    public var status: String
+
+    public init(id: String, amount: Int64, status: String) {
+        self.id = id
+        self.amount = amount
+        self.status = status
+    }
+
+    /// How far the refund has come; a later statement never takes it back a step (RULES §4.1).
+    var rank: Int {
+        switch status {
+        case "pending": 0
+        case "requires_action": 1
+        case "succeeded": 2
+        case "failed", "canceled": 3
+        default: 0
+        }
+    }
+
+    /// Whether its money is on the way back or back.
+    public var takesBack: Bool { status == "pending" || status == "succeeded" }
+}
+
+/// A Dispute object.
+public struct StripeDispute: Hashable, Codable, Sendable {
+    public var id: String
+    /// Minor units.
+    public var amount: Int64
+    public var status: String
+
+    public init(id: String, amount: Int64, status: String) {
+        self.id = id
+        self.amount = amount
+        self.status = status
+    }
+
+    var isClosed: Bool {
+        status == "won" || status == "lost" || status == "warning_closed" || status == "prevented"
+    }
+
+    /// Open or lost: the money is not ours. An inquiry (`warning_…`) has withdrawn nothing.
+    public var takesBack: Bool {
+        status == "lost" || status == "needs_response" || status == "under_review"
+    }
+}
+
+/// Who bought a subscription, as its Checkout Session named them; the subscription itself does not.
+public struct StripeBuyer: Hashable, Codable, Sendable {
+    /// `client_reference_id`.
+    public var reference: String
+
+    public init(reference: String) {
+        self.reference = reference
+    }
+}

@@ -1,0 +1,91 @@
+/// What a purchase gives to whom, read off its record. Holds no clock: the intervals say when.
+public struct Evaluation: Hashable, Sendable {
+    /// One owner's part.
+    public struct Share: Hashable, Sendable {
+        public var owner: HolderNames
+        public var access: PurchaseAccess
+    }
+
+    public var shares: [Share] = []
+    public var lots: [CoinLot] = []
+    /// Sold by the store but in no catalog so far: the purchase waits for one that knows them.
+    public var unknownProducts: [StoreProduct] = []
+    /// What the record lacks and only the store can tell.
+    public var wanted: [Wanted] = []
+
+    mutating func add(_ access: PurchaseAccess, to owner: HolderNames) {
+        if let index = shares.firstIndex(where: { $0.owner == owner }) {
+            shares[index].access.merge(access)
+        } else {
+            shares.append(Share(owner: owner, access: access))
+        }
+    }
+}
+
+/// The access that one purchase gives to one holder.
+public struct PurchaseAccess: Hashable, Codable, Sendable {
+    public var intervals: [AccessInterval]
+    public var passes: [Pass]
+
+    public init(intervals: [AccessInterval] = [], passes: [Pass] = []) {
+        self.intervals = intervals
+        self.passes = passes
+    }
+
+    /// Takes in another part of the same purchase. Two names of one customer bring the same part
+    /// twice, and a pass that is counted twice would last twice as long.
+    public mutating func merge(_ other: PurchaseAccess) {
+        let known = Set(passes.map(\.evidence))
+        for interval in other.intervals where !intervals.contains(interval) {
+            intervals.append(interval)
+        }
+        passes += other.passes.filter { !known.contains($0.evidence) }
+    }
+}
+
+/// Something the store has to be asked, because no message carries it.
+public struct Wanted: Hashable, Codable, Sendable {
+    public enum Kind: String, Codable, Hashable, Sendable {
+        /// The line items of a Checkout Session.
+        case checkoutLines = "checkout_lines"
+        /// A Stripe subscription of which two events within one second disagree.
+        case subscription
+        /// A subscription that is active beyond every period we know.
+        case subscriptionStatus = "subscription_status"
+    }
+
+    public var kind: Kind
+    /// The store's id of the object to read.
+    public var object: String
+
+    public init(kind: Kind, object: String) {
+        self.kind = kind
+        self.object = object
+    }
+}
+
+extension Purchase {
+    /// What this purchase gives to whom, by the catalog's versions.
+    public func evaluate(in history: CatalogHistory) -> Evaluation {
+        var evaluation = Evaluation()
+        if !periods.isEmpty || status != nil { evaluateAppStore(in: history, &evaluation) }
+        if let subscription { evaluate(subscription.value, in: history, &evaluation) }
+        if isSubscriptionContested {
+            evaluation.wanted.append(Wanted(kind: .subscription, object: key.id))
+        }
+        if let payment { evaluate(payment, in: history, &evaluation) }
+        if let grant { evaluate(grant, &evaluation) }
+        if evaluation.shares.isEmpty {
+            evaluation.add(PurchaseAccess(), to: owner(named: []))
+        }
+        return evaluation
+    }
+
+    private func evaluate(_ grant: Newest<StaffGrant>, _ evaluation: inout Evaluation) {
+        let interval = AccessInterval(
+            product: StoreProduct(.tollgate, grant.value.lookupKey), since: grant.value.since,
+            until: grant.value.until, ground: .grant, evidence: grant.source)
+        evaluation.add(
+            PurchaseAccess(intervals: [interval]), to: [.customer(grant.value.customer)])
+    }
+}

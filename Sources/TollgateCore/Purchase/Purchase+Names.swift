@@ -1,0 +1,32 @@
+extension Fact {
+    /// Everybody whom this fact may make a holder.
+    public var names: [Holder] {
+        switch statement {
+        case .period(let period): period.token.map { [.token($0)] } ?? []
+        case .subscription(let subscription): [.stripeCustomer(subscription.customer)]
+        case .payment(let payment):
+            (payment.customer.map { [.stripeCustomer($0)] } ?? [])
+                + (payment.reference.map { [.reference($0)] } ?? [])
+        case .buyer(let buyer): [.reference(buyer.reference)]
+        case .claim(let claim): [.customer(claim.customer)]
+        case .assignment(let assignment): [.customer(assignment.customer)]
+        case .grant(let grant): [.customer(grant.customer)]
+        case .renewal, .status, .refundReversed, .invoice, .refund, .dispute: []
+        }
+    }
+}
+
+extension Purchase {
+    /// Everybody whom this record may make a holder.
+    public var names: [Holder] {
+        var names: [Holder] = periods.compactMap { $0.period.token.map { .token($0) } }
+        if let subscription { names.append(.stripeCustomer(subscription.value.customer)) }
+        if let customer = payment?.customer { names.append(.stripeCustomer(customer)) }
+        if let reference = payment?.reference { names.append(.reference(reference)) }
+        if let buyer { names.append(.reference(buyer.value.reference)) }
+        names += claims.map { .customer($0.customer) }
+        if let assignment { names.append(.customer(assignment.value.customer)) }
+        if let grant { names.append(.customer(grant.value.customer)) }
+        return names
+    }
+}

@@ -1,0 +1,108 @@
+extension Purchase {
+    /// Access is per subscription item; the period rolls before it is paid (RULES §5).
+    func evaluate(
+        _ subscription: StripeSubscription, in history: CatalogHistory,
+        _ evaluation: inout Evaluation
+    ) {
+        var names: HolderNames = [.stripeCustomer(subscription.customer)]
+        if let buyer { names.append(.reference(buyer.value.reference)) }
+        let owner = owner(named: names)
+        var access = PurchaseAccess()
+        for item in subscription.items {
+            let product = StoreProduct(.stripe, item.price)
+            if history.product(product, at: item.start) == nil {
+                evaluation.unknownProducts.append(product)
+            }
+            access.intervals += intervals(of: item, product, subscription)
+        }
+        access.intervals.removeAll(where: \.isVoid)
+        evaluation.add(access, to: owner)
+        for invoice in invoices where invoice.value.isPaid {
+            credit(invoice.value, to: owner, in: history, &evaluation)
+        }
+    }
+
+    private func intervals(
+        of item: StripeSubscription.Item, _ product: StoreProduct,
+        _ subscription: StripeSubscription
+    ) -> [AccessInterval] {
+        func interval(_ since: Instant, _ until: Instant, _ ground: Ground) -> AccessInterval {
+            AccessInterval(
+                product: product, since: since, until: until, ground: ground, evidence: item.id)
+        }
+        switch subscription.status {
+        case "active", "trialing":
+            let end = min(item.end, subscription.cancelAt ?? item.end)
+            let paid = interval(item.start, end, .payment)
+            let stops = subscription.cancelAt != nil || subscription.cancelsAtPeriodEnd
+            return stops ? [paid] : [paid, interval(end, end, .renewal)]
+        case "past_due":
+            return [interval(item.start, item.start, .grace)]
+        case "canceled":
+            guard let ended = subscription.endedAt else { return [] }
+            return [interval(item.start, min(item.end, ended), .payment)]
+        default:
+            return []
+        }
+    }
+
+    /// A one-time purchase: for ever, for a while, or coins.
+    func evaluate(
+        _ record: PaymentRecord, in history: CatalogHistory, _ evaluation: inout Evaluation
+    ) {
+        var names: HolderNames = []
+        if let customer = record.customer { names.append(.stripeCustomer(customer)) }
+        if let reference = record.reference { names.append(.reference(reference)) }
+        let owner = owner(named: names)
+        guard record.isComplete, record.isPaid else { return evaluation.add(PurchaseAccess(), to: owner) }
+        guard let lines = record.lines else {
+            evaluation.wanted.append(Wanted(kind: .checkoutLines, object: record.newest.value.session))
+            return evaluation.add(PurchaseAccess(), to: owner)
+        }
+        var access = PurchaseAccess()
+        let taken = takenBack(of: record.payment.amount)
+        for line in lines {
+            let product = StoreProduct(.stripe, line.price)
+            guard let known = history.product(product, at: record.payment.created) else {
+                evaluation.unknownProducts.append(product)
+                continue
+            }
+            if known.kind == .nonRenewing {
+                access.passes += (0..<max(0, min(line.quantity, 100))).map { _ in
+                    Pass(
+                        product: product, purchased: record.payment.created,
+                        duration: known.duration, cut: taken.cut, evidence: key.id)
+                }
+            } else if known.kind != .consumable || !known.entitlements.isEmpty {
+                access.intervals.append(
+                    AccessInterval(
+                        product: product, since: record.payment.created, until: taken.cut,
+                        ground: .payment, evidence: key.id))
+            }
+            credit(line, of: record, known, to: owner, taken, &evaluation)
+        }
+        evaluation.add(access, to: owner)
+    }
+
+    /// How much of a payment its refunds and disputes have taken back (RULES §5).
+    struct TakenBack {
+        /// Minor units, at most the amount.
+        var amount: Int64
+        var of: Int64
+        /// When all of it was gone.
+        var cut: Instant?
+    }
+
+    func takenBack(of amount: Int64) -> TakenBack {
+        var sum: Int64 = 0
+        var cut: Instant?
+        let movements =
+            refunds.filter(\.value.takesBack).map { ($0.stated.instant, $0.value.amount) }
+            + disputes.filter(\.value.takesBack).map { ($0.stated.instant, $0.value.amount) }
+        for (instant, part) in movements.sorted(by: { $0 < $1 }) where sum < amount {
+            sum += max(0, min(part, amount - sum))
+            if sum >= amount { cut = instant }
+        }
+        return TakenBack(amount: sum, of: amount, cut: cut)
+    }
+}

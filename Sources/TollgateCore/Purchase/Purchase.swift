@@ -1,0 +1,254 @@
+/// What the facts say about one line of buying: an original transaction, a Stripe subscription, a
+/// one-time payment, a grant. A join: order and repetition of facts do not matter (RULES §1–§8).
+///
+/// Lists are kept sorted and there are no dictionaries, so equal records have equal bytes.
+public struct Purchase: Hashable, Codable, Sendable {
+    public let key: Key
+    /// The App Store's paid periods, sorted by id.
+    public private(set) var periods: [PeriodRecord] = []
+    public private(set) var renewal: Newest<RenewalTerms>?
+    public private(set) var status: Newest<SubscriptionStatus>?
+    /// The latest REFUND_REVERSED; revocations dated up to its clock are void.
+    public private(set) var reversal: Newest<Bool>?
+    public private(set) var subscription: Newest<StripeSubscription>?
+    /// Whether two events of the newest second disagree about the subscription: Stripe's `created`
+    /// is no order within a second, so it has to be read (RULES §4.3).
+    public private(set) var isSubscriptionContested = false
+    public private(set) var payment: PaymentRecord?
+    public private(set) var buyer: Newest<StripeBuyer>?
+    /// Sorted by id, like the two lists below.
+    public private(set) var invoices: [Newest<StripeInvoice>] = []
+    public private(set) var refunds: [Newest<StripeRefund>] = []
+    public private(set) var disputes: [Newest<StripeDispute>] = []
+    /// Sorted by customer.
+    public private(set) var claims: [ClaimRecord] = []
+    public private(set) var assignment: Newest<Assignment>?
+    public private(set) var grant: Newest<StaffGrant>?
+
+    /// A record of which nothing is known yet.
+    public init(key: Key) {
+        self.key = key
+    }
+
+    /// The record of `key` that all of `facts` make, in whatever order they are given.
+    public init(key: Key, joining facts: some Sequence<Fact>) {
+        self.init(key: key)
+        for fact in facts where fact.purchase == key { join(fact) }
+    }
+
+    /// Takes in one fact: each object keeps its newest statement, what absorbs stays absorbed.
+    public mutating func join(_ fact: Fact) {
+        switch fact.statement {
+        case .period(let period): join(period, fact)
+        case .renewal(let terms): renewal.join(newest(terms, fact))
+        case .status(let status): self.status.join(newest(status, fact))
+        case .refundReversed: reversal.join(newest(true, fact))
+        case .subscription(let subscription): join(subscription, fact)
+        case .payment(let payment): join(payment, fact)
+        case .invoice(let invoice): join(invoice, fact)
+        case .refund(let refund): join(refund, fact)
+        case .dispute(let dispute): join(dispute, fact)
+        case .buyer(let buyer): self.buyer.join(newest(buyer, fact))
+        case .claim(let claim): join(claim, fact)
+        case .assignment(let assignment): self.assignment.join(newest(assignment, fact))
+        case .grant(let grant): self.grant.join(newest(grant, fact))
+        }
+    }
+
+    private func newest<Value>(_ value: Value, _ fact: Fact) -> Newest<Value> {
+        Newest(value, stated: fact.stated, source: fact.source)
+    }
+
+    private mutating func join(_ period: Period, _ fact: Fact) {
+        let record = PeriodRecord(newest(period, fact))
+        switch periods.position(of: period.id, by: { $0.period.id }) {
+        case .found(let index): periods[index].join(record)
+        case .missing(let index): periods.insert(record, at: index)
+        }
+    }
+
+    /// A canceled subscription stays canceled, whatever is stated later (RULES §4.1).
+    private mutating func join(_ subscription: StripeSubscription, _ fact: Fact) {
+        let stated = newest(subscription, fact)
+        guard let known = self.subscription else { return self.subscription = stated }
+        guard known.value.isFinal == subscription.isFinal else {
+            guard subscription.isFinal else { return }
+            self.subscription = stated
+            isSubscriptionContested = false
+            return
+        }
+        if known.stated < stated.stated {
+            isSubscriptionContested = false
+        } else if known.stated == stated.stated, known.value != subscription {
+            isSubscriptionContested = true
+        }
+        self.subscription.join(stated)
+    }
+
+    private mutating func join(_ payment: StripePayment, _ fact: Fact) {
+        let record = PaymentRecord(newest(payment, fact))
+        if self.payment == nil { self.payment = record } else { self.payment?.join(record) }
+    }
+
+    private mutating func join(_ invoice: StripeInvoice, _ fact: Fact) {
+        let stated = newest(invoice, fact)
+        switch invoices.position(of: invoice.id, by: { $0.value.id }) {
+        case .missing(let index): invoices.insert(stated, at: index)
+        case .found(let index):
+            let known = invoices[index]
+            guard known.value.isPaid != invoice.isPaid else { return invoices[index].join(stated) }
+            if invoice.isPaid { invoices[index] = stated }
+        }
+    }
+
+    private mutating func join(_ refund: StripeRefund, _ fact: Fact) {
+        let stated = newest(refund, fact)
+        switch refunds.position(of: refund.id, by: { $0.value.id }) {
+        case .missing(let index): refunds.insert(stated, at: index)
+        case .found(let index):
+            let known = refunds[index].value.rank
+            guard known != refund.rank else { return refunds[index].join(stated) }
+            if known < refund.rank { refunds[index] = stated }
+        }
+    }
+
+    private mutating func join(_ dispute: StripeDispute, _ fact: Fact) {
+        let stated = newest(dispute, fact)
+        switch disputes.position(of: dispute.id, by: { $0.value.id }) {
+        case .missing(let index): disputes.insert(stated, at: index)
+        case .found(let index):
+            let known = disputes[index].value.isClosed
+            guard known != dispute.isClosed else { return disputes[index].join(stated) }
+            if dispute.isClosed { disputes[index] = stated }
+        }
+    }
+
+    private mutating func join(_ claim: Claim, _ fact: Fact) {
+        let record = ClaimRecord(claim, at: fact.stated.instant)
+        switch claims.position(of: claim.customer, by: { $0.customer }) {
+        case .found(let index): claims[index].join(record)
+        case .missing(let index): claims.insert(record, at: index)
+        }
+    }
+}
+
+/// One paid period with what must outlive its newest statement.
+public struct PeriodRecord: Hashable, Codable, Sendable {
+    public private(set) var newest: Newest<Period>
+    /// The earliest clock that called it upgraded. Once stated, it stays (RULES §2.1).
+    public private(set) var upgradedBy: Instant?
+
+    init(_ stated: Newest<Period>) {
+        newest = stated
+        upgradedBy = stated.value.isUpgraded ? stated.stated.instant : nil
+    }
+
+    public var period: Period { newest.value }
+
+    mutating func join(_ other: PeriodRecord) {
+        newest.join(other.newest)
+        upgradedBy = earlier(upgradedBy, other.upgradedBy)
+    }
+}
+
+/// A Checkout payment: each part only ever moves forward (RULES §4.1).
+public struct PaymentRecord: Hashable, Codable, Sendable {
+    public private(set) var newest: Newest<StripePayment>
+    public private(set) var isComplete: Bool
+    public private(set) var isPaid: Bool
+    public private(set) var lines: [StripePayment.Line]?
+    public private(set) var customer: String?
+    public private(set) var reference: String?
+
+    init(_ stated: Newest<StripePayment>) {
+        newest = stated
+        isComplete = stated.value.status == "complete"
+        isPaid = stated.value.isPaid
+        lines = stated.value.lines
+        customer = stated.value.customer
+        reference = stated.value.reference
+    }
+
+    public var payment: StripePayment { newest.value }
+
+    mutating func join(_ other: PaymentRecord) {
+        newest.join(other.newest)
+        isComplete = isComplete || other.isComplete
+        isPaid = isPaid || other.isPaid
+        lines = Self.larger(lines, other.lines)
+        customer = max(customer ?? "", other.customer ?? "").nonEmpty
+        reference = max(reference ?? "", other.reference ?? "").nonEmpty
+    }
+
+    private static func larger(
+        _ left: [StripePayment.Line]?, _ right: [StripePayment.Line]?
+    ) -> [StripePayment.Line]? {
+        guard let left, let right else { return left ?? right }
+        return left == right || Newest.precedes(right, left) ? left : right
+    }
+}
+
+/// When one customer claimed a purchase: minima and maxima, so that order does not matter.
+public struct ClaimRecord: Hashable, Codable, Sendable {
+    public let customer: Customer.ID
+    /// The earliest `purchased` or `restored` claim.
+    public private(set) var earliest: Instant?
+    /// The latest `restored` claim.
+    public private(set) var latestRestore: Instant?
+    /// The earliest time it was merely observed.
+    public private(set) var observed: Instant?
+
+    init(_ claim: Claim, at instant: Instant) {
+        customer = claim.customer
+        switch claim.mode {
+        case .purchased: earliest = instant
+        case .restored:
+            earliest = instant
+            latestRestore = instant
+        case .observed: observed = instant
+        }
+    }
+
+    mutating func join(_ other: ClaimRecord) {
+        earliest = earlier(earliest, other.earliest)
+        latestRestore = later(latestRestore, other.latestRestore)
+        observed = earlier(observed, other.observed)
+    }
+}
+
+func earlier(_ left: Instant?, _ right: Instant?) -> Instant? {
+    guard let left, let right else { return left ?? right }
+    return min(left, right)
+}
+
+func later(_ left: Instant?, _ right: Instant?) -> Instant? {
+    guard let left, let right else { return left ?? right }
+    return max(left, right)
+}
+
+extension String {
+    var nonEmpty: String? { isEmpty ? nil : self }
+}
+
+/// Where an element is in a sorted list, or where it would go.
+enum SortedPosition {
+    case found(Int)
+    case missing(Int)
+}
+
+extension Array {
+    /// The place of the element whose `key` equals `wanted`; the list is sorted by `key`.
+    func position<Key: Comparable>(
+        of wanted: Key, by key: (Element) -> Key
+    ) -> SortedPosition {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            let found = key(self[middle])
+            if found == wanted { return .found(middle) }
+            if found < wanted { low = middle + 1 } else { high = middle }
+        }
+        return .missing(low)
+    }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import Testing
+
+@testable import BillingSDK
+
+@Suite struct EntitlementTests {
+    @Test func aFreshAnswerIsGivenWithoutAsking() async throws {
+        let app = TestApp(maximumStale: 300)
+        app.server.grant("premium", to: "cus_ada")
+        #expect(try await app.billing.hasEntitlement(lookupKey: "premium"))
+        app.clock.advance(by: 300)
+        #expect(try await app.billing.hasEntitlement(lookupKey: "premium"))
+        #expect(try await app.billing.hasEntitlement(lookupKey: "gold") == false)
+        #expect(app.entitlementRequests() == 1)
+        app.clock.advance(by: 1)
+        _ = try await app.keys()
+        #expect(app.entitlementRequests() == 2)
+    }
+
+    @Test(arguments: [-1, 0, .nan, .infinity] as [TimeInterval])
+    func aMaximumThatIsNoSpanMeansAlwaysAsk(_ maximum: TimeInterval) async throws {
+        let app = TestApp(maximumStale: maximum)
+        _ = try await app.keys()
+        app.clock.advance(by: 0.001)
+        _ = try await app.keys()
+        #expect(app.entitlementRequests() == 2)
+    }
+
+    @Test func aClockSetBackMakesTheAnswerUnknownNotFresh() async throws {
+        let app = TestApp(maximumStale: 300)
+        _ = try await app.keys()
+        app.clock.advance(by: -10)
+        _ = try await app.keys()
+        #expect(app.entitlementRequests() == 2)
+    }
+
+    @Test func anEntitlementThatHasEndedIsNotGivenHoweverYoungTheAnswer() async throws {
+        let app = TestApp(maximumStale: 3600)
+        app.server.grant("premium", to: "cus_ada", until: app.clock.now.addingTimeInterval(60))
+        #expect(try await app.billing.hasEntitlement(lookupKey: "premium"))
+        app.clock.advance(by: 60)
+        app.server.mood(.unreachable)
+        #expect(try await app.billing.hasEntitlement(lookupKey: "premium") == false)
+        #expect(app.heardSets == [["premium"], []])
+    }
+
+    @Test func forceRefreshNeverAnswersFromTheCache() async throws {
+        let app = TestApp(maximumStale: 3600)
+        app.server.grant("premium", to: "cus_ada")
+        _ = try await app.keys()
+        app.server.grant("premium", "gold", to: "cus_ada")
+        #expect(try await app.keys(forceRefresh: true) == ["premium", "gold"])
+        app.server.mood(.unreachable)
+        let error = await billingError { try await app.keys(forceRefresh: true) }
+        #expect(error?.name == "networkUnavailable")
+        #expect(try await app.keys() == ["premium", "gold"])
+    }
+
+    @Test func forceRefreshDoesNotShareARequestThatBeganBeforeIt() async throws {
+        let app = TestApp()
+        app.server.grant("premium", to: "cus_ada")
+        let gate = Gate()
+        app.server.gate(gate)
+        let early = Task { try await app.keys() }
+        await gate.arrivals(1)
+        app.server.grant("premium", "gold", to: "cus_ada")
+        let late = (0..<20).map { _ in Task { try await app.keys(forceRefresh: true) } }
+        gate.open()
+        #expect(try await early.value == ["premium"])
+        for task in late { #expect(try await task.value == ["premium", "gold"]) }
+        #expect(app.entitlementRequests() <= 3)
+    }
+
+    @Test func aThousandConcurrentCallsMakeOneRequest() async throws {
+        let app = TestApp()
+        app.server.grant("premium", to: "cus_ada")
+        let gate = Gate()
+        app.server.gate(gate)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<1000 {
+                group.addTask { try await app.billing.hasEntitlement(lookupKey: "premium") }
+            }
+            await gate.arrivals(1)
+            gate.open()
+            for try await answer in group { #expect(answer) }
+        }
+        #expect(app.entitlementRequests() == 1)
+        #expect(app.providerCalls == 1)
+    }
+
+    @Test func aServerThatIsDownIsAnErrorOnceTheAnswerIsTooOld() async throws {
+        let app = TestApp(maximumStale: 300)
+        app.server.grant("premium", to: "cus_ada")
+        _ = try await app.keys()
+        app.clock.advance(by: 301)
+        app.server.mood(.unreachable)
+        #expect(await billingError { try await app.keys() }?.name == "networkUnavailable")
+        app.server.mood(.answers(503, .storageUnavailable))
+        #expect(await billingError { try await app.keys() }?.name == "serverUnavailable")
+    }
+
+    @Test func anAnswerThatIsNotWhatWasPromisedIsAnError() async throws {
+        let app = TestApp()
+        app.server.mood(.answers(200, .internalError))
+        #expect(await billingError { try await app.keys() }?.name == "invalidResponse")
+    }
+
+    @Test func aServerThatWillNotVouchAnyMoreEndsWhatWasCached() async throws {
+        let app = TestApp(maximumStale: 3600)
+        app.server.grant("premium", to: "cus_ada")
+        _ = try await app.keys()
+        app.server.mood(.answers(404, .resourceMissing))
+        #expect(await billingError { try await app.keys(forceRefresh: true) }?.name == "notFound")
+        app.server.mood(.unreachable)
+        #expect(await billingError { try await app.keys() }?.name == "networkUnavailable")
+        #expect(app.heardSets == [["premium"], []])
+    }
+
+    @Test func listenersHearOnlyChanges() async throws {
+        let app = TestApp(maximumStale: 0)
+        _ = try await app.keys()
+        #expect(app.heardSets == [])
+        app.server.grant("premium", "gold", to: "cus_ada")
+        _ = try await app.keys()
+        app.server.grant("gold", "premium", to: "cus_ada")
+        _ = try await app.keys(forceRefresh: true)
+        #expect(app.heardSets == [["premium", "gold"]])
+        app.server.grant("gold", to: "cus_ada")
+        _ = try await app.keys()
+        #expect(app.heardSets == [["premium", "gold"], ["gold"]])
+        await app.billing.reset()
+        await app.billing.reset()
+        #expect(app.heardSets == [["premium", "gold"], ["gold"], []])
+    }
+
+    @Test func removedListenersHearNothing() async throws {
+        let app = TestApp()
+        app.server.grant("premium", to: "cus_ada")
+        app.billing.removeAllEntitlementsChangedCallbacks()
+        _ = try await app.keys()
+        #expect(app.heardSets == [])
+    }
+
+    @Test func aListenerMayCallTheSDK() async throws {
+        let app = TestApp()
+        app.server.grant("premium", to: "cus_ada")
+        let billing = app.billing
+        billing.onEntitlementsChanged { _ in billing.onEntitlementsChanged { _ in } }
+        #expect(try await app.keys() == ["premium"])
+    }
+
+    @Test func whatOneCustomerHadIsNeverTheNextOnes() async throws {
+        let app = TestApp(maximumStale: 36000)
+        app.server.grant("premium", to: "cus_ada")
+        app.server.grant("gold", to: "cus_bob")
+        _ = try await app.keys()
+        app.signIn("cus_bob")
+        app.setProvider()
+        #expect(try await app.billing.hasEntitlement(lookupKey: "premium") == false)
+        #expect(try await app.keys() == ["gold"])
+        #expect(app.heardSets == [["premium"], [], ["gold"]])
+    }
+
+    @Test func aNewProviderForTheSameCustomerKeepsTheAnswer() async throws {
+        let app = TestApp(maximumStale: 36000)
+        app.server.grant("premium", to: "cus_ada")
+        _ = try await app.keys()
+        app.setProvider()
+        #expect(try await app.keys() == ["premium"])
+        #expect(app.heardSets == [["premium"]])
+    }
+
+    @Test func aNewProviderThatFailsDoesNotRevealTheOldCustomersAnswer() async throws {
+        let app = TestApp(maximumStale: 36000)
+        app.server.grant("premium", to: "cus_ada")
+        _ = try await app.keys()
+        app.backend.withLock { $0.failure = URLError(.notConnectedToInternet) }
+        app.setProvider()
+        let error = await billingError { try await app.keys() }
+        #expect(error?.name == "customerSessionProviderFailed")
+    }
+
+    @Test func aCustomerSwitchInMidFlightDropsTheAnswerAboutTheOldOne() async throws {
+        let app = TestApp()
+        app.server.grant("premium", to: "cus_ada")
+        app.server.grant("gold", to: "cus_bob")
+        let gate = Gate()
+        app.server.gate(gate)
+        let read = Task { try await app.keys() }
+        await gate.arrivals(1)
+        app.signIn("cus_bob")
+        app.setProvider()
+        app.server.gate(nil)
+        #expect(try await app.keys() == ["gold"])
+        gate.open()
+        #expect(try await read.value == ["gold"])
+        #expect(app.heardSets == [["gold"]])
+    }
+
+    @Test func aResetDropsWhatIsInFlight() async throws {
+        let app = TestApp()
+        app.server.grant("premium", to: "cus_ada")
+        let gate = Gate()
+        app.server.gate(gate)
+        let read = Task { try await app.keys() }
+        let forced = Task { try await app.keys(forceRefresh: true) }
+        let portal = Task { await billingError { try await app.billing.getCustomerPortal() } }
+        await gate.arrivals(2)
+        app.signIn(nil)
+        await app.billing.reset()
+        gate.open()
+        #expect(try await read.value == [])
+        #expect(try await forced.value == [])
+        #expect(await portal.value?.name == "unauthenticated")
+        #expect(try await app.keys() == [])
+        #expect(app.heardSets == [])
+    }
+
+    @Test func aResetDropsASessionThatArrivesLate() async throws {
+        let app = TestApp()
+        app.server.grant("premium", to: "cus_ada")
+        let gate = Gate()
+        app.backend.withLock { $0.gate = gate }
+        let read = Task { try await app.keys() }
+        await gate.arrivals(1)
+        app.backend.withLock {
+            $0.gate = nil
+            $0.customer = nil
+        }
+        await app.billing.reset()
+        gate.open()
+        #expect(try await read.value == [])
+        #expect(app.server.world.withLock { $0.requests.isEmpty })
+    }
+}

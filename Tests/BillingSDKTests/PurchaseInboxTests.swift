@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+@testable import BillingSDK
+
+@Suite struct PurchaseInboxTests {
+    private func inbox(_ disk: Locked<Data?> = Locked(nil)) -> PurchaseInbox {
+        PurchaseInbox(
+            storage: OfflineStorage(
+                load: { _ in disk.withLock { $0 } },
+                save: { _, data in disk.withLock { $0 = data } }
+            ),
+            now: { Date(timeIntervalSince1970: 1) }
+        )
+    }
+
+    private func openGates() -> PurchaseReadiness {
+        var readiness = PurchaseReadiness()
+        readiness.isSetUp = true
+        readiness.isSignedIn = true
+        readiness.hasAcceptedTerms = true
+        readiness.hasAcceptedSubscriptionTerms = true
+        readiness.hasStatedAge = true
+        return readiness
+    }
+
+    @Test func aPurchaseWaitsUntilEachOfItsGatesIsPassed() {
+        let inbox = inbox()
+        let purchase = inbox.add(
+            productID: "monthly",
+            kind: .subscription,
+            origin: .promotedPayment
+        )
+        var readiness = PurchaseReadiness()
+        readiness.ownedProductIDs = ["monthly"]
+        #expect(inbox.next(readiness) == .pass(.setUp, for: purchase))
+        readiness.isSetUp = true
+        #expect(inbox.next(readiness) == .pass(.signIn, for: purchase))
+        readiness.isSignedIn = true
+        #expect(inbox.next(readiness) == .pass(.notOwned, for: purchase))
+        readiness.ownedProductIDs = []
+        #expect(inbox.next(readiness) == .pass(.terms, for: purchase))
+        readiness.hasAcceptedTerms = true
+        #expect(inbox.next(readiness) == .pass(.subscriptionTerms, for: purchase))
+        readiness.hasAcceptedSubscriptionTerms = true
+        #expect(inbox.next(readiness) == .proceed(purchase))
+    }
+
+    @Test(arguments: [
+        (PendingPurchase.Kind.subscription, [PurchaseGate.subscriptionTerms]),
+        (.oneOff, [.age]), (nil, [.subscriptionTerms, .age]),
+    ])
+    func theKindDecidesWhichGatesThereAre(
+        _ kind: PendingPurchase.Kind?,
+        _ closed: [PurchaseGate]
+    ) {
+        let purchase = inbox().add(productID: "p", kind: kind, origin: .code)
+        var readiness = openGates()
+        readiness.hasAcceptedSubscriptionTerms = false
+        readiness.hasStatedAge = false
+        #expect(readiness.closedGates(for: purchase) == closed)
+    }
+
+    @Test func itSurvivesARelaunchAndLeavesOnlyWhenDone() {
+        let disk = Locked<Data?>(nil)
+        let purchase = inbox(disk).add(productID: "monthly", origin: .purchaseIntent)
+        let relaunched = inbox(disk)
+        #expect(relaunched.pending == [purchase])
+        relaunched.postpone(purchase.id)
+        #expect(relaunched.next(openGates()) == nil)
+        #expect(inbox(disk).pending.first?.isPostponed == true)
+        relaunched.resume(purchase.id)
+        #expect(relaunched.next(openGates()) == .proceed(purchase))
+        relaunched.finish(purchase.id)
+        #expect(inbox(disk).pending.isEmpty)
+    }
+
+    @Test func theSamePurchaseBegunTwiceWaitsOnceAndIsWantedAgain() {
+        let inbox = inbox()
+        let first = inbox.add(productID: "monthly", origin: .promotedPayment)
+        inbox.postpone(first.id)
+        let second = inbox.add(productID: "monthly", origin: .purchaseIntent)
+        #expect(second.id == first.id && !second.isPostponed)
+        #expect(inbox.pending.count == 1)
+    }
+
+    @Test func listenersHearEachChangeAndOnlyChanges() {
+        let inbox = inbox()
+        let heard = Locked<[Int]>([])
+        inbox.onChange { pending in heard.withLock { $0.append(pending.count) } }
+        let purchase = inbox.add(productID: "a", origin: .code)
+        inbox.add(productID: "a", origin: .code)
+        inbox.add(productID: "b", origin: .code)
+        inbox.discard(purchase.id)
+        inbox.discard(purchase.id)
+        #expect(heard.withLock { $0 } == [1, 2, 1])
+    }
+
+    @Test func rubbishOnDiskIsAnEmptyInbox() {
+        #expect(inbox(Locked(Data("[{".utf8))).pending.isEmpty)
+    }
+
+    @Test func theTestLinkNamesAppAndProduct() {
+        let link = BillingSDK.purchaseIntentTestLink(
+            bundleID: "com.example.app",
+            productID: "a b&c"
+        )
+        #expect(
+            link?.absoluteString
+                == "itms-services://?action=purchaseIntent&bundleId=com.example.app"
+                + "&productIdentifier=a%20b%26c"
+        )
+        #expect(BillingSDK.purchaseIntentTestLink(bundleID: "", productID: "x") == nil)
+    }
+}

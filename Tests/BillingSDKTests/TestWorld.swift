@@ -1,0 +1,311 @@
+import Foundation
+import TollgateAPI
+
+@testable import BillingSDK
+
+/// A clock that a test moves.
+final class TestClock: Sendable {
+    private let date = Locked(Date(timeIntervalSince1970: 1_800_000_000))
+    var now: Date { date.withLock { $0 } }
+    func advance(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
+}
+
+/// Something that holds whoever passes until a test opens it, and tells when somebody waits.
+final class Gate: Sendable {
+    private struct Inside {
+        var isOpen = false
+        var held: [CheckedContinuation<Void, Never>] = []
+        var arrivals = 0
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+    private let inside = Locked(Inside())
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let (goesOn, woken) = inside.withLock { inside in
+                inside.arrivals += 1
+                let woken = inside.watchers.filter { $0.count <= inside.arrivals }
+                inside.watchers.removeAll { $0.count <= inside.arrivals }
+                if !inside.isOpen { inside.held.append(continuation) }
+                return (inside.isOpen, woken)
+            }
+            for watcher in woken { watcher.continuation.resume() }
+            if goesOn { continuation.resume() }
+        }
+    }
+
+    func arrivals(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = inside.withLock { inside in
+                if inside.arrivals < count { inside.watchers.append((count, continuation)) }
+                return inside.arrivals >= count
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let held = inside.withLock { inside in
+            inside.isOpen = true
+            defer { inside.held = [] }
+            return inside.held
+        }
+        for continuation in held { continuation.resume() }
+    }
+
+    func close() { inside.withLock { $0.isOpen = false } }
+}
+
+/// A server in process: sessions, entitlements, coins, a shop; told by a test how to misbehave.
+final class FakeServer: Sendable {
+    enum Mood: Sendable {
+        case well
+        case unreachable
+        case answers(Int, APIError.Code)
+    }
+
+    struct World: Sendable {
+        var mood = Mood.well
+        var validSecrets: Set<String> = []
+        var requests: [HTTPRequest] = []
+        var entitlements: [String: [API.Entitlement]] = [:]
+        var coins: [String: Int64] = [:]
+        var submitted: [API.AppStoreTransactionRequest] = []
+        var isPortalEnabled = true
+        var gate: Gate?
+        /// Signs what it says, if set: customer, at → token.
+        var sign: (@Sendable (String, API.EntitlementList) -> String)?
+        var keys = JSONWebKeySet(keys: [])
+    }
+
+    static let publishableKey = "pk_test_shop"
+    let clock: TestClock
+    let world = Locked(World())
+
+    init(clock: TestClock) { self.clock = clock }
+
+    func mood(_ mood: Mood) { world.withLock { $0.mood = mood } }
+    func gate(_ gate: Gate?) { world.withLock { $0.gate = gate } }
+    func expireSessions() { world.withLock { $0.validSecrets = [] } }
+
+    func requests(_ method: String, _ path: String) -> [HTTPRequest] {
+        world.withLock { $0.requests.filter { $0.method == method && $0.url.path == path } }
+    }
+
+    func grant(_ keys: String..., to customer: String, until: Date? = nil) {
+        world.withLock { world in
+            world.entitlements[customer] = keys.map { key in
+                API.Entitlement(
+                    id: "ent_" + key,
+                    lookupKey: key,
+                    feature: "feat_" + key,
+                    since: 0,
+                    until: until.map { Int64($0.timeIntervalSince1970 * 1000) },
+                    ground: .payment,
+                    purchase: "app_store/1"
+                )
+            }
+        }
+    }
+
+    func session(for customer: String, lasting seconds: TimeInterval = 1800)
+        -> UBCustomerSessionDetails
+    {
+        let secret = "cuss_secret_" + UUID().uuidString
+        world.withLock { _ = $0.validSecrets.insert(secret + "/" + customer) }
+        return UBCustomerSessionDetails(
+            clientSecret: secret,
+            expiresAt: clock.now.addingTimeInterval(seconds),
+            customer: customer
+        )
+    }
+
+    var transport: Transport {
+        { request in
+            let gate = self.world.withLock { world in
+                world.requests.append(request)
+                return world.gate
+            }
+            // What the server knew when the request arrived is what it says, however late.
+            let answer = Result { try self.answer(request) }
+            if let gate { await gate.pass() }
+            return try answer.get()
+        }
+    }
+
+    private func answer(_ request: HTTPRequest) throws -> HTTPResponse {
+        try world.withLock { world in
+            switch world.mood {
+            case .unreachable: throw URLError(.cannotConnectToHost)
+            case .answers(let status, let code): return Self.refusal(status, code)
+            case .well: break
+            }
+            let path = request.url.path
+            if path == APIPath.jsonWebKeySet.path { return try Self.ok(world.keys) }
+            let bearer = request.headers["Authorization"]?.dropFirst("Bearer ".count) ?? ""
+            let secret = request.headers[APIHeader.customerSession].map { Substring($0) } ?? bearer
+            let customer = world.validSecrets.first { $0.hasPrefix(secret + "/cus") }
+                .map { String($0.dropFirst(secret.count + 1)) }
+            let isKey = bearer == Self.publishableKey
+            guard isKey || customer != nil else {
+                return Self.refusal(401, bearer.hasPrefix("cuss") ? .sessionExpired : .invalidKey)
+            }
+            if request.headers[APIHeader.customerSession] != nil, customer == nil {
+                return Self.refusal(401, .sessionExpired)
+            }
+            return try shop(request, path, customer, &world)
+        }
+    }
+
+    private func shop(
+        _ request: HTTPRequest,
+        _ path: String,
+        _ customer: String?,
+        _ world: inout World
+    ) throws -> HTTPResponse {
+        let at = Int64(clock.now.timeIntervalSince1970 * 1000)
+        switch (request.method, path) {
+        case ("GET", APIPath.buyButton.path(id: "buy_btn_monthly")):
+            return try Self.ok(
+                API.BuyButton(
+                    id: "buy_btn_monthly",
+                    active: true,
+                    callToAction: "Subscribe",
+                    checkoutURL: "https://shop.example/anonymous",
+                    lineItemGroup: .init(amountTotal: "1500", currency: "jpy"),
+                    product: .init(id: "monthly", name: "Monthly", interval: "month")
+                )
+            )
+        case ("POST", APIPath.buyButtonCheckout.path(id: "buy_btn_monthly")):
+            return try Self.ok(
+                API.BuyButtonCheckout(url: "https://shop.example/" + (customer ?? "nobody"))
+            )
+        case ("POST", APIPath.appStoreTransactions.path):
+            let body = try APIJSON.decode(
+                API.AppStoreTransactionRequest.self,
+                from: request.body ?? Data()
+            )
+            world.submitted.append(body)
+            return try Self.ok(
+                API.AppStoreTransactionReply(
+                    environment: .sandbox,
+                    purchase: "app_store/1",
+                    customer: customer,
+                    new: true
+                )
+            )
+        default: break
+        }
+        guard let customer else { return Self.refusal(401, .noSessionPresent) }
+        switch (request.method, path) {
+        case ("GET", APIPath.customerEntitlements.path(id: customer)):
+            var list = API.EntitlementList(
+                data: world.entitlements[customer] ?? [],
+                environment: .sandbox,
+                at: at
+            )
+            list.signedAnswer = world.sign?(customer, list)
+            return try Self.ok(list)
+        case ("GET", APIPath.customerCoins.path(id: customer)):
+            return try Self.ok(API.CoinBalance(balance: world.coins[customer] ?? 0))
+        case ("POST", APIPath.portalSessions.path):
+            guard world.isPortalEnabled else { return Self.refusal(403, .componentDisabled) }
+            return try Self.ok(API.PortalSession(url: "https://portal.example/" + customer))
+        default: return Self.refusal(404, .resourceMissing)
+        }
+    }
+
+    private static func ok(_ value: some Encodable) throws -> HTTPResponse {
+        HTTPResponse(status: 200, body: try APIJSON.encode(value))
+    }
+
+    private static func refusal(_ status: Int, _ code: APIError.Code) -> HTTPResponse {
+        let error = APIError(type: .invalidRequestError, code: code, message: "no: \(code)")
+        return HTTPResponse(status: status, body: (try? APIJSON.encode(error)) ?? Data())
+    }
+}
+
+/// An app: an SDK, the server behind it, who is signed in, and what the listener heard.
+final class TestApp: Sendable {
+    struct Backend: Sendable {
+        var customer: String? = "cus_ada"
+        var failure: URLError?
+        var sessionLife: TimeInterval = 1800
+        var calls = 0
+        var gate: Gate?
+    }
+
+    let clock: TestClock
+    let server: FakeServer
+    let billing: BillingSDK
+    let backend = Locked(Backend())
+    let heard = Locked<[[String]]>([])
+
+    init(
+        publishableKey: String = FakeServer.publishableKey,
+        maximumStale: TimeInterval = 300,
+        server: FakeServer? = nil,
+        hasProvider: Bool = true,
+        configure: (inout BillingSDK.Configuration) -> Void = { _ in }
+    ) {
+        let clock = server?.clock ?? TestClock()
+        let server = server ?? FakeServer(clock: clock)
+        self.clock = clock
+        self.server = server
+        var configuration = BillingSDK.Configuration(
+            publishableKey: publishableKey,
+            maximumStaleEntitlementsDuration: maximumStale,
+            serverURL: URL(string: "https://tollgate.example")
+        )
+        configuration.cacheDirectory = nil
+        configure(&configuration)
+        billing = BillingSDK(
+            client: BillingClient(
+                configuration: configuration,
+                transport: server.transport,
+                now: { clock.now }
+            )
+        )
+        if hasProvider { setProvider() }
+        billing.onEntitlementsChanged { [heard] entitlements in
+            heard.withLock { $0.append(entitlements.map(\.lookupKey)) }
+        }
+    }
+
+    func setProvider() {
+        billing.setCustomerSessionProvider { [backend, server] in
+            let (now, gate) = backend.withLock { backend in
+                backend.calls += 1
+                return (backend, backend.gate)
+            }
+            if let gate { await gate.pass() }
+            if let failure = now.failure { throw failure }
+            return now.customer.map { server.session(for: $0, lasting: now.sessionLife) }
+        }
+    }
+
+    var providerCalls: Int { backend.withLock { $0.calls } }
+    var heardSets: [[String]] { heard.withLock { $0 } }
+    func signIn(_ customer: String?) { backend.withLock { $0.customer = customer } }
+    func entitlementRequests(of customer: String = "cus_ada") -> Int {
+        server.requests("GET", APIPath.customerEntitlements.path(id: customer)).count
+    }
+    func keys(forceRefresh: Bool = false) async throws -> [String] {
+        try await billing.getActiveEntitlements(forceRefresh: forceRefresh).map(\.lookupKey)
+    }
+}
+
+/// The error that `body` throws, as the SDK's own.
+func billingError(_ body: () async throws -> some Sendable) async -> BillingSDKError? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error as? BillingSDKError
+    }
+}
+
+extension BillingSDKError {
+    /// The case's name, for tests to compare.
+    var name: String { String(describing: self).split(separator: "(").first.map(String.init) ?? "" }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@testable import BillingSDK
+
+@Suite struct TransactionDeliveryTests {
+    private func transaction(_ finished: Locked<Int>) -> SignedTransaction {
+        SignedTransaction(id: 7, jwsRepresentation: "e30.e30.c2ln") {
+            finished.withLock { $0 += 1 }
+        }
+    }
+
+    @Test func aTransactionIsFinishedOnlyAfterTheServerHasAcknowledgedIt() async throws {
+        let app = TestApp()
+        let finished = Locked(0)
+        app.server.mood(.answers(500, .internalError))
+        let error = await billingError {
+            try await app.billing.client.deliver(transaction(finished), mode: .observed)
+        }
+        #expect(error?.name == "serverUnavailable")
+        #expect(finished.withLock { $0 } == 0)
+        app.server.mood(.well)
+        try await app.billing.client.deliver(transaction(finished), mode: .observed)
+        #expect(finished.withLock { $0 } == 1)
+    }
+
+    @Test func aTransactionThatArrivesTwiceAtATimeIsSentOnce() async throws {
+        let app = TestApp()
+        let gate = Gate()
+        app.backend.withLock { $0.gate = gate }
+        let finished = Locked(0)
+        let transaction = transaction(finished)
+        let deliveries = (0..<10).map { _ in
+            Task { try await app.billing.client.deliver(transaction, mode: .observed) }
+        }
+        await gate.arrivals(1)
+        gate.open()
+        for delivery in deliveries { _ = try await delivery.value }
+        let sent = app.server.world.withLock { $0.submitted.count }
+        #expect(sent == finished.withLock { $0 })
+        #expect(sent < 10)
+    }
+
+    @Test func aTransactionOfNobodyWaits() async throws {
+        let app = TestApp()
+        app.signIn(nil)
+        let finished = Locked(0)
+        let error = await billingError {
+            try await app.billing.client.deliver(transaction(finished), mode: .observed)
+        }
+        #expect(error?.name == "unauthenticated")
+        #expect(finished.withLock { $0 } == 0)
+    }
+}

@@ -1,0 +1,99 @@
+import Testing
+import TollgateCore
+
+@Suite("The catalog over time")
+struct CatalogOverTimeTests {
+    static func selling(coins: Int64, entitlements: [String] = []) -> Catalog {
+        Catalog(
+            entitlements: [
+                .init(lookupKey: "pro", name: "Pro"), .init(lookupKey: "new", name: "New"),
+            ],
+            products: [
+                .init(
+                    id: "monthly",
+                    name: "Monthly",
+                    kind: .autoRenewable,
+                    appStoreProductID: Shop.monthly,
+                    entitlements: entitlements,
+                    coins: coins
+                )
+            ]
+        )
+    }
+
+    static func history(_ versions: (Double, Catalog)...) -> CatalogHistory {
+        CatalogHistory(
+            versions.map { .init(id: "\($0.0)", adopted: .day($0.0), catalog: $0.1) }
+        )
+    }
+
+    @Test(
+        "coins are those of the version in force at the purchase",
+        arguments: [
+            (-1.0, 5), (0, 5), (9.9, 5), (10, 7), (100, 7),
+        ]
+    )
+    func coinsOfTheDay(day: Double, coins: Int64) {
+        let history = Self.history((0, Self.selling(coins: 5)), (10, Self.selling(coins: 7)))
+        #expect(World([.paid("p1", day, day + 30)]).coins(history) == coins)
+    }
+
+    @Test("an unknown product waits, and grants once a catalog knows it")
+    func unknownThenKnown() {
+        let world = World([.paid("p1", 0, 30)])
+        let empty = Self.history((-10, Catalog()))
+        let evaluation = world.evaluations(empty)[0]
+        #expect(evaluation.unknownProducts == [StoreProduct(.appStore, Shop.monthly)])
+        #expect(evaluation.lots.isEmpty)
+        #expect(world.timeline(empty).entries.isEmpty)
+
+        let known = Self.history(
+            (-10, Catalog()),
+            (20, Self.selling(coins: 5, entitlements: ["pro"]))
+        )
+        #expect(world.evaluations(known)[0].unknownProducts.isEmpty)
+        #expect(world.coins(known) == 5)
+        #expect(world.timeline(known).ground(at: .day(1)) == .payment)
+    }
+
+    @Test("what a product grants is today's word")
+    func entitlementsOfToday() {
+        let history = Self.history(
+            (-10, Self.selling(coins: 0, entitlements: ["pro"])),
+            (20, Self.selling(coins: 0, entitlements: ["new"]))
+        )
+        let timeline = World([.paid("p1", 0, 30)]).timeline(history)
+        #expect(timeline.ground("pro", at: .day(1)) == nil)
+        #expect(timeline.ground("new", at: .day(1)) == .payment)
+    }
+
+    @Test("a pass lasts as long as it did when it was bought")
+    func durationOfTheDay() {
+        func pass(_ days: Int) -> Catalog {
+            Catalog(
+                entitlements: [.init(lookupKey: "pro", name: "Pro")],
+                products: [
+                    .init(
+                        id: "pass",
+                        name: "Pass",
+                        kind: .nonRenewing,
+                        appStoreProductID: "com.example.app.pass",
+                        entitlements: ["pro"],
+                        duration: CalendarDuration(days: days)
+                    )
+                ]
+            )
+        }
+        let history = Self.history((-10, pass(30)), (5, pass(7)))
+        let world = World([.bought("n1", .nonRenewing, "pass", on: 0)])
+        #expect(world.timeline(history).ground(at: .day(29)) == .payment)
+        #expect(world.timeline(history).ground(at: .day(30)) == nil)
+    }
+
+    @Test("without any catalog nothing is granted, and nothing fails")
+    func noCatalog() {
+        let world = World([.paid("p1", 0, 30), .bought("n1", .nonRenewing, "pass", on: 0)])
+        #expect(world.timeline(CatalogHistory()).entries.isEmpty)
+        #expect(world.coins(CatalogHistory()) == 0)
+    }
+}

@@ -1,0 +1,191 @@
+import Testing
+import TollgateCore
+
+@Suite("Ownership")
+struct OwnershipTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let policy: Catalog.Ownership
+        let facts: [Fact]
+        /// Who has access on which day.
+        let holders: [Double: [Holder]]
+        /// Whose the coins of each period are.
+        var coins: [String: Holder] = [:]
+    }
+
+    static let ann = Holder.customer(Customer.ID("ann"))
+    static let bob = Holder.customer(Customer.ID("bob"))
+    static let tokenA = Holder.token("a")
+    static let tokenB = Holder.token("b")
+    static let nobody = Holder.unclaimed(.appStore())
+    static let everybody = [ann, bob, tokenA, tokenB, nobody]
+
+    static let cases = [
+        Case(
+            testDescription: "nobody's until somebody claims it",
+            policy: .keep,
+            facts: [.paid("p1", 0, 30)],
+            holders: [1: [nobody]],
+            coins: ["p1": nobody]
+        ),
+        Case(
+            testDescription: "keep: the earliest claim",
+            policy: .keep,
+            facts: [
+                .paid("p1", 0, 30), .claimed("bob", .restored, 5), .claimed("ann", .purchased, 1),
+            ],
+            holders: [1: [ann]],
+            coins: ["p1": ann]
+        ),
+        Case(
+            testDescription: "keep: the token before any claim",
+            policy: .keep,
+            facts: [.paid("p1", 0, 30, token: "a"), .claimed("bob", .restored, 5)],
+            holders: [10: [tokenA]],
+            coins: ["p1": tokenA]
+        ),
+        Case(
+            testDescription: "who merely observed owns what nobody claims",
+            policy: .keep,
+            facts: [.paid("p1", 0, 30), .claimed("ann", .observed, 1)],
+            holders: [1: [ann]]
+        ),
+        Case(
+            testDescription: "a claim beats who merely observed earlier",
+            policy: .keep,
+            facts: [
+                .paid("p1", 0, 30), .claimed("ann", .observed, 1), .claimed("bob", .restored, 5),
+            ],
+            holders: [10: [bob]]
+        ),
+        Case(
+            testDescription: "transfer: the latest restore has the access, the buyer the coins",
+            policy: .transfer,
+            facts: [
+                .paid("p1", 0, 30), .claimed("ann", .purchased, 0), .claimed("bob", .restored, 5),
+                .claimed("ann", .observed, 9),
+            ],
+            holders: [10: [bob]],
+            coins: ["p1": ann]
+        ),
+        Case(
+            testDescription: "transfer: and back",
+            policy: .transfer,
+            facts: [
+                .paid("p1", 0, 30, token: "a"), .claimed("bob", .restored, 5),
+                .claimed("ann", .restored, 9),
+            ],
+            holders: [10: [ann]],
+            coins: ["p1": tokenA]
+        ),
+        Case(
+            testDescription: "share: everybody who presented it, and the token",
+            policy: .share,
+            facts: [
+                .paid("p1", 0, 30, token: "a"), .claimed("bob", .restored, 5),
+                .claimed("ann", .purchased, 9),
+            ],
+            holders: [10: [ann, bob, tokenA]],
+            coins: ["p1": tokenA]
+        ),
+        Case(
+            testDescription: "share: without a token the coins are the earliest claim's",
+            policy: .share,
+            facts: [
+                .paid("p1", 0, 30), .claimed("bob", .restored, 5), .claimed("ann", .purchased, 9),
+            ],
+            holders: [10: [ann, bob]],
+            coins: ["p1": bob]
+        ),
+        Case(
+            testDescription: "another token opens an epoch; a missing one inherits",
+            policy: .keep,
+            facts: [
+                .paid("p1", 0, 30, token: "a"), .paid("p2", 30, 60),
+                .paid("p3", 60, 90, token: "b"),
+                .paid("p4", 90, 120),
+            ],
+            holders: [1: [tokenA], 31: [tokenA], 61: [tokenB], 91: [tokenB]],
+            coins: ["p1": tokenA, "p2": tokenA, "p3": tokenB, "p4": tokenB]
+        ),
+        Case(
+            testDescription: "a first token does not take what was claimed before it",
+            policy: .keep,
+            facts: [
+                .paid("p1", 0, 30), .claimed("ann", .purchased, 0),
+                .paid("p2", 30, 60, token: "b"),
+            ],
+            holders: [1: [ann], 31: [tokenB]],
+            coins: ["p1": ann, "p2": tokenB]
+        ),
+        Case(
+            testDescription: "transfer: a restore does not take an epoch that began after it",
+            policy: .transfer,
+            facts: [
+                .paid("p1", 0, 30, token: "a"), .claimed("ann", .restored, 5),
+                .paid("p2", 30, 60, token: "b"),
+            ],
+            holders: [10: [ann], 31: [tokenB]]
+        ),
+        Case(
+            testDescription: "staff's word comes first",
+            policy: .share,
+            facts: [
+                .paid("p1", 0, 30, token: "a"), .claimed("bob", .restored, 5),
+                .said(.assignment(Assignment(customer: Customer.ID("ann"))), on: 9),
+            ],
+            holders: [10: [ann]],
+            coins: ["p1": ann]
+        ),
+    ]
+
+    @Test("whose a purchase is follows the policy", arguments: cases)
+    func ownership(_ story: Case) {
+        var catalog = Shop.catalog
+        catalog.ownership = story.policy
+        let history = Shop.history(catalog)
+        let world = World(story.facts)
+        for (day, holders) in story.holders {
+            for holder in Self.everybody {
+                let isActive = !world.timeline(of: holder, history).active(at: .day(day)).isEmpty
+                #expect(isActive == holders.contains(holder), "\(holder.canonical) on day \(day)")
+            }
+        }
+        let lots = world.evaluations(history).flatMap(\.lots)
+        for (period, holder) in story.coins {
+            #expect(lots.first { $0.id == period }?.owner == [holder])
+        }
+    }
+
+    @Test("order and repetition of arrival do not matter", arguments: cases)
+    func convergence(_ story: Case) throws {
+        try expectOrderDoesNotMatter(
+            Story(testDescription: story.testDescription, facts: story.facts)
+        )
+    }
+
+    @Test("a grant is its customer's, for as long as it says")
+    func grant() {
+        let key = Purchase.Key(
+            store: .tollgate,
+            environment: .production,
+            application: "-",
+            id: "grant_1"
+        )
+        let grant = StaffGrant(
+            customer: Customer.ID("ann"),
+            lookupKey: "pro",
+            since: .day(0),
+            until: .day(7)
+        )
+        let world = World([.said(.grant(grant), on: 0, about: key)])
+        #expect(world.timeline(of: Self.ann).ground(at: .day(6)) == .grant)
+        #expect(world.timeline(of: Self.ann).ground(at: .day(7)) == nil)
+        #expect(world.timeline(of: Self.bob).entries.isEmpty)
+    }
+
+    @Test("a holder's text is read back", arguments: everybody + [.stripeCustomer("cus:1")])
+    func text(_ holder: Holder) {
+        #expect(Holder(canonical: holder.canonical) == holder)
+    }
+}

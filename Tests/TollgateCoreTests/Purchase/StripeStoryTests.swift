@@ -1,0 +1,240 @@
+import Testing
+import TollgateCore
+
+@Suite("What Stripe tells")
+struct StripeStoryTests {
+    static let stories = [
+        Story(
+            testDescription: "S1: updated before created",
+            facts: [
+                .subscription("active", 0.001, from: 0, to: 30),
+                .subscription("incomplete", 0, from: 0, to: 30),
+            ],
+            expected: [.on(1, .payment), .on(30, .renewal), .off(31)]
+        ),
+        Story(
+            testDescription: "S2: deleted, then a later update: it stays ended",
+            facts: [
+                .subscription("active", 0, from: 0, to: 30),
+                .subscription("canceled", 10, from: 0, to: 30, ended: 10),
+                .subscription("active", 11, from: 0, to: 30),
+                .subscription("active", 12, from: 0, to: 30, read: true),
+            ],
+            expected: [.on(9, .payment), .off(10), .off(30)]
+        ),
+        Story(
+            testDescription: "S3: completed twice and read by the landing page: one credit",
+            facts: [
+                .checkout("complete", paid: true, 0, price: nil, source: "evt_1"),
+                .checkout("complete", paid: true, 0, price: nil, source: "evt_2"),
+                .checkout("complete", paid: true, 0, read: true, source: "read:cs_1"),
+                .checkout("complete", paid: true, 0.1, read: true, source: "read:cs_1"),
+            ],
+            coins: 100
+        ),
+        Story(
+            testDescription: "S4: completed unpaid gives nothing yet",
+            facts: [.checkout("complete", paid: false, 0)],
+            coins: 0
+        ),
+        Story(
+            testDescription: "S4: completed unpaid, then the payment succeeded",
+            facts: [
+                .checkout("complete", paid: false, 0), .checkout("complete", paid: true, 3),
+            ],
+            coins: 100
+        ),
+        Story(
+            testDescription: "S4: completed unpaid, then the payment failed",
+            facts: [
+                .checkout("complete", paid: false, 0), .checkout("complete", paid: false, 3),
+            ],
+            coins: 0
+        ),
+        Story(
+            testDescription: "S5: an open dispute freezes the coins",
+            facts: [
+                .checkout("complete", paid: true, 0), .dispute("dp_1", 1000, "needs_response", 5),
+            ],
+            coins: 0
+        ),
+        Story(
+            testDescription: "S5: a dispute that was won gives them back",
+            facts: [
+                .checkout("complete", paid: true, 0), .dispute("dp_1", 1000, "needs_response", 5),
+                .dispute("dp_1", 1000, "won", 9), .dispute("dp_1", 1000, "under_review", 10),
+            ],
+            coins: 100
+        ),
+        Story(
+            testDescription: "S5: a dispute that was lost debits once",
+            facts: [
+                .checkout("complete", paid: true, 0), .dispute("dp_1", 1000, "needs_response", 5),
+                .dispute("dp_1", 1000, "lost", 9),
+            ],
+            coins: 0
+        ),
+        Story(
+            testDescription: "S5: an inquiry takes nothing",
+            facts: [
+                .checkout("complete", paid: true, 0),
+                .dispute("dp_1", 1000, "warning_needs_response", 5),
+            ],
+            coins: 100
+        ),
+        Story(
+            testDescription: "S5: refund and dispute of one payment debit once",
+            facts: [
+                .checkout("complete", paid: true, 0), .refund("re_1", 1000, "succeeded", 4),
+                .dispute("dp_1", 1000, "lost", 9),
+            ],
+            coins: 0
+        ),
+        Story(
+            testDescription: "S6: the share of partial refunds is rounded down once, for their sum",
+            facts: [
+                .checkout("complete", paid: true, 0, amount: 999),
+                .refund("re_1", 333, "succeeded", 1), .refund("re_2", 333, "succeeded", 2),
+            ],
+            coins: 34
+        ),  // 100 − floor(100 × 666 / 999)
+        Story(
+            testDescription: "S6: the last partial refund takes the rest",
+            facts: [
+                .checkout("complete", paid: true, 0, amount: 999),
+                .refund("re_1", 333, "succeeded", 1), .refund("re_2", 333, "succeeded", 2),
+                .refund("re_3", 333, "pending", 3),
+            ],
+            coins: 0
+        ),
+        Story(
+            testDescription: "S7: a refund that fails later gives the coins back",
+            facts: [
+                .checkout("complete", paid: true, 0), .refund("re_1", 1000, "pending", 1),
+                .refund("re_1", 1000, "succeeded", 2), .refund("re_1", 1000, "failed", 9),
+            ],
+            coins: 100
+        ),
+        Story(
+            testDescription: "S8: up and down within one second: what was read counts",
+            facts: [
+                .subscription("active", 5, from: 0, to: 30, price: "price_yearly", source: "evt_1"),
+                .subscription("active", 5, from: 0, to: 30, source: "evt_2"),
+                .subscription(
+                    "active",
+                    5,
+                    from: 0,
+                    to: 30,
+                    price: "price_yearly",
+                    read: true,
+                    source: "read"
+                ),
+            ],
+            expected: [.off(6), .archive(6, .payment)]
+        ),
+        Story(
+            testDescription: "S9: incomplete_expired never entitles, whatever comes later",
+            facts: [
+                .subscription("incomplete", 0, from: 0, to: 30),
+                .subscription("incomplete_expired", 1, from: 0, to: 30),
+                .subscription("active", 2, from: 0, to: 30),
+            ],
+            expected: [.off(0.5), .off(5)]
+        ),
+        Story(
+            testDescription: "S9: past_due has grace from the start of the unpaid period",
+            facts: [
+                .subscription("active", 0, from: 0, to: 30),
+                .subscription("past_due", 30.05, from: 30, to: 60),
+            ],
+            expected: [.on(31, .grace), .on(33, plus: -1, .grace), .off(33)]
+        ),
+        Story(
+            testDescription: "S9: unpaid gives nothing",
+            facts: [.subscription("unpaid", 5, from: 0, to: 30)],
+            expected: [.off(6)]
+        ),
+        Story(
+            testDescription: "S9: paused gives nothing",
+            facts: [.subscription("paused", 5, from: 0, to: 30)],
+            expected: [.off(6)]
+        ),
+        Story(
+            testDescription: "a status of tomorrow gives nothing",
+            facts: [.subscription("hibernating", 5, from: 0, to: 30)],
+            expected: [.off(6)]
+        ),
+        Story(
+            testDescription: "S10: a trial that stops ends without a window",
+            facts: [.subscription("trialing", 0, from: 0, to: 14, cancels: true)],
+            expected: [.on(13, .payment), .off(14)]
+        ),
+        Story(
+            testDescription: "a stated end is exact",
+            facts: [.subscription("active", 0, from: 0, to: 30, cancelAt: 12)],
+            expected: [.on(12, plus: -1, .payment), .off(12), .off(12.5)]
+        ),
+        Story(
+            testDescription: "S15: a burst of the test clock, in any order",
+            facts: [
+                .subscription("active", 0, from: 0, to: 30), .invoice("in_1", 0),
+                .subscription("past_due", 30, from: 30, to: 60),
+                .subscription("active", 30.01, from: 30, to: 60), .invoice("in_2", 30),
+                .subscription("active", 60, from: 60, to: 90), .invoice("in_3", 60),
+            ],
+            expected: [.on(89, .payment), .on(90, .renewal), .off(91)],
+            coins: 30
+        ),
+        Story(
+            testDescription: "S16: the session expires while its payment finishes",
+            facts: [
+                .checkout("open", paid: false, 0), .checkout("expired", paid: false, 1),
+                .checkout("complete", paid: true, 1),
+            ],
+            coins: 100
+        ),
+        Story(
+            testDescription: "S17: an open session gives nothing",
+            facts: [.checkout("open", paid: false, 0)],
+            coins: 0
+        ),
+        Story(
+            testDescription: "a proration credits no coins",
+            facts: [
+                .subscription("active", 0, from: 0, to: 30), .invoice("in_1", 0),
+                .invoice("in_2", 10, isProration: true),
+            ],
+            coins: 10
+        ),
+        Story(
+            testDescription: "a refunded lifetime ends when all of it was given back",
+            facts: [
+                .checkout("complete", paid: true, 0, price: "price_lifetime"),
+                .refund("re_1", 400, "succeeded", 5), .refund("re_2", 600, "succeeded", 8),
+            ],
+            expected: [.on(7, .payment), .off(8)]
+        ),
+        Story(
+            testDescription: "two passes in one checkout last one after the other",
+            facts: [.checkout("complete", paid: true, 0, price: "price_pass", quantity: 2)],
+            expected: [.on(59, .payment), .off(60)]
+        ),
+    ]
+
+    @Test("access and coins follow the facts", arguments: stories)
+    func access(_ story: Story) {
+        expect(story)
+    }
+
+    @Test("order and repetition of arrival do not matter", arguments: stories)
+    func convergence(_ story: Story) throws {
+        try expectOrderDoesNotMatter(story)
+    }
+
+    @Test("what a session sells is asked for if no message says it")
+    func wantedLines() {
+        let world = World([.checkout("complete", paid: true, 0, price: nil)])
+        #expect(world.coins() == 0)
+        #expect(world.evaluations()[0].wanted == [Wanted(kind: .checkoutLines, object: "cs_1")])
+    }
+}

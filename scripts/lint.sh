@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Formatting, links in the documents, and the few house rules that the compiler cannot hold.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+status=0
+problem() {
+    echo "lint: $1" >&2
+    status=1
+}
+
+bash scripts/swift-files.sh | xargs -0 swift format lint --strict --parallel ||
+    problem "not formatted; 'make format' does it"
+
+python3 scripts/check_links.py || problem "a link in a document leads nowhere"
+
+# Swift Testing only: the test run does not look for XCTest cases.
+if bash scripts/swift-files.sh | xargs -0 grep -n '^import XCTest' | grep -v '/AppleStubs/'; then
+    problem "XCTest; write the test with 'import Testing'"
+fi
+
+# The store's parts say nothing of us, and share no code with our reading of them.
+if grep -rnE '^ *(public |internal |package |private )?import (AppStoreAPI|StripeAPI|Intake|Storage|Tollgate|BillingSDK)' \
+    Server/Sources/SandboxClock Server/Sources/*Simulator; then
+    problem "a simulator imports our side"
+fi
+
+for script in scripts/*.sh .ci/run; do
+    bash -n "$script" || problem "$script does not parse"
+done
+
+exit $status
