@@ -8,6 +8,8 @@ public struct Configuration: Sendable {
     public var publishableKey: String
     /// Where people's browsers reach this server: `https://billing.example.com`.
     public var publicURL: String
+    /// Where the pages that people see lead back to; nil where they can only be closed.
+    public var appURL: String?
     /// Secrets of the Stripe webhook endpoint; while one is rolled, both.
     public var stripeWebhookSecrets: [String]
     /// `TEAMID.bundle.id` of the apps whose universal links lead here.
@@ -19,12 +21,13 @@ public struct Configuration: Sendable {
 
     public init(
         secretKey: String, publishableKey: String, publicURL: String,
-        stripeWebhookSecrets: [String] = [], appleAppIDs: [String] = [],
+        appURL: String? = nil, stripeWebhookSecrets: [String] = [], appleAppIDs: [String] = [],
         defaultEnvironment: StoreEnvironment, sessionLifetime: Int64 = 1800
     ) {
         self.secretKey = secretKey
         self.publishableKey = publishableKey
         self.publicURL = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL
+        self.appURL = appURL
         self.stripeWebhookSecrets = stripeWebhookSecrets
         self.appleAppIDs = appleAppIDs
         self.defaultEnvironment = defaultEnvironment
