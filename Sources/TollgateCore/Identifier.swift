@@ -26,6 +26,8 @@ extension Identifier: Codable {
     }
 }
 
+/// Lets an identifier be the key of an encoded dictionary; Apple's older systems do not know that.
+@available(iOS 15.4, macOS 12.3, tvOS 15.4, watchOS 8.5, *)
 extension Identifier: CodingKeyRepresentable {
     public var codingKey: any CodingKey { rawValue.codingKey }
 
