@@ -1,36 +1,52 @@
 import Foundation
 
-/// One transaction of the App Store on its way to the server.
-struct TransactionDelivery: Hashable, Sendable {
-    /// StoreKit's transaction id.
-    let transactionID: UInt64
-    let mode: AppStoreSubmission.Mode
-}
-
 /// A transaction as StoreKit gives it, without StoreKit.
 struct SignedTransaction: Sendable {
     let id: UInt64
     let jwsRepresentation: String
     /// Tells StoreKit that the app has delivered what was bought.
     let finish: @Sendable () async -> Void
+
+    /// Tells this statement from others about the same transaction, such as its refund.
+    var signature: String { String(jwsRepresentation.suffix(86)) }
+}
+
+/// The transactions that this process has taken, or is taking, to the server.
+struct TransactionDeliveries: Sendable {
+    struct Key: Hashable, Sendable {
+        let transactionID: UInt64
+        let signature: String
+        let mode: AppStoreSubmission.Mode
+    }
+
+    var underWay: [Key: Task<AppStoreSubmission, any Error>] = [:]
+    /// By signature: StoreKit shows one transaction in several sequences at a time.
+    var done: [String: AppStoreSubmission] = [:]
 }
 
 extension BillingClient {
     /// Takes a transaction to the server and finishes it once it is on disk there; never before.
     ///
-    /// What throws stays unfinished, so StoreKit shows it again at the next launch. One transaction
-    /// that arrives twice at a time is sent once.
+    /// What throws stays unfinished, so StoreKit shows it again at the next launch. One statement
+    /// that arrives in two ways is sent once, unless it claims the purchase.
     @discardableResult
     func deliver(
         _ transaction: SignedTransaction,
         mode: AppStoreSubmission.Mode
     ) async throws -> AppStoreSubmission {
-        let delivery = TransactionDelivery(transactionID: transaction.id, mode: mode)
+        let key = TransactionDeliveries.Key(
+            transactionID: transaction.id,
+            signature: transaction.signature,
+            mode: mode
+        )
+        if mode == .observed, let done = deliveries.withLock({ $0.done[key.signature] }) {
+            return done
+        }
         let task = deliveries.withLock { deliveries in
-            if let task = deliveries[delivery] { return task }
+            if let task = deliveries.underWay[key] { return task }
             // It outlives a caller that is cancelled: what was paid for goes on.
-            let task = Task { try await self.deliverOnce(transaction, delivery) }
-            deliveries[delivery] = task
+            let task = Task { try await self.deliverOnce(transaction, key) }
+            deliveries.underWay[key] = task
             return task
         }
         return try await task.value
@@ -38,17 +54,25 @@ extension BillingClient {
 
     private func deliverOnce(
         _ transaction: SignedTransaction,
-        _ delivery: TransactionDelivery
+        _ key: TransactionDeliveries.Key
     ) async throws -> AppStoreSubmission {
-        defer { deliveries.withLock { _ = $0.removeValue(forKey: delivery) } }
-        // Without an owner it would be finished for nobody; it waits until somebody signs in.
-        guard try await session() != nil else { throw BillingSDKError.unauthenticated }
-        let submission = try await submit(
-            signedTransaction: transaction.jwsRepresentation,
-            mode: delivery.mode
-        )
-        await transaction.finish()
-        return submission
+        do {
+            // Without an owner it would be finished for nobody; it waits until somebody signs in.
+            guard try await session() != nil else { throw BillingSDKError.unauthenticated }
+            let submission = try await submit(
+                signedTransaction: transaction.jwsRepresentation,
+                mode: key.mode
+            )
+            await transaction.finish()
+            deliveries.withLock { deliveries in
+                deliveries.underWay[key] = nil
+                deliveries.done[key.signature] = submission
+            }
+            return submission
+        } catch {
+            deliveries.withLock { $0.underWay[key] = nil }
+            throw error
+        }
     }
 
     /// Asks the server again if somebody is known to be signed in; failures wait for the next read.

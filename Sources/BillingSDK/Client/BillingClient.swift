@@ -30,7 +30,7 @@ final class BillingClient: Sendable {
     let guarded: Locked<Guarded>
     let storage: OfflineStorage
     let offline: OfflineAnswers
-    let deliveries = Locked<[TransactionDelivery: Task<AppStoreSubmission, any Error>]>([:])
+    let deliveries = Locked(TransactionDeliveries())
     /// Runs when somebody has signed in: what waited for an owner can go on.
     let onSignIn = Locked<(@Sendable () -> Void)?>(nil)
 
