@@ -285,8 +285,9 @@ class Bench:
         must show in their customers' entitlements."""
         for sequence in range(RENEWALS_OF_TEN):
             customer = population.shuffled(sequence, customers)
-            found = server.get(f"/v1/customers/{server.customer_id(customer)}/entitlements")["data"]
             renewed = population.period_start(customer, 1, self.run_started_ms) + population.MONTH_MS
+            found = server.get(f"/v1/customers/{server.customer_id(customer)}/entitlements"
+                               f"?at={renewed - population.HOUR_MS}")["data"]
             if not any(e["lookup_key"] == population.LOOKUP_KEY and e["until"] >= renewed for e in found):
                 raise RuntimeError(f"customer {customer} has renewed until {renewed}, the answer is {found}")
 
