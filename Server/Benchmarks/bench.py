@@ -66,6 +66,7 @@ class Bench:
     def __init__(self, arguments: argparse.Namespace):
         self.arguments = arguments
         self.plan = QUICK if arguments.quick else FULL
+        self.plan.small = arguments.small or self.plan.small
         self.plan.large = arguments.large or self.plan.large
         self.only = set(arguments.only or PARTS)
         self.directory = Path(arguments.directory or ROOT / ".build" / "bench").resolve()
@@ -370,6 +371,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="one round each, at most three minutes")
     parser.add_argument("--only", action="append", choices=PARTS, help="measure this part only (repeatable)")
     parser.add_argument("--small-only", action="store_true", help="leave out the large population")
+    parser.add_argument("--small", type=int, metavar="N", help="customers of the small population")
     parser.add_argument("--large", type=int, metavar="N", help="customers of the large population")
     parser.add_argument("--tollgate", metavar="PROGRAM", help="measure this release build instead of building")
     parser.add_argument("--directory", help="where corpora and databases go (default .build/bench)")
