@@ -2,6 +2,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOHTTP1
 
 /// `tollgate sandbox app-store act`: does what a customer, a bank or Apple would do.
 struct SandboxAppStoreActCommand: AsyncParsableCommand {
