@@ -215,7 +215,7 @@ struct AppStoreIntakeTests {
         ]
     )
     func incomplete(_ field: String) throws {
-        let text = Self.transaction([field: .some(nil)])
+        let text = Self.transaction([field: nil as String?])
         let transaction = try AppStore.Transaction(json: JSON(Array(text.utf8)))
         guard case .parked = AppStoreIntake.message(transaction) else {
             Issue.record("it was not parked")
