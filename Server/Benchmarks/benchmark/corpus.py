@@ -71,7 +71,10 @@ class CorpusWriter:
             os.cpu_count(), _prepare,
             (chain.leaf_key_pem(), chain.protected_header(), run_started_ms))
 
-    def close(self) -> None:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_) -> None:
         self._pool.close()
         self._pool.join()
 

@@ -17,21 +17,23 @@ from .load import LoadGenerator
 from .servers import Reference, Server, Tollgate
 
 THROUGH_THE_FRONT_DOOR = 20_000
-PATIENCE_SECONDS = 300  # the whole run is to end within a quarter of an hour
 SAMPLE = 50_000  # reads ask for so many customers, drawn at random
 
 
-def bulk(program: Path, database: str, catalog: Path, customers: int, run_started_ms: int) -> list[str]:
-    """Fills `database`, which no server may have open, and returns customers' ids for the reads."""
+def bulk(program: Path, database: str, catalog: Path, customers: int, seconds: int,
+         run_started_ms: int) -> tuple[int, list[str]]:
+    """Fills `database`, which no server may have open. Returns how many customers it got in that
+    time, and ids of some for the reads."""
     if not program.exists():
         raise RuntimeError(f"{program.name} is not built")
     done = subprocess.run(
         [str(program), "--database", database, "--catalog", str(catalog), "--customers", str(customers),
-         "--started", str(run_started_ms)],
-        capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+         "--started", str(run_started_ms), "--seconds", str(seconds)],
+        capture_output=True, text=True, timeout=2 * seconds + 60)
     if done.returncode != 0:
         raise RuntimeError(f"{program.name}: {done.stderr.strip()[-2000:]}")
-    return _sample(done.stdout.split())
+    count, *ids = done.stdout.split()
+    return int(count), _sample(ids)
 
 
 def fill(server: Server, customers: int, load: LoadGenerator, first_purchases: Path,

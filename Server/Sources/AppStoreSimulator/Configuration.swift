@@ -93,7 +93,11 @@ extension SimulatedAppStore {
         /// A recovery within grace dates its purchase at the charge, not at the period's start.
         public var graceRecoveryStartsAtCharge = true
 
+        /// A restore on another device makes new transaction ids for the same periods.
+        public var restoreMakesNewTransactionIDs = false
+
         enum CodingKeys: String, CodingKey {
+            case restoreMakesNewTransactionIDs = "restore_makes_new_transaction_ids"
             case upgradeSendsRefund = "upgrade_sends_refund"
             case resubscribeKeepsOriginalTransactionID =
                 "resubscribe_keeps_original_transaction_id"
@@ -117,6 +121,7 @@ extension SimulatedAppStore {
             )
             reversalClearsRevocation = try read(.reversalClearsRevocation, true)
             extensionMovesExpiresDate = try read(.extensionMovesExpiresDate, true)
+            restoreMakesNewTransactionIDs = try read(.restoreMakesNewTransactionIDs, false)
             graceRecoveryStartsAtCharge = try read(.graceRecoveryStartsAtCharge, true)
         }
     }

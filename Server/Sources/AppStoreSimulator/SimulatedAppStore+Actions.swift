@@ -135,6 +135,21 @@ extension SimulatedAppStore {
         try await change { world, now in try world.join(family: family, customer, at: now) }
     }
 
+    /// Restores on another device; the result is what the app there gets to post to its server.
+    public func restore(customer id: String) async throws -> [SignedTransaction] {
+        let now = await clock.now
+        _ = try world.customer(id)
+        let current = world.transactionsOf(id).filter { isCurrent($0, at: now) }
+        return try await change { world, now in current.map { world.restore($0, at: now) } }
+            .map { transaction in
+                SignedTransaction(
+                    transactionID: transaction.id,
+                    originalTransactionID: transaction.originalID,
+                    jws: try signed(transaction, at: now)
+                )
+            }
+    }
+
     /// The app has handed out what was bought.
     public func finish(_ transactionID: String) async throws {
         try await change { world, _ in try world.finish(transactionID) }

@@ -17,6 +17,8 @@ extension StripeSimulator {
         ///
         /// Saved settings let customers cancel and switch between a product's prices.
         public var hasPortalConfiguration = false
+        /// Behaviour where the documentation is silent.
+        public var policy = Policy()
         /// The file that keeps the state; `nil` keeps it in memory only.
         public var statePath: String?
         /// What links start with if not with the address that is listened on.

@@ -144,6 +144,16 @@ extension StripeSimulator {
         }
     }
 
+    /// Plays the small story that ends in an event, with objects of its own.
+    public func trigger(_ event: String) async throws {
+        try await act { try $0.trigger(event) }
+    }
+
+    /// Changes behaviour where the documentation is silent, from now on.
+    public func setPolicy(_ policy: Policy) async throws {
+        try await act { $0.policy = policy }
+    }
+
     /// One object as the API shows it, as JSON text; `nil` if there is none with this id.
     public func object(_ id: String) async -> String? {
         await synchronize()

@@ -8,6 +8,8 @@ public struct Configuration: Sendable {
     public var publishableKey: String
     /// Where people's browsers reach this server: `https://billing.example.com`.
     public var publicURL: String
+    /// Where the pages that people see lead back to; nil where they can only be closed.
+    public var appURL: String?
     /// Secrets of the Stripe webhook endpoint; while one is rolled, both.
     public var stripeWebhookSecrets: [String]
     /// `TEAMID.bundle.id` of the apps whose universal links lead here.
@@ -21,6 +23,7 @@ public struct Configuration: Sendable {
         secretKey: String,
         publishableKey: String,
         publicURL: String,
+        appURL: String? = nil,
         stripeWebhookSecrets: [String] = [],
         appleAppIDs: [String] = [],
         defaultEnvironment: StoreEnvironment,
@@ -29,6 +32,7 @@ public struct Configuration: Sendable {
         self.secretKey = secretKey
         self.publishableKey = publishableKey
         self.publicURL = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL
+        self.appURL = appURL
         self.stripeWebhookSecrets = stripeWebhookSecrets
         self.appleAppIDs = appleAppIDs
         self.defaultEnvironment = defaultEnvironment

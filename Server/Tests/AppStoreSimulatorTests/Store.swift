@@ -61,7 +61,8 @@ struct TestStore {
         start: Int64 = start,
         behaviour: SimulatedAppStore.Behaviour = .init(),
         statePath: String? = nil,
-        enforcesRateLimits: Bool = false
+        enforcesRateLimits: Bool = false,
+        renewalLead: Int64 = 0
     ) async throws {
         let inbox = Inbox()
         self.inbox = inbox
@@ -79,6 +80,7 @@ struct TestStore {
                 notificationURL: "in-process",
                 renewals: renewals,
                 graceDays: graceDays,
+                renewalLead: renewalLead,
                 behaviour: behaviour,
                 statePath: statePath,
                 enforcesRateLimits: enforcesRateLimits

@@ -202,6 +202,42 @@ import Testing
         #expect(try await test.lastPayload().transaction().int("purchaseDate") == newEnd)
     }
 
+    @Test func aRestoreMayMakeANewTransactionOfTheSamePeriod() async throws {
+        var behaviour = SimulatedAppStore.Behaviour()
+        behaviour.restoreMakesNewTransactionIDs = true
+        let test = try await TestStore(behaviour: behaviour)
+        let customer = try await test.store.createCustomer()
+        let bought = try await test.store.buy("monthly", customer: customer.id)
+        let restored = try #require(try await test.store.restore(customer: customer.id).first)
+        #expect(restored.transactionID != bought.transactionID)
+        #expect(restored.originalTransactionID == bought.originalTransactionID)
+        let (first, alias) = (try JWSPayload(bought.jws), try JWSPayload(restored.jws))
+        #expect(first.string("webOrderLineItemId") == alias.string("webOrderLineItemId"))
+        #expect(first.int("expiresDate") == alias.int("expiresDate"))
+        await test.pass(days: 32)
+        #expect(await test.told().last == "DID_RENEW")
+    }
+
+    @Test func renewalsMayBeChargedAheadOfTheEnd() async throws {
+        let test = try await TestStore(renewalLead: TestStore.day)
+        let customer = try await test.store.createCustomer()
+        let bought = try JWSPayload(
+            try await test.store.buy("monthly", customer: customer.id).jws
+        )
+        await test.pass(days: 30)
+        let payload = try await test.lastPayload()
+        #expect(payload.string("notificationType") == "DID_RENEW")
+        #expect(payload.int("signedDate") == TestStore.start + 30 * TestStore.day)
+        #expect(try payload.transaction().int("purchaseDate") == bought.int("expiresDate"))
+        try await test.store.raisePrice(of: "monthly", to: 12_990, consentRequired: true)
+        await test.pass(days: 40)
+        #expect(await test.told().last == "EXPIRED/PRICE_INCREASE")
+        #expect(
+            try await test.lastPayload().int("signedDate")
+                == TestStore.start + 59 * TestStore.day
+        )
+    }
+
     @Test func aFamilyFollowsItsBuyer() async throws {
         let test = try await TestStore(products: [
             TestStore.product("family", price: 14_990, level: 2, shared: true)

@@ -110,8 +110,9 @@ struct RebuildTests {
         while !rest.isEmpty {
             let chunk = rest.prefix(Int.random(in: 1...25, using: &random))
             rest = rest.dropFirst(chunk.count)
+            let isLate = rest.count < 150
             async let adopted: Void =
-                rest.count < 150 ? store.adopt(Shop.nextCatalog, at: .day(30)) : ()
+                isLate ? store.adopt(Shop.nextCatalog, at: .day(30)) : ()
             try await store.submitTogether(Array(chunk))
             try await adopted
         }
@@ -137,7 +138,7 @@ struct RebuildTests {
         let store = try await RecordStore.open(backend)
         _ = try await store.submit(.register("ann", .token("a")))
         _ = try await store.submit(.message("m1", .month(0, of: "1", token: "a")))
-        #expect(try await store.rebuilt().isIdentical)
+        #expect(try await store.rebuilt().differences.map(\.table) == [])
         try await store.driver.write { connection in _ = try connection.execute(sql) }
         let report = try await store.rebuilt()
         #expect(report.differences.count == 1)

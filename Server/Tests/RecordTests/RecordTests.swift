@@ -51,7 +51,7 @@ struct RecordTests {
         #expect(recorded.count == 600)
         #expect(try await store.balance("ann") == 20_000)
         #expect(try await store.transfers(of: Customer.ID("ann"), in: .production).count == 200)
-        #expect(try await store.rebuilt().isIdentical)
+        #expect(try await store.rebuilt().differences.map(\.table) == [])
     }
 
     @Test("who registers later gets what was bought before", arguments: Backend.allCases)
@@ -76,7 +76,7 @@ struct RecordTests {
         _ = try await store.submit(.register("bob", .token("a")))
         #expect(try await store.active("ann", at: 10) == ["pro"])
         #expect(try await store.active("bob", at: 10) == [])
-        #expect(try await store.rebuilt().isIdentical)
+        #expect(try await store.rebuilt().differences.map(\.table) == [])
     }
 
     @Test("a claim attaches what nobody owned, with its coins", arguments: Backend.allCases)
@@ -88,7 +88,7 @@ struct RecordTests {
         _ = try await store.submit(.message("c2", .claimed("bob", .restored, 2, key)))
         #expect(try await store.balance("ann") == 10)
         #expect(try await store.balance("bob") == 0)
-        #expect(try await store.rebuilt().isIdentical)
+        #expect(try await store.rebuilt().differences.map(\.table) == [])
     }
 
     @Test("a restore moves access by policy, and never coins", arguments: Backend.allCases)
@@ -115,7 +115,7 @@ struct RecordTests {
         #expect(try await store.active("cyd", at: 10) == ["pro"])
         #expect(try await store.balance("ann") == 0)
         #expect(try await store.balance("cyd") == 10)
-        #expect(try await store.rebuilt().isIdentical)
+        #expect(try await store.rebuilt().differences.map(\.table) == [])
     }
 
     @Test(
@@ -153,7 +153,7 @@ struct RecordTests {
         #expect(try await store.balance("ann") == -30)
         _ = try await store.submit(.message("m3", .refund(500, of: "pi_1", "failed", on: 2)))
         #expect(try await store.balance("ann") == 20)
-        #expect(try await store.rebuilt().isIdentical)
+        #expect(try await store.rebuilt().differences.map(\.table) == [])
     }
 
     @Test(
@@ -171,7 +171,7 @@ struct RecordTests {
             .message("m2", .bought("coins", .consumable, "1", token: "a", family: true))
         )
         #expect(try await store.balance("ann") == 0)
-        #expect(try await store.rebuilt().isIdentical)
+        #expect(try await store.rebuilt().differences.map(\.table) == [])
     }
 
     @Test(
@@ -189,7 +189,7 @@ struct RecordTests {
         #expect(try await store.balance("ann") == 7)
         try await store.adopt(Shop.nextCatalog, at: .day(41))
         #expect(store.history.versions.count == 2)
-        #expect(try await store.rebuilt().isIdentical)
+        #expect(try await store.rebuilt().differences.map(\.table) == [])
     }
 
     @Test(
@@ -225,6 +225,6 @@ struct RecordTests {
         let refused = try await store.submit(.spend("ann", 10, key: "l"))
         guard case .decided(let decision, _) = refused else { return #expect(Bool(false)) }
         #expect(!decision.isAccepted)
-        #expect(try await store.rebuilt().isIdentical)
+        #expect(try await store.rebuilt().differences.map(\.table) == [])
     }
 }

@@ -39,7 +39,7 @@ struct ServersTests {
             #expect(try await one.balance("c\(customer)") == 110)
             #expect(try await two.active("c\(customer)", at: 10) == ["pro"])
         }
-        #expect(try await one.rebuilt().isIdentical)
+        #expect(try await one.rebuilt().differences.map(\.table) == [])
     }
 
     @Test("one purchase that many messages are about at once", arguments: UInt64(1)...2)
@@ -58,7 +58,7 @@ struct ServersTests {
         async let right = two.submitTogether(shuffled.1)
         _ = try await (left, right)
         #expect(try await one.balance("ann") == 100)
-        #expect(try await one.rebuilt().isIdentical)
+        #expect(try await one.rebuilt().differences.map(\.table) == [])
     }
 
     @Test("spends under one key at both servers are one spend")
@@ -76,7 +76,7 @@ struct ServersTests {
         )
         #expect(SpendTests.decisions(first).filter(\.decision.isAccepted).count == 10)
         #expect(try await one.balance("ann") == 0)
-        #expect(try await one.rebuilt().isIdentical)
+        #expect(try await one.rebuilt().differences.map(\.table) == [])
     }
 
     @Test("what is of no consequence is journalled once, too")
@@ -102,7 +102,7 @@ struct ServersTests {
         )
         let sum = try await one.balance("ann") + one.balance("bob")
         #expect(sum == 3000)
-        #expect(try await one.rebuilt().isIdentical)
+        #expect(try await one.rebuilt().differences.map(\.table) == [])
     }
 
     @Test("a catalog that one server adopts reaches what the other takes in")
@@ -121,6 +121,6 @@ struct ServersTests {
         )
         #expect(try await two.balance("ann") == 51 * 7)
         #expect(two.history.current == Shop.nextCatalog)
-        #expect(try await one.rebuilt().isIdentical)
+        #expect(try await one.rebuilt().differences.map(\.table) == [])
     }
 }

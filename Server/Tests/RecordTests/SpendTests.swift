@@ -25,7 +25,7 @@ struct SpendTests {
         #expect(decisions.count == 64)
         #expect(decisions.filter(\.decision.isAccepted).count == 1)
         #expect(try await store.balance("ann") == 0)
-        #expect(try await store.rebuilt().isIdentical)
+        #expect(try await store.rebuilt().differences.map(\.table) == [])
     }
 
     @Test(
@@ -52,7 +52,7 @@ struct SpendTests {
         #expect(first.first?.decision == second.first?.decision)
         #expect(second.first?.decision.bodyHash == RowKey("body"))
         #expect(try await store.balance("ann") == 5)
-        #expect(try await store.rebuilt().isIdentical)
+        #expect(try await store.rebuilt().differences.map(\.table) == [])
     }
 
     @Test("no spend of nothing, of less, or of too much", arguments: Backend.allCases)
@@ -84,6 +84,6 @@ struct SpendTests {
         #expect(try await store.balance("ann") == 1000 - Int64(spent) * 60)
         let transfers = try await store.transfers(of: Customer.ID("ann"), in: .production)
         #expect(transfers.reduce(0) { $0 + $1.amount } == 1000 - Int64(spent) * 60)
-        #expect(try await store.rebuilt().isIdentical)
+        #expect(try await store.rebuilt().differences.map(\.table) == [])
     }
 }

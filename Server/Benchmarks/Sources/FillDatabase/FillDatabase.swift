@@ -11,7 +11,8 @@ import TollgateService
 ///
 /// It goes the server's own way, from the facts on: customers are created and purchases journalled
 /// as the server does it. Only signatures and HTTP are left out, and the journalled bodies, as if
-/// they had been erased.
+/// they had been erased. Prints how many customers there are (fewer than asked for if the time was
+/// up), then ids of some of them.
 @main
 struct FillDatabase {
     /// So many wait for a commit at once; a commit takes 256.
@@ -30,25 +31,40 @@ struct FillDatabase {
         try await store.adopt(catalog, at: options.started)
         let tollgate = try await application(store, started: options.started)
 
-        let ids = try await withThrowingTaskGroup(of: [(Int, String)].self) { group in
+        let began = ContinuousClock.now
+        let shares = try await withThrowingTaskGroup(of: Share.self) { group in
             for worker in 0..<waiting {
                 group.addTask {
-                    var ids: [(Int, String)] = []
-                    for number in stride(from: worker, to: options.customers, by: waiting) {
-                        let person = Person(number: number, started: options.started)
+                    var share = Share(next: worker)
+                    while share.next < options.customers,
+                        began.duration(to: .now) < options.patience
+                    {
+                        let person = Person(number: share.next, started: options.started)
                         let id = try await tollgate.createCustomer(person.request).customer.id
                         _ = try await store.submit(person.firstPurchase)
-                        if number % options.sampledEvery == 0 { ids.append((number, id)) }
+                        if share.next % options.sampledEvery == 0 { share.ids[share.next] = id }
+                        share.next += waiting
                     }
-                    return ids
+                    return share
                 }
             }
-            var ids: [(Int, String)] = []
-            for try await some in group { ids += some }
-            return ids
+            var shares: [Share] = []
+            for try await share in group { shares.append(share) }
+            return shares
         }
         await driver.close()
-        print(ids.sorted { $0.0 < $1.0 }.map(\.1).joined(separator: "\n"))
+        let reached = min(options.customers, shares.map(\.next).min() ?? 0)
+        print(reached)
+        for share in shares {
+            for (number, id) in share.ids where number < reached { print(id) }
+        }
+    }
+
+    /// What one worker did: every so many-th customer.
+    private struct Share: Sendable {
+        /// The first that it did not do.
+        var next: Int
+        var ids: [Int: String] = [:]
     }
 
     private static func application(

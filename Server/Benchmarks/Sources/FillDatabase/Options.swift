@@ -1,7 +1,7 @@
 import Foundation
 import TollgateCore
 
-/// The command line: `--database URL --catalog FILE --customers N --started MILLISECONDS`.
+/// The command line: `--database URL --catalog FILE --customers N --started MILLISECONDS --seconds S`.
 struct Options: Sendable {
     enum Failure: Error {
         case missing(String)
@@ -15,6 +15,8 @@ struct Options: Sendable {
     let customers: Int
     /// When the run of the benchmark began; every date is relative to it.
     let started: Instant
+    /// When to be content with fewer customers.
+    let patience: Duration
     /// The reads ask for at most this many of the customers.
     let sampledEvery: Int
 
@@ -45,5 +47,9 @@ struct Options: Sendable {
             throw Failure.noNumber("--started")
         }
         self.started = Instant(milliseconds: started)
+        guard let seconds = Int64(try value("--seconds")), seconds > 0 else {
+            throw Failure.noNumber("--seconds")
+        }
+        patience = .seconds(seconds)
     }
 }

@@ -162,6 +162,10 @@ struct ControlRoutes: Sendable {
             try await store.join(family: body.family, customer: id)
             return try Response.json(await store.customer(id))
         }
+        control.post("customers/:id/restore") { [store] _, context in
+            let id = try context.parameters.require("id")
+            return try Response.json(ControlBody.List(data: await store.restore(customer: id)))
+        }
         control.post("customers/:id/billing/fail") { [store] _, context in
             let id = try context.parameters.require("id")
             try await store.failBilling(customer: id)

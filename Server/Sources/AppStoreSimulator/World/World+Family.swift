@@ -144,10 +144,11 @@ extension SimulatedAppStore.World {
         let id = share.originalTransactionID
         switch share.state {
         case .expired where was.state != .expired:
-            let subtypes = [
-                1: "VOLUNTARY", 2: "BILLING_RETRY", 3: "PRICE_INCREASE", 4: "PRODUCT_NOT_FOR_SALE",
-            ]
-            announce("EXPIRED", share.expirationIntent.flatMap { subtypes[$0] }, subscription: id)
+            announce(
+                "EXPIRED",
+                share.expirationIntent.flatMap { Self.expirySubtypes[$0] },
+                subscription: id
+            )
         case .billingGrace where was.state == .active:
             announce("DID_FAIL_TO_RENEW", "GRACE_PERIOD", subscription: id)
         case .billingRetry where was.state == .billingGrace:

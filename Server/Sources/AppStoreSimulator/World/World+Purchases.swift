@@ -261,6 +261,34 @@ extension SimulatedAppStore.World {
         return try latestTransaction(of: original)
     }
 
+    /// The customer restores on another device: what counts, perhaps under new transaction ids.
+    mutating func restore(_ transaction: Transaction, at now: Int64) -> Transaction {
+        guard behaviour.restoreMakesNewTransactionIDs else { return transaction }
+        var alias = Transaction(
+            id: nextTransactionID(),
+            originalID: transaction.originalID,
+            customer: transaction.customer,
+            webOrderLineItemID: transaction.webOrderLineItemID,
+            orderID: transaction.orderID,
+            productID: transaction.productID,
+            kind: transaction.kind,
+            subscriptionGroup: transaction.subscriptionGroup,
+            purchaseDate: transaction.purchaseDate,
+            originalPurchaseDate: transaction.originalPurchaseDate,
+            expiresDate: transaction.expiresDate,
+            quantity: transaction.quantity,
+            appAccountToken: transaction.appAccountToken,
+            ownership: transaction.ownership,
+            reason: transaction.reason,
+            offer: transaction.offer,
+            price: transaction.price,
+            currency: transaction.currency
+        )
+        alias.isFinished = true
+        record(alias, at: now)
+        return alias
+    }
+
     func latestTransaction(of originalID: String) throws(Refusal) -> Transaction {
         try transaction(try subscription(originalID).latestTransactionID)
     }

@@ -1,4 +1,9 @@
 extension SimulatedAppStore.World {
+    /// The subtype of EXPIRED by expiration intent; 5 has none.
+    static let expirySubtypes = [
+        1: "VOLUNTARY", 2: "BILLING_RETRY", 3: "PRICE_INCREASE", 4: "PRODUCT_NOT_FOR_SALE",
+    ]
+
     /// Does what is due for one subscription at its instant.
     mutating func performDue(_ originalID: String, at now: Int64) {
         guard let subscription = subscriptions[originalID] else { return }
@@ -12,13 +17,8 @@ extension SimulatedAppStore.World {
 
     private mutating func reachEnd(of subscription: Subscription, at now: Int64) {
         guard subscription.autoRenews else {
-            let refused = subscription.expirationIntent == 3
-            return expire(
-                subscription,
-                intent: refused ? 3 : 1,
-                refused ? "PRICE_INCREASE" : "VOLUNTARY",
-                at: now
-            )
+            let intent = subscription.expirationIntent ?? 1
+            return expire(subscription, intent: intent, Self.expirySubtypes[intent], at: now)
         }
         if let increase = subscription.priceIncrease, !increase.isAccepted {
             return expireAtEnd(subscription, intent: 3, "PRICE_INCREASE", at: now)

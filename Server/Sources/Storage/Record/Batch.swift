@@ -21,7 +21,9 @@ struct Batch {
     private var found: [RowKey: [RowKey]] = [:]
     private var newAliases: [(RowKey, RowKey)] = []
     private var transfers: [Transfer] = []
-    private var holdings: [(insert: Bool, holder: RowKey, purchase: RowKey)] = []
+    /// Whether each holding that changed is there in the end: what one item adds, a later item of
+    /// the batch may remove.
+    private var holdings: [Holding: Bool] = [:]
     private var wanted: [(Wanted, Purchase.Key, Instant)] = []
     /// In a rebuild: the names of the one registration that is replayed.
     var replayedAliases: [RowKey] = []
@@ -411,8 +413,8 @@ extension Batch {
     private mutating func reindex(_ purchase: RowKey, from old: Posting, to new: Posting) {
         let before = Set(old.rows + old.index)
         let after = Set(new.rows + new.index)
-        for holder in before.subtracting(after).sorted() { holdings.append((false, holder, purchase)) }
-        for holder in after.subtracting(before).sorted() { holdings.append((true, holder, purchase)) }
+        for holder in before.subtracting(after) { holdings[Holding(holder, purchase)] = false }
+        for holder in after.subtracting(before) { holdings[Holding(holder, purchase)] = true }
     }
 
     /// Takes back what was posted for lots that the record no longer has: a newer statement made
@@ -479,6 +481,23 @@ extension Batch {
         customer.balance += amount
         customer.touch(items[index].stated, versions: history.versions.count)
         customers[row] = customer
+    }
+}
+
+/// One row of `holding`.
+private struct Holding: Hashable, Comparable {
+    var holder: RowKey
+    var purchase: RowKey
+
+    init(_ holder: RowKey, _ purchase: RowKey) {
+        self.holder = holder
+        self.purchase = purchase
+    }
+
+    var values: [SQLValue] { [holder.value, purchase.value] }
+
+    static func < (left: Holding, right: Holding) -> Bool {
+        (left.holder, left.purchase) < (right.holder, right.purchase)
     }
 }
 
@@ -554,15 +573,16 @@ extension Batch {
                     .blob(try RecordEncoder.encode(state.posting)),
                 ]
             })
+        let changedHoldings = holdings.sorted { $0.key < $1.key }
         try connection.executeMany(
             "DELETE FROM holding WHERE holder = $1 AND purchase = $2",
-            holdings.filter { !$0.insert }.map { [$0.holder.value, $0.purchase.value] })
+            changedHoldings.filter { !$0.value }.map(\.key.values))
         try connection.executeMany(
             """
             INSERT INTO holding (holder, purchase) VALUES ($1, $2)
             ON CONFLICT (holder, purchase) DO NOTHING
             """,
-            holdings.filter(\.insert).map { [$0.holder.value, $0.purchase.value] })
+            changedHoldings.filter(\.value).map(\.key.values))
     }
 
     private func writeCustomers() throws {

@@ -1,9 +1,4 @@
 extension World {
-    /// When a renewal that could not be paid is tried again, after its first attempt.
-    ///
-    /// Stripe's own times are chosen by a model and not published.
-    static let dunning = [3 * 86_400, 5 * 86_400, 7 * 86_400]
-
     /// Takes the money for an open invoice, or notes that it could not be had.
     /// - Parameters:
     ///   - method: what pays; by default the subscription's or the customer's.
@@ -44,6 +39,7 @@ extension World {
             }
             emit("invoice.payment_action_required", waiting)
         case .declined: noteFailure(id, canRetry: true)
+        case .processing: change(.invoice, id) { $0["attempted"] = true }
         }
         return outcome
     }
@@ -126,8 +122,8 @@ extension World {
         let first = before["_first_attempt"].int ?? instant
         let isRenewal = before["billing_reason"].string == "subscription_cycle"
         let next =
-            canRetry && isRenewal && count <= Self.dunning.count
-            ? first + Self.dunning[count - 1] : nil
+            canRetry && isRenewal && count <= policy.retryDays.count
+            ? first + policy.retryDays[count - 1] * 86_400 : nil
         let failed = change(.invoice, id) { invoice in
             invoice["attempted"] = true
             invoice["attempt_count"] = .int(count)
@@ -148,7 +144,16 @@ extension World {
                 $0["status"] = "past_due"
             }
         }
-        if isRenewal, next == nil { cancelNow(subscriptionID, reason: "payment_failed") }
+        guard isRenewal, next == nil else { return }
+        switch policy.dunningEnd {
+        case .canceled: cancelNow(subscriptionID, reason: "payment_failed")
+        case .pastDue: break
+        case .unpaid:
+            change(.subscription, subscriptionID, event: "customer.subscription.updated") {
+                $0["status"] = "unpaid"
+            }
+            refreshEntitlements(of: before["customer"].text)
+        }
     }
 
     mutating func retryPaymentIfDue(of id: String) {

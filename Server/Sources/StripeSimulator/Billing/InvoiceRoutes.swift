@@ -124,7 +124,7 @@ extension World {
             return try find(.invoice, id)
         }
         switch collect(id, with: method, offSession: offSession) {
-        case .succeeded: return try find(.invoice, id)
+        case .succeeded, .processing: return try find(.invoice, id)
         case .declined(let decline):
             throw refusal(decline, intent: get(.invoice, id)?["_payment_intent"].string ?? "")
         case .requiresAction:

@@ -18,6 +18,10 @@ extension World {
         }
         if let end = nextEnd(of: subscription) {
             schedule(.rollPeriod(subscription: id), at: end, for: customer)
+            let notice = end - policy.upcomingDays * 86_400
+            if policy.upcomingDays > 0, notice > instant {
+                schedule(.announceRenewal(subscription: id), at: notice, for: customer)
+            }
         }
         if let trialEnd = subscription["trial_end"].int, trialEnd > instant,
             subscription["_announced_trial_end"].int != trialEnd
@@ -131,10 +135,10 @@ extension World {
         if let previous = Self.previousAttributes(before, after) {
             emit("customer.subscription.updated", after, previous: previous)
         }
-        refreshEntitlements(of: customer)
+        refreshEntitlements(of: customer, always: policy.announcesUnchangedEntitlements)
     }
 
-    private func renewalLine(_ item: JSON, subscription: JSON, customer: String) -> InvoiceLine {
+    func renewalLine(_ item: JSON, subscription: JSON, customer: String) -> InvoiceLine {
         let quantity = item["quantity"].int ?? 1
         let start = item["current_period_start"].count
         let end = item["current_period_end"].count

@@ -88,7 +88,7 @@ extension World {
         let outcome = collect(invoice, with: method, offSession: order.offSession)
         guard order.paymentBehavior == "error_if_incomplete" else { return }
         switch outcome {
-        case .succeeded: return
+        case .succeeded, .processing: return
         case .declined(let decline):
             var error = APIError.card(decline)
             error.keepsChanges = false
@@ -199,7 +199,8 @@ extension World {
                 "trial_end": JSON(order.trialEnd),
                 "trial_settings": [
                     "end_behavior": [
-                        "missing_payment_method": .string(order.missingPaymentMethod)
+                        "billing_cycle_anchor": .null,
+                        "missing_payment_method": .string(order.missingPaymentMethod),
                     ]
                 ],
                 "trial_start": order.trialEnd == nil ? .null : .int(instant),

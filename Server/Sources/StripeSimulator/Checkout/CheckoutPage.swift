@@ -15,6 +15,15 @@ extension StripeSimulator {
         guard method == "POST" else {
             return Pages.checkout(session, world, CheckoutEntry(session, world))
         }
+        if case .text(let email)? = form["wallet"] {
+            var details = CardDetails(card: .success)
+            details.email = email.isEmpty ? "wallet@example.com" : email
+            details.name = "Wallet Holder"
+            details.country = "US"
+            details.postalCode = "94103"
+            details.isFromWallet = true
+            return await pay(session, CheckoutEntry(form), details)
+        }
         let entry = CheckoutEntry(form)
         switch entry.validated(now: world.now) {
         case .failure(let decline):

@@ -64,6 +64,7 @@ extension World {
         let data = session["_payment_intent_data"]
         let amount = session["amount_total"].count
         var intentID: String?
+        var status = amount > 0 ? "paid" : "no_payment_required"
         if amount > 0 {
             let id = intent(of: session, amount: amount, data: data)
             switch attempt(
@@ -74,6 +75,9 @@ extension World {
             )
             {
             case .succeeded: intentID = id
+            case .processing:
+                intentID = id
+                status = "unpaid"
             case .declined(let decline): return .declined(decline)
             case .requiresAction: return .requiresAuthentication
             }
@@ -95,7 +99,7 @@ extension World {
             session,
             form,
             customer: customer,
-            paymentStatus: amount > 0 ? "paid" : "no_payment_required"
+            paymentStatus: status
         ) { $0["payment_intent"] = JSON(intentID) }
     }
 
@@ -139,6 +143,7 @@ extension World {
         let off = order.discounts.first.map { Self.shares(of: $0.coupon, on: amounts) } ?? []
         let due = amounts.reduce(0, +) - off.reduce(0, +)
         let card = form.details.card
+        guard !card.isBankDebit else { return .declined(.generic) }
         if due > 0 {
             let id = intent(of: session, amount: due, data: ["setup_future_usage": "off_session"])
             switch attempt(
@@ -148,7 +153,7 @@ extension World {
                 isAuthenticated: form.isAuthenticated
             )
             {
-            case .succeeded: order.paidBy = id
+            case .succeeded, .processing: order.paidBy = id
             case .declined(let decline): return .declined(decline)
             case .requiresAction: return .requiresAuthentication
             }
@@ -176,7 +181,7 @@ extension World {
             session,
             form,
             customer: customer,
-            paymentStatus: due > 0 ? "paid" : "no_payment_required"
+            paymentStatus: due > 0 ? "paid" : policy.freeTrialPaymentStatus
         ) { session in
             session["subscription"] = subscription["id"]
             session["invoice"] = invoice

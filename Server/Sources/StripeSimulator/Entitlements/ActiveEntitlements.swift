@@ -1,17 +1,12 @@
 extension World {
-    /// The statuses of a subscription in which its features can be used.
-    ///
-    /// The documentation says only "active"; the rest is an assumption.
-    static let entitlingStatuses: Set<String> = ["active", "trialing", "past_due"]
-
     /// Makes a customer's active entitlements those that the subscriptions give, one per feature,
     /// and announces the set if it changed.
-    mutating func refreshEntitlements(of customer: String) {
+    mutating func refreshEntitlements(of customer: String, always: Bool = false) {
         let before = activeEntitlements(of: customer)
         var wanted: [String] = []
         for subscription in all(.subscription)
         where subscription["customer"].string == customer
-            && Self.entitlingStatuses.contains(subscription["status"].text)
+            && policy.entitlingStatuses.contains(subscription["status"].text)
         {
             for item in subscription["items"].elements {
                 for feature in item["_features"].elements.compactMap(\.string)
@@ -21,7 +16,7 @@ extension World {
             }
         }
         let held = before.compactMap { $0["feature"].string }
-        guard Set(held) != Set(wanted) else { return }
+        guard Set(held) != Set(wanted) || always else { return }
         for entitlement in before where !wanted.contains(entitlement["feature"].text) {
             _ = delete(.activeEntitlement, entitlement["id"].text)
         }

@@ -69,11 +69,70 @@ extension StripeSimulator {
         case ("POST", "disputes", 3) where steps[2] == "close":
             try await close(dispute: steps[1], isWon: sent["won"].bool ?? false)
             return ["id": .string(steps[1])]
+        case ("POST", "trigger", 1):
+            try await trigger(sent["event"].string ?? "")
+            return ["event": sent["event"]]
+        case ("POST", "policy", 1): return try await policy(sent)
+        case ("POST", "endpoints", 1): return try await addListener(sent)
+        case ("GET", "events", 1): return eventLog(limit: 100)
         case ("POST", "events", 3) where steps[2] == "resend":
             try await resend(event: steps[1])
             return ["id": .string(steps[1])]
         default: throw Refusal(status: 404, message: "There is no such control.")
         }
+    }
+
+    private func policy(_ sent: JSON) async throws -> JSON {
+        var changed = world.policy
+        if let days = sent["retry_days"].array { changed.retryDays = days.map(\.count) }
+        if let end = sent["dunning_end"].string {
+            guard let end = Policy.DunningEnd(rawValue: end) else {
+                throw Refusal(message: "dunning_end is canceled, unpaid or past_due.")
+            }
+            changed.dunningEnd = end
+        }
+        if let statuses = sent["entitling_statuses"].array {
+            changed.entitlingStatuses = Set(statuses.compactMap(\.string))
+        }
+        if let announces = sent["announces_unchanged_entitlements"].bool {
+            changed.announcesUnchangedEntitlements = announces
+        }
+        if let status = sent["free_trial_payment_status"].string {
+            changed.freeTrialPaymentStatus = status
+        }
+        if let status = sent["dangling_parameter_status"].int {
+            changed.danglingParameterStatus = status == 404 ? 404 : 400
+        }
+        if let days = sent["upcoming_days"].int { changed.upcomingDays = max(0, min(days, 60)) }
+        try await setPolicy(changed)
+        return ["retry_days": .array(changed.retryDays.map(JSON.int))]
+    }
+
+    /// An endpoint for `listen`, in place of an earlier one with the same address.
+    private func addListener(_ sent: JSON) async throws -> JSON {
+        guard let url = sent["url"].string, World.isLink(url), url.hasPrefix("http") else {
+            throw Refusal(message: "url must be an http or https address.")
+        }
+        let types = sent["events"].array?.compactMap(\.string) ?? ["*"]
+        return try await act { world in
+            for endpoint in world.all(.webhookEndpoint) where endpoint["url"].string == url {
+                _ = world.delete(.webhookEndpoint, endpoint["id"].text)
+            }
+            let endpoint = world.addEndpoint(url: url, events: types)
+            return [
+                "id": endpoint["id"], "secret": endpoint["_secrets"].elements.last ?? .null,
+            ]
+        }
+    }
+
+    private func eventLog(limit: Int) -> JSON {
+        let events = world.all(.event).suffix(limit).map { event in
+            JSON.object([
+                "id": event["id"], "type": event["type"], "created": event["created"],
+                "pending_webhooks": event["pending_webhooks"],
+            ])
+        }
+        return ["data": .array(events)]
     }
 
     private func advance(_ sent: JSON) async throws -> JSON {

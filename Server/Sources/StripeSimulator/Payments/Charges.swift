@@ -29,9 +29,7 @@ extension World {
                 "failure_message": JSON(decline?.message), "metadata": intent["metadata"],
                 "outcome": Self.outcome(decline), "paid": .bool(isPaid),
                 "payment_intent": intent["id"], "payment_method": method["id"],
-                "payment_method_details": [
-                    "type": "card", "card": Self.cardDetails(method, amount),
-                ],
+                "payment_method_details": Self.methodDetails(method, amount),
                 "receipt_email": intent["receipt_email"],
                 "receipt_url": isPaid ? .string("\(baseURL)/receipts/\(id)") : .null,
                 "refunded": false, "status": isPaid ? "succeeded" : "failed",
@@ -108,6 +106,16 @@ extension World {
                 "type": decline == .blocked ? "blocked" : "issuer_declined",
             ]
         )
+    }
+
+    private static func methodDetails(_ method: JSON, _ amount: Int) -> JSON {
+        guard method["type"].string != "sepa_debit" else {
+            var details = method["sepa_debit"]
+            details.remove("generated_from")
+            details["mandate"] = .null
+            return ["type": "sepa_debit", "sepa_debit": details]
+        }
+        return ["type": "card", "card": cardDetails(method, amount)]
     }
 
     private static func cardDetails(_ method: JSON, _ amount: Int) -> JSON {

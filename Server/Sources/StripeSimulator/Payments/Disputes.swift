@@ -15,6 +15,7 @@ extension World {
                 "evidence_details": [
                     "due_by": .int(instant + 9 * 86_400), "has_evidence": false,
                     "past_due": false, "submission_count": 0, "enhanced_eligibility": [:],
+                    "submission_method": .null,
                 ],
                 "is_charge_refundable": .bool(card.isInquiry),
                 "payment_intent": charge["payment_intent"],
@@ -106,7 +107,7 @@ extension World {
     }
 
     private static let evidenceNames = """
-        access_activity_log billing_address cancellation_policy cancellation_policy_disclosure \
+        access_activity_log appeal billing_address cancellation_policy cancellation_policy_disclosure \
         cancellation_rebuttal customer_communication customer_email_address customer_name \
         customer_purchase_ip customer_signature duplicate_charge_documentation \
         duplicate_charge_explanation duplicate_charge_id product_description receipt refund_policy \

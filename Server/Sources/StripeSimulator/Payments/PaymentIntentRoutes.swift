@@ -157,7 +157,7 @@ extension World {
             if let customer = intent["customer"].string, !intent["setup_future_usage"].isNull {
                 attachUnchecked(method["id"].text, to: customer)
             }
-        case .requiresAction: break
+        case .requiresAction, .processing: break
         case .declined(let decline): throw refusal(decline, intent: id)
         }
     }

@@ -1,6 +1,8 @@
 /// How an attempt to take money went.
 enum PaymentAttempt: Hashable, Sendable {
     case succeeded
+    /// The bank answers days later.
+    case processing
     case declined(Decline)
     /// The holder must pass a challenge first.
     case requiresAction
@@ -73,7 +75,11 @@ extension World {
             emit("payment_intent.requires_action", intent)
             return .requiresAction
         }
-        if let decline = card.decline { return self.decline(id, with: method, decline) }
+        if card.settlementDelay != nil { return startProcessing(id, with: method) }
+        let isAttached = method["customer"].string != nil
+        if let decline = card.decline, isAttached || !card.declinesOnlyOnceAttached {
+            return self.decline(id, with: method, decline)
+        }
         if isAuthenticated { change(.paymentMethod, method["id"].text) { $0["_set_up"] = true } }
         return succeed(id, with: method)
     }

@@ -7,6 +7,8 @@ struct CardDetails: Hashable, Sendable {
     var email: String?
     var country: String?
     var postalCode: String?
+    /// Whether it came from a wallet rather than from fields.
+    var isFromWallet = false
 }
 
 extension World {
@@ -17,7 +19,7 @@ extension World {
             nulls: "city line1 line2 state country",
             ["country": JSON(details.country), "postal_code": JSON(details.postalCode)]
         )
-        let method = blank(
+        var method = blank(
             .paymentMethod,
             nulls: "customer customer_account radar_options",
             [
@@ -37,6 +39,23 @@ extension World {
                 "_card": .string(card.number),
             ]
         )
+        if details.isFromWallet {
+            method["card"]["wallet"] = [
+                "type": "apple_pay", "apple_pay": [:], "dynamic_last4": .string("4242"),
+            ]
+        }
+        if card.isBankDebit {
+            method["type"] = "sepa_debit"
+            method.remove("card")
+            method["sepa_debit"] = .object(
+                nulls: "generated_from",
+                [
+                    "bank_code": "19043", "branch_code": "", "country": "AT",
+                    "fingerprint": .string("fp" + card.number.suffix(14)),
+                    "last4": .string(String(card.number.suffix(4))),
+                ]
+            )
+        }
         put(.paymentMethod, method)
         return method
     }

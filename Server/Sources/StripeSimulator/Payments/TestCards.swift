@@ -64,10 +64,16 @@ struct TestCard: Hashable, Sendable {
     var decline: Decline?
     /// Whether even attaching it to a customer is refused.
     var declinesAttachment = true
+    /// Whether it pays as long as it belongs to no customer yet.
+    var declinesOnlyOnceAttached = false
     /// The reason for which a charge is disputed afterwards.
     var disputeReason: String?
     var isInquiry = false
     var refund = RefundOutcome.succeeds
+    /// For bank debits: after how many seconds the bank answers.
+    var settlementDelay: Int?
+
+    var isBankDebit: Bool { settlementDelay != nil }
 
     static let success = TestCard(number: "4242424242424242", names: ["visa"])
 
@@ -117,7 +123,8 @@ struct TestCard: Hashable, Sendable {
             number: "4000000000000341",
             names: ["chargeCustomerFail"],
             decline: .generic,
-            declinesAttachment: false
+            declinesAttachment: false,
+            declinesOnlyOnceAttached: true
         ),
         TestCard(
             number: "4000002500003155",
@@ -166,11 +173,31 @@ struct TestCard: Hashable, Sendable {
         TestCard(number: "4000000000005126", names: ["refundFail"], refund: .failsLater),
         TestCard(number: "4000000000000019", names: ["radarBlock"], decline: .blocked),
         TestCard(number: "4000000000000077", names: ["bypassPending"]),
+        TestCard(
+            number: "AT611904300234573201",
+            brand: "sepa",
+            names: ["sepaDebit"],
+            settlementDelay: 60
+        ),
+        TestCard(
+            number: "AT321904300235473204",
+            brand: "sepa",
+            names: ["sepaDebitDelayed"],
+            settlementDelay: 180
+        ),
+        TestCard(
+            number: "AT861904300235473202",
+            brand: "sepa",
+            names: ["sepaDebitFails"],
+            decline: .insufficientFunds,
+            declinesAttachment: false,
+            settlementDelay: 60
+        ),
     ]
 
     /// The card with this number; spaces do not count.
     static func numbered(_ number: String) -> TestCard? {
-        let digits = number.filter { $0.isASCII && $0.isNumber }
+        let digits = number.filter { $0.isASCII && ($0.isNumber || $0.isLetter) }
         return all.first { $0.number == digits }
     }
 

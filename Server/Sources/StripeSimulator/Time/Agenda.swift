@@ -10,6 +10,8 @@ struct Agenda: Codable, Sendable {
         case retryPayment(invoice: String)
         case settleRefund(String)
         case openDispute(charge: String)
+        case announceRenewal(subscription: String)
+        case settlePayment(String)
     }
 
     struct Entry: Hashable, Codable, Sendable {

@@ -29,13 +29,11 @@ enum JSON: Hashable, Sendable {
 }
 
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
-    ExpressibleByBooleanLiteral,
-    ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     init(stringLiteral value: String) { self = .string(value) }
     init(integerLiteral value: Int) { self = .int(value) }
     init(booleanLiteral value: Bool) { self = .bool(value) }
-    init(nilLiteral: ()) { self = .null }
     init(arrayLiteral elements: JSON...) { self = .array(elements) }
     init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(Dictionary(elements) { _, last in last })
@@ -79,7 +77,7 @@ extension JSON {
         }
     }
 
-    /// Removes a member altogether, where `nil` would only make it null.
+    /// Removes a member altogether, where `.null` would only make it null.
     mutating func remove(_ name: String) {
         guard case .object(var members) = self else { return }
         members[name] = nil

@@ -45,9 +45,10 @@ struct Route: Sendable {
     static let all: [Route] =
         World.customerRoutes + World.productRoutes + World.priceRoutes + World.featureRoutes
         + World.activeEntitlementRoutes + World.checkoutRoutes + World.subscriptionRoutes
-        + World.subscriptionItemRoutes + World.invoiceRoutes + World.invoiceItemRoutes
+        + World.subscriptionItemRoutes + World.previewRoutes + World.invoiceRoutes
+        + World.invoiceItemRoutes
         + World.paymentIntentRoutes + World.paymentMethodRoutes + World.chargeRoutes
         + World.refundRoutes + World.eventRoutes + World.webhookEndpointRoutes
         + World.portalRoutes + World.testClockRoutes + World.couponRoutes + World.setupIntentRoutes
-        + World.paymentLinkRoutes
+        + World.paymentLinkRoutes + World.paymentPageRoutes
 }

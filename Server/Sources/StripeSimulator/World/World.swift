@@ -29,6 +29,7 @@ struct World: Codable, Sendable {
     var clockAgendas: [String: Agenda] = [:]
     var deliveries: [Delivery] = []
     var faults = DeliveryFaults()
+    var policy = StripeSimulator.Policy()
     var replies: [String: StoredReply] = [:]
     var cause = Cause()
     /// How far a test clock has come while it is being advanced.
@@ -53,7 +54,9 @@ extension World {
     /// - Parameter param: the parameter that named it; "id" for the path, which makes it a 404.
     func find(_ kind: Kind, _ id: String, param: String = "id") throws -> JSON {
         guard let object = get(kind, id), object["deleted"].bool != true else {
-            throw APIError.noSuch(kind.noun, id, param: param)
+            var error = APIError.noSuch(kind.noun, id, param: param)
+            if param != "id" { error.status = policy.danglingParameterStatus }
+            throw error
         }
         return object
     }
@@ -187,6 +190,8 @@ extension World {
         case .retryPayment(let id): retryPaymentIfDue(of: id)
         case .settleRefund(let id): settleRefund(id)
         case .openDispute(let id): openDispute(on: id)
+        case .announceRenewal(let id): announceRenewal(of: id)
+        case .settlePayment(let id): settlePayment(id)
         }
     }
 }

@@ -3,6 +3,8 @@ import BillingSDK
 import Crypto
 import Foundation
 import SandboxClock
+import StripeAPI
+import StrictJSON
 import TollgateAPI
 import TollgateCore
 
@@ -15,8 +17,23 @@ actor DemoApp {
         var now: Instant
         var entitlements: [BillingSDK.Entitlement]
         var coins: BillingSDK.CoinBalance
-        var subscription: String?
-        var notice: String?
+        /// Since when, until when and why; what the app's own backend asks for.
+        var access: [String: API.Entitlement]
+        /// What the stores have reported about this user, newest first.
+        var reports: [StoreReport]
+        /// What the last press of a button did.
+        var notice: Notice?
+    }
+
+    /// What the last press of a button did, or why it did nothing.
+    struct Notice: Sendable {
+        var text: String
+        var isRefusal = false
+    }
+
+    /// A wish that cannot be met.
+    struct Refusal: Error, CustomStringConvertible {
+        var description: String
     }
 
     private let world: DemoWorld
@@ -26,15 +43,18 @@ actor DemoApp {
     private var user = ""
     private var token = ""
     private var account = ""
-    private var notice: String?
+    private var stripeCustomer: String?
+    private var notice: Notice?
     private var latest: SimulatedAppStore.SignedTransaction?
 
     init(_ world: DemoWorld) {
         self.world = world
         backend = DemoBackend(serverURL: world.serverURL, client: world.client)
         var configuration = BillingSDK.Configuration(
-            publishableKey: DemoWorld.publishableKey, maximumStaleEntitlementsDuration: 300,
-            serverURL: URL(string: world.serverURL))
+            publishableKey: DemoWorld.publishableKey,
+            maximumStaleEntitlementsDuration: 300,
+            serverURL: URL(string: world.serverURL)
+        )
         configuration.verifySignature = { message, signature, publicKey in
             guard let key = try? P256.Signing.PublicKey(x963Representation: publicKey),
                 let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
@@ -59,6 +79,7 @@ actor DemoApp {
         token = customer.appAccountToken
         account = try await world.appStore.createCustomer(appAccountToken: token).id
         latest = nil
+        stripeCustomer = nil
     }
 
     func signOut() async {
@@ -69,17 +90,52 @@ actor DemoApp {
     var customer: String { signedIn.customer ?? "" }
 
     func screen() async throws -> Screen {
+        let access = try await backend.entitlements(of: customer)
         let screen = Screen(
-            user: user, now: Instant(milliseconds: await world.clock.now),
+            user: user,
+            now: Instant(milliseconds: await world.clock.now),
             entitlements: try await sdk.getActiveEntitlements(forceRefresh: true),
-            coins: try await sdk.getCoinBalance(), subscription: latest?.originalTransactionID,
-            notice: notice)
+            coins: try await sdk.getCoinBalance(),
+            access: Dictionary(access.map { ($0.lookupKey, $0) }) { first, _ in first },
+            reports: await reports(),
+            notice: notice
+        )
         notice = nil
         return screen
     }
 
-    func say(_ notice: String) {
-        self.notice = notice
+    func say(_ text: String, isRefusal: Bool = false) {
+        notice = Notice(text: text, isRefusal: isRefusal)
+    }
+
+    /// What both stores have reported about the user. Read from the stores: the app sees the
+    /// effects alone.
+    private func reports() async -> [StoreReport] {
+        let mine = Set(
+            ((try? await world.appStore.transactions(customer: account)) ?? []).map(\.originalID)
+        )
+        var reports = await world.appStore.notifications()
+            .filter { $0.originalTransactionID.map(mine.contains) ?? false }
+            .map { StoreReport($0) }
+        let kinds = ["customer.created"] + StoreReport.stripeKinds
+        let events = try? await world.stripeClient.list(
+            ["events"],
+            ["limit": .integer(100), "types": .list(kinds.map { .string($0) })],
+            of: Stripe.Event.self
+        ).value.data
+        for event in (events ?? []).reversed() {
+            if event.object["metadata"]?["tollgate_customer"]?.string == customer {
+                stripeCustomer = stripeCustomer ?? event.object["id"]?.string
+            }
+            guard let stripeCustomer, event.object["customer"]?.string == stripeCustomer else {
+                continue
+            }
+            reports.append(StoreReport(event))
+        }
+        // What happened at one instant stays in the order in which it was told.
+        return reports.enumerated()
+            .sorted { ($0.element.instant, $0.offset) > ($1.element.instant, $1.offset) }
+            .map(\.element)
     }
 
     func has(_ lookupKey: String) async throws -> Bool {
@@ -93,7 +149,10 @@ actor DemoApp {
     /// Buys in the App Store and, as StoreKit code must, finishes only what the server has taken.
     func buy(_ productID: String) async throws {
         let bought = try await world.appStore.buy(
-            productID, customer: account, appAccountToken: token)
+            productID,
+            customer: account,
+            appAccountToken: token
+        )
         try await sdk.submit(signedTransaction: bought.jws, mode: .purchased)
         try await world.appStore.finish(bought.transactionID)
         latest = bought
@@ -107,18 +166,29 @@ actor DemoApp {
     func portal() async throws -> String { try await sdk.getCustomerPortal().url }
 
     /// Switches the renewal of the latest App Store subscription off.
+    ///
+    /// - Throws: `Refusal` if there is none.
     func cancel() async throws {
-        guard let latest else { return say("Nothing was bought in the App Store yet.") }
-        try await world.appStore.cancel(latest.originalTransactionID)
+        let plans = try await world.appStore.transactions(customer: account)
+            .filter { $0.kind == .autoRenewable }
+        guard let newest = plans.max(by: { $0.purchaseDate < $1.purchaseDate }) else {
+            throw Refusal(description: "There is no App Store subscription to cancel.")
+        }
+        try await world.appStore.cancel(newest.originalID)
     }
 
-    /// Apple refunds the latest transaction of what was bought last.
+    /// Apple refunds what was bought last and was not refunded yet.
+    ///
+    /// - Throws: `Refusal` if there is nothing.
     func refund() async throws {
-        guard let latest else { return say("Nothing was bought in the App Store yet.") }
-        let transactions = try await world.appStore.transactions(customer: account)
-        let last = transactions.filter { $0.originalID == latest.originalTransactionID }
-            .max { $0.purchaseDate < $1.purchaseDate }
-        try await world.appStore.refund(last?.id ?? latest.transactionID)
+        let paid = try await world.appStore.transactions(customer: account)
+            .filter { $0.revocation == nil }
+        let ofLatest = paid.filter { $0.originalID == latest?.originalTransactionID }
+        let candidates = ofLatest.isEmpty ? paid : ofLatest
+        guard let newest = candidates.max(by: { $0.purchaseDate < $1.purchaseDate }) else {
+            throw Refusal(description: "There is no App Store purchase left to refund.")
+        }
+        try await world.appStore.refund(newest.id)
     }
 
     func spend(_ amount: Int64, key: String = UUID().uuidString) async throws -> Int64 {

@@ -14,7 +14,10 @@ struct DemoBackend: Sendable {
     /// Makes the user known and returns their customer.
     func customer(_ user: String) async throws -> API.Customer {
         try await post(
-            APIPath.customers.path, API.CreateCustomerRequest(appUserID: user), API.Customer.self)
+            APIPath.customers.path,
+            API.CreateCustomerRequest(appUserID: user),
+            API.Customer.self
+        )
     }
 
     /// What the SDK's session provider asks for.
@@ -22,18 +25,34 @@ struct DemoBackend: Sendable {
         let session = try await post(
             APIPath.customerSessions.path,
             API.CreateCustomerSessionRequest(customer: customer, components: .all),
-            API.CustomerSession.self)
+            API.CustomerSession.self
+        )
         return UBCustomerSessionDetails(
             clientSecret: session.clientSecret,
             expiresAt: Date(timeIntervalSince1970: TimeInterval(session.expiresAt)),
-            customer: session.customer)
+            customer: session.customer
+        )
     }
 
     /// Spends coins on something in the app.
     func spend(_ amount: Int64, of customer: String, key: String) async throws -> API.SpendReply {
         try await post(
             APIPath.customerCoinsSpend.path(id: customer),
-            API.SpendRequest(amount: amount, reason: "demo"), API.SpendReply.self, key: key)
+            API.SpendRequest(amount: amount, reason: "demo"),
+            API.SpendReply.self,
+            key: key
+        )
+    }
+
+    /// What the customer may use, since when, until when and why.
+    func entitlements(of customer: String) async throws -> [API.Entitlement] {
+        try await send(
+            "GET",
+            APIPath.customerEntitlements.path(id: customer),
+            nil,
+            API.EntitlementList.self,
+            key: nil
+        ).data
     }
 
     func explain(_ lookupKey: String, for customer: String) async throws -> API.Explanation {
@@ -49,18 +68,27 @@ struct DemoBackend: Sendable {
     }
 
     private func post<Answer: Decodable>(
-        _ path: String, _ body: some Encodable, _ type: Answer.Type, key: String? = nil
+        _ path: String,
+        _ body: some Encodable,
+        _ type: Answer.Type,
+        key: String? = nil
     ) async throws -> Answer {
         try await send("POST", path, try APIJSON.encode(body), type, key: key)
     }
 
     private func send<Answer: Decodable>(
-        _ method: String, _ path: String, _ body: Data?, _ type: Answer.Type, key: String?
+        _ method: String,
+        _ path: String,
+        _ body: Data?,
+        _ type: Answer.Type,
+        key: String?
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: serverURL + path)
         request.method = .init(rawValue: method)
         request.headers.add(
-            name: APIHeader.authorization, value: APIHeader.bearer(DemoWorld.secretKey))
+            name: APIHeader.authorization,
+            value: APIHeader.bearer(DemoWorld.secretKey)
+        )
         if let key { request.headers.add(name: APIHeader.idempotencyKey, value: key) }
         if let body {
             request.headers.add(name: "Content-Type", value: "application/json")

@@ -1,6 +1,8 @@
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
+import Storage
+import StorageSQLite
 
 /// `tollgate demo`: everything on one machine, with no account anywhere.
 struct DemoCommand: AsyncParsableCommand {
@@ -9,7 +11,8 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Run the server, both simulated stores and an app that uses them.",
         discussion: """
             Nothing leaves this machine. Without --database each run begins anew, in .tollgate/.
-            """)
+            """
+    )
 
     @Flag(help: "Tell the story in the terminal; exit 0 only if every step came true.")
     var script = false
@@ -36,15 +39,29 @@ struct DemoCommand: AsyncParsableCommand {
         let addresses = DemoWorld.Addresses(
             server: try address(Settings.text(listen, "LISTEN"), "127.0.0.1:8080", "--listen"),
             appStore: try address(appStoreListen, "127.0.0.1:8081", "--app-store-listen"),
-            stripe: try address(stripeListen, "127.0.0.1:8082", "--stripe-listen"))
-        let location = try DatabaseLocation(Settings.text(database, "DATABASE") ?? freshDatabase())
+            stripe: try address(stripeListen, "127.0.0.1:8082", "--stripe-listen")
+        )
+        try ListenAddress.requireFree([
+            (addresses.server, "--listen"), (addresses.appStore, "--app-store-listen"),
+            (addresses.stripe, "--stripe-listen"),
+        ])
         let catalog = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
+        let location: DatabaseLocation
+        if let text = Settings.text(database, "DATABASE") {
+            location = try DatabaseLocation(text)
+        } else {
+            location = try DatabaseLocation(await freshDatabase())
+        }
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         var isTrue = true
         do {
             let world = try await DemoWorld(
-                addresses: addresses, database: location, catalog: catalog,
-                seed: seed ?? UInt64.random(in: 1 ... 1 << 40), client: client)
+                addresses: addresses,
+                database: location,
+                catalog: catalog,
+                seed: seed ?? UInt64.random(in: 1...1 << 40),
+                client: client
+            )
             isTrue = try await run(world)
         } catch {
             try? await client.shutdown()
@@ -76,7 +93,9 @@ struct DemoCommand: AsyncParsableCommand {
 
     /// As asked; else, for the script, any free port, and for people one that is easy to remember.
     private func address(
-        _ text: String?, _ usual: String, _ option: String
+        _ text: String?,
+        _ usual: String,
+        _ option: String
     ) throws -> ListenAddress {
         if let text, !text.hasSuffix(":0") { return try ListenAddress(text, option: option) }
         if text != nil || script {
@@ -85,8 +104,21 @@ struct DemoCommand: AsyncParsableCommand {
         return try ListenAddress(usual, option: option)
     }
 
-    private func freshDatabase() -> String {
-        let path = script ? ".tollgate/story-\(ProcessInfo.processInfo.processIdentifier).sqlite" : ".tollgate/demo.sqlite"
+    /// A place for a database that is not there yet.
+    ///
+    /// - Throws: `StorageError.inUse` rather than take the file from under a demo that is running.
+    private func freshDatabase() async throws -> String {
+        let name = script ? "story-\(ProcessInfo.processInfo.processIdentifier)" : "demo"
+        let path = ".tollgate/\(name).sqlite"
+        do {
+            if FileManager.default.fileExists(atPath: path) {
+                await (try StorageSQLite(path: path)).close()
+            }
+        } catch let error as StorageError where error.kind == .inUse {
+            throw CheckFailed(message: "\(error) Or start this demo with --database sqlite:PATH.")
+        } catch {
+            // Whatever it is, it goes.
+        }
         for suffix in ["", "-wal", "-shm"] {
             try? FileManager.default.removeItem(atPath: path + suffix)
         }

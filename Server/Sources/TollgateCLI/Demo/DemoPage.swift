@@ -13,12 +13,14 @@ struct DemoPage: Sendable {
     private let app: DemoApp
     private let world: DemoWorld
     private let template: MustacheTemplate
+    private let presses = Presses()
 
     init(app: DemoApp, world: DemoWorld) throws {
         self.app = app
         self.world = world
         template = try MustacheTemplate(
-            string: String(decoding: PackageResources.demo_mustache, as: UTF8.self))
+            string: String(decoding: PackageResources.demo_mustache, as: UTF8.self)
+        )
     }
 
     func addRoutes(to router: Router<ServerRequestContext>) {
@@ -28,16 +30,21 @@ struct DemoPage: Sendable {
         }
         router.post("/demo/:action") { request, context in
             guard isOurs(request) else {
-                throw HTTPError(.forbidden, message: "This form was not sent by the demo's page.")
+                return Response(
+                    status: .forbidden,
+                    headers: [.contentType: "text/plain; charset=utf-8"],
+                    body: .init(
+                        byteBuffer: ByteBuffer(
+                            string: "This form was not sent by the demo's page.\n"
+                        )
+                    )
+                )
             }
             let action = try context.parameters.require("action")
             let value = request.uri.queryParameters["value"].map(String.init) ?? ""
-            var target = "/demo"
-            do {
-                if let elsewhere = try await act(action, value) { target = elsewhere }
-            } catch {
-                await app.say("\(error)")
-            }
+            let page = request.uri.queryParameters["page"].map(String.init) ?? ""
+            let press = page.isEmpty ? "" : "\(page) \(action) \(value)"
+            let target = await presses.target(of: press) { await self.target(of: action, value) }
             return Response(status: .seeOther, headers: [.location: target])
         }
     }
@@ -48,25 +55,48 @@ struct DemoPage: Sendable {
         return origin == world.serverURL || origin == "http://\(request.head.authority ?? "")"
     }
 
+    /// Does what a button says; where that leads.
+    private func target(of action: String, _ value: String) async -> String {
+        do {
+            return try await act(action, value) ?? "/demo"
+        } catch let error as APIError {
+            await app.say(error.message, isRefusal: true)
+        } catch {
+            await app.say("\(error)", isRefusal: true)
+        }
+        return "/demo"
+    }
+
     /// Does what a button says. Returns where to go, if that is not back to the page.
     private func act(_ action: String, _ value: String) async throws -> String? {
         switch action {
         case "buy":
             try await app.buy(value)
+            let name =
+                world.catalog.products.first { $0.appStoreProductID == value }?.name ?? value
+            await app.say("Bought in the App Store: \(name).")
         case "checkout":
             return try await app.checkout(value).absoluteString
         case "portal":
             return try await app.portal()
         case "cancel":
             try await app.cancel()
+            await app.say("The App Store subscription will not renew. What was paid for stays.")
         case "refund":
             try await app.refund()
+            await app.say("Apple gave the money for the latest purchase back.")
         case "spend":
-            _ = try await app.spend(10)
+            let left = try await app.spend(10)
+            await app.say("10 coins were spent; \(left) are left.")
         case "wait":
-            if let duration = CalendarDuration(iso8601: value) { await app.wait(duration) }
+            guard let duration = CalendarDuration(iso8601: value) else {
+                throw HTTPError(.notFound)
+            }
+            await app.wait(duration)
+            await app.say("Time passed, and both stores did what fell due.")
         case "newcomer":
             try await app.signIn("user-\(UUID().uuidString.prefix(6).lowercased())")
+            await app.say("Somebody new is signed in.")
         default:
             throw HTTPError(.notFound)
         }
@@ -78,77 +108,173 @@ struct DemoPage: Sendable {
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
         ]
+        // Buttons lead on to Checkout, which is Stripe's.
         headers[.contentSecurityPolicy] =
-            "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+            "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+            + "form-action 'self' \(world.stripeURL)"
+        headers[.xContentTypeOptions] = "nosniff"
         return Response(
-            status: .ok, headers: headers,
-            body: .init(byteBuffer: ByteBuffer(string: template.render(content))))
+            status: .ok,
+            headers: headers,
+            body: .init(byteBuffer: ByteBuffer(string: template.render(content)))
+        )
     }
+}
 
+// MARK: - What the page shows
+
+extension DemoPage {
     private struct Content {
-        struct Feature {
-            var name: String
-            var lookupKey: String
-            var isOn: Bool
-            var why: String
-            var facts: [String]
-        }
-
-        struct Offer {
-            var id: String
-            var name: String
-            var price: String
-        }
-
+        /// Marks the buttons of this page, see `Presses`.
+        var page: String
         var user: String
-        var now: String
+        var now: Moment
         var notice: String?
+        var refusal: String?
         var features: [Feature]
         var coins: Int64
-        var debt: Int64
+        var debt: Int64?
         var plans: [Offer]
         var others: [Offer]
         var buttons: [Offer]
+        var reports: [Report]
+        var earlier: Int?
     }
+
+    private struct Feature {
+        var name: String
+        var lookupKey: String
+        var isOn: Bool
+        var why: String
+        var facts: [String]
+        var changes: [String]
+        var hasEvidence: Bool
+    }
+
+    private struct Offer {
+        var page: String
+        var id: String
+        var name: String
+        var price: String
+    }
+
+    private struct Report {
+        var store: String
+        var name: String
+        var meaning: String
+        var when: Moment
+    }
+
+    /// An instant for people, and for machines.
+    private struct Moment {
+        var iso: String
+        var text: String
+
+        init(_ instant: Instant) {
+            iso = instant.description
+            text = "\(iso.dropLast(4).replacingOccurrences(of: "T", with: " ")) UTC"
+        }
+
+        init(_ milliseconds: Int64) {
+            self.init(Instant(milliseconds: milliseconds))
+        }
+    }
+
+    private static let reportsShown = 8
 
     private func content() async throws -> Content {
         let screen = try await app.screen()
-        let active = Set(screen.entitlements.map(\.lookupKey))
-        var features: [Content.Feature] = []
-        for entitlement in world.catalog.entitlements {
-            let explanation = try await app.explain(entitlement.lookupKey)
-            features.append(
-                Content.Feature(
-                    name: entitlement.name, lookupKey: entitlement.lookupKey,
-                    isOn: active.contains(entitlement.lookupKey),
-                    why: explanation.wouldChange.first?.summary ?? "",
-                    facts: explanation.facts.suffix(4).map {
-                        ($0.decides ? "→ " : "") + "\($0.kind): \($0.summary)"
-                    }))
+        let page = UUID().uuidString
+        let reports = screen.reports.prefix(Self.reportsShown).map {
+            Report(store: $0.store, name: $0.name, meaning: $0.meaning, when: Moment($0.instant))
         }
-        func offers(_ kinds: [TollgateCore.Catalog.Product.Kind]) -> [Content.Offer] {
-            world.catalog.products.filter { kinds.contains($0.kind) }.compactMap { product in
-                product.appStoreProductID.map {
-                    Content.Offer(id: $0, name: product.name, price: price(product.price))
-                }
-            }
-        }
+        let earlier = screen.reports.count - reports.count
+        let isRefusal = screen.notice?.isRefusal ?? false
         return Content(
-            user: screen.user, now: screen.now.description, notice: screen.notice,
-            features: features, coins: screen.coins.spendable, debt: screen.coins.debt,
-            plans: offers([.autoRenewable]),
-            others: offers([.nonConsumable, .nonRenewing, .consumable]),
+            page: page,
+            user: screen.user,
+            now: Moment(screen.now),
+            notice: isRefusal ? nil : screen.notice?.text,
+            refusal: isRefusal ? screen.notice?.text : nil,
+            features: try await features(of: screen),
+            coins: screen.coins.spendable,
+            debt: screen.coins.debt > 0 ? screen.coins.debt : nil,
+            plans: offers([.autoRenewable], page),
+            others: offers([.nonConsumable, .nonRenewing, .consumable], page),
             buttons: world.catalog.buyButtons.map { button in
                 let product = world.catalog.product(id: button.product)
-                return Content.Offer(
-                    id: button.id, name: button.callToAction ?? product?.name ?? button.id,
-                    price: price(product?.price))
-            })
+                return Offer(
+                    page: page,
+                    id: button.id,
+                    name: button.callToAction ?? product?.name ?? button.id,
+                    price: price(product?.price)
+                )
+            },
+            reports: reports,
+            earlier: earlier > 0 ? earlier : nil
+        )
+    }
+
+    private func features(of screen: DemoApp.Screen) async throws -> [Feature] {
+        let active = Set(screen.entitlements.map(\.lookupKey))
+        var features: [Feature] = []
+        for entitlement in world.catalog.entitlements {
+            let explanation = try await app.explain(entitlement.lookupKey)
+            let changes = explanation.wouldChange.map(\.summary)
+            let access = screen.access[entitlement.lookupKey]
+            features.append(
+                Feature(
+                    name: entitlement.name,
+                    lookupKey: entitlement.lookupKey,
+                    isOn: active.contains(entitlement.lookupKey),
+                    why: access.map(why) ?? changes.first ?? "",
+                    facts: explanation.facts.suffix(6).map {
+                        ($0.decides ? "decides · " : "") + "\($0.kind): \($0.summary)"
+                    },
+                    changes: access == nil ? Array(changes.dropFirst()) : changes,
+                    hasEvidence: !explanation.facts.isEmpty
+                )
+            )
+        }
+        return features
+    }
+
+    private func why(_ access: API.Entitlement) -> String {
+        let reason =
+            switch access.ground {
+            case .payment: "Paid for"
+            case .renewal: "Its renewal is due and the store's notice may be late; access goes on"
+            case .status: "The store says that it is active"
+            case .grace: "The renewal could not be charged; the store still grants access"
+            case .family: "Shared by a family member"
+            case .grant: "Given, not bought"
+            default: "Active"
+            }
+        let store =
+            switch access.purchase?.prefix(while: { $0 != "/" }) {
+            case "app_store": " in the App Store"
+            case "stripe": " on the web"
+            default: ""
+            }
+        let end = access.until.map { "until \(Moment($0).text)" } ?? "for ever"
+        return access.ground == .payment ? "\(reason)\(store), \(end)." : "\(reason), \(end)."
+    }
+
+    private func offers(
+        _ kinds: [TollgateCore.Catalog.Product.Kind],
+        _ page: String
+    ) -> [Offer] {
+        world.catalog.products.filter { kinds.contains($0.kind) }.compactMap { product in
+            product.appStoreProductID.map {
+                Offer(page: page, id: $0, name: product.name, price: price(product.price))
+            }
+        }
     }
 
     private func price(_ price: TollgateCore.Catalog.Product.Price?) -> String {
         guard let price else { return "" }
         let cents = price.amount % 100
-        return "\(price.currency.uppercased()) \(price.amount / 100).\(cents < 10 ? "0" : "")\(cents)"
+        return
+            "\(price.currency.uppercased()) \(price.amount / 100).\(cents < 10 ? "0" : "")\(cents)"
     }
 }

@@ -29,6 +29,7 @@ struct DemoWorld: Sendable {
     let clock: VirtualClock
     let appStore: SimulatedAppStore
     let stripe: StripeSimulator
+    let stripeClient: Stripe.Client
     let server: RunningServer
     let client: HTTPClient
     let catalog: TollgateCore.Catalog
@@ -37,18 +38,26 @@ struct DemoWorld: Sendable {
 
     /// - Parameter seed: what the stores' ids are drawn from.
     init(
-        addresses: Addresses, database: DatabaseLocation, catalog: TollgateCore.Catalog,
-        seed: UInt64, client: HTTPClient
+        addresses: Addresses,
+        database: DatabaseLocation,
+        catalog: TollgateCore.Catalog,
+        seed: UInt64,
+        client: HTTPClient
     ) async throws {
         // The clock starts at a full second, since Stripe counts nothing finer.
         let clock = VirtualClock(now: SystemClock.now().milliseconds / 1000 * 1000)
         let base = "http://\(addresses.server.host):\(addresses.server.port)"
         let appStore = try SimulatedAppStore(
             configuration: .init(
-                environment: .sandbox, bundleID: Self.bundleID,
+                environment: .sandbox,
+                bundleID: Self.bundleID,
                 products: catalog.products.compactMap(SimulatedAppStore.Product.init),
-                notificationURL: base + "/webhooks/app_store", seed: seed, renewals: .real),
-            clock: clock)
+                notificationURL: base + "/webhooks/app_store",
+                seed: seed,
+                renewals: .real
+            ),
+            clock: clock
+        )
         await clock.join(appStore)
         var settings = StripeSimulator.Configuration()
         settings.secretKey = Self.stripeKey
@@ -60,22 +69,39 @@ struct DemoWorld: Sendable {
         ]
         let stripe = try await StripeSimulator(configuration: settings, clock: clock)
         let verifier = try AppStore.SignedDataVerifier(
-            roots: [Array(appStore.rootDER)], bundleID: Self.bundleID, appAppleID: nil,
-            environments: [.sandbox])
+            roots: [Array(appStore.rootDER)],
+            bundleID: Self.bundleID,
+            appAppleID: nil,
+            environments: [.sandbox]
+        )
+        let stripeClient = Stripe.Client(
+            apiBase: "http://\(addresses.stripe.host):\(addresses.stripe.port)",
+            secretKey: Self.stripeKey,
+            transport: transport(over: client)
+        )
         let server = try await RunningServer(
             configuration: Configuration(
-                secretKey: Self.secretKey, publishableKey: Self.publishableKey, publicURL: base,
+                secretKey: Self.secretKey,
+                publishableKey: Self.publishableKey,
+                publicURL: base,
+                appURL: base + "/demo",
                 stripeWebhookSecrets: [Self.webhookSecret],
-                appleAppIDs: ["TEAMID." + Self.bundleID], defaultEnvironment: .sandbox),
-            database: database, catalog: catalog, appStore: verifier,
-            stripe: Stripe.Client(
-                apiBase: "http://\(addresses.stripe.host):\(addresses.stripe.port)",
-                secretKey: Self.stripeKey, transport: transport(over: client)),
+                appleAppIDs: ["TEAMID." + Self.bundleID],
+                defaultEnvironment: .sandbox
+            ),
+            database: database,
+            catalog: catalog,
+            appStore: verifier,
+            stripe: stripeClient,
             clocks: .init(
-                now: { Instant(milliseconds: await clock.now) }, wall: SystemClock.now))
+                now: { Instant(milliseconds: await clock.now) },
+                wall: SystemClock.now
+            )
+        )
         self.clock = clock
         self.appStore = appStore
         self.stripe = stripe
+        self.stripeClient = stripeClient
         self.server = server
         self.client = client
         self.catalog = catalog
@@ -84,6 +110,7 @@ struct DemoWorld: Sendable {
     }
 
     var serverURL: String { "http://\(addresses.server.host):\(addresses.server.port)" }
+    var stripeURL: String { "http://\(addresses.stripe.host):\(addresses.stripe.port)" }
 
     /// Runs all three until the process is told to stop or `then` returns.
     ///
@@ -94,12 +121,18 @@ struct DemoWorld: Sendable {
     ) async throws {
         let (opened, open) = AsyncStream.makeStream(of: Void.self)
         let stores = [
-            Beside { try await appStore.run(
-                host: addresses.appStore.host, port: addresses.appStore.port
-            ) { _ in open.yield() } },
-            Beside { try await stripe.run(
-                host: addresses.stripe.host, port: addresses.stripe.port
-            ) { _ in open.yield() } },
+            Beside {
+                try await appStore.run(
+                    host: addresses.appStore.host,
+                    port: addresses.appStore.port
+                ) { _ in open.yield() }
+            },
+            Beside {
+                try await stripe.run(
+                    host: addresses.stripe.host,
+                    port: addresses.stripe.port
+                ) { _ in open.yield() }
+            },
         ]
         let story = Beside {
             var count = 0
@@ -145,11 +178,15 @@ extension SimulatedAppStore.Product {
         case .freeSubscription: return nil
         }
         self.init(
-            id: id, kind: kind, price: (product.price?.amount ?? 0) * 10,
+            id: id,
+            kind: kind,
+            price: (product.price?.amount ?? 0) * 10,
             currency: product.price?.currency.uppercased() ?? "USD",
             period: kind == .autoRenewable
                 ? product.duration.flatMap { SimulatedAppStore.Period($0.iso8601) } : nil,
-            subscriptionGroup: product.subscriptionGroup, level: product.level)
+            subscriptionGroup: product.subscriptionGroup,
+            level: product.level
+        )
     }
 }
 
@@ -162,29 +199,17 @@ extension StripeSimulator.Product {
             interval = (product.duration?.years ?? 0) > 0 ? "year" : "month"
         }
         self.init(
-            id: "prod_\(product.id)", name: product.name, features: product.entitlements,
+            id: "prod_\(product.id)",
+            name: product.name,
+            features: product.entitlements,
             prices: product.stripePriceIDs.map {
                 .init(
-                    id: $0, unitAmount: Int(price.amount), currency: price.currency,
-                    interval: interval)
-            })
+                    id: $0,
+                    unitAmount: Int(price.amount),
+                    currency: price.currency,
+                    interval: interval
+                )
+            }
+        )
     }
-}
-
-/// A port that is free now.
-func freePort() throws -> Int {
-    let handle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    guard handle >= 0 else { throw CheckFailed(message: "no socket to be had") }
-    defer { close(handle) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(handle, $0, length) == 0 && getsockname(handle, $0, &length) == 0
-        }
-    }
-    guard isBound else { throw CheckFailed(message: "no free port on 127.0.0.1") }
-    return Int(UInt16(bigEndian: address.sin_port))
 }

@@ -61,6 +61,9 @@ struct SandboxAppStoreCommand: AsyncParsableCommand {
     )
     var ocspURL: String?
 
+    @Flag(help: "Answer calls beyond Apple's rate limits with 429.")
+    var rateLimits = false
+
     func run() async throws {
         let start =
             now ?? state.flatMap(SimulatedAppStore.savedNow)

@@ -11,7 +11,8 @@ struct SandboxStripeCommand: AsyncParsableCommand {
         discussion: """
             Give the printed address to a Stripe library as its API base, with the secret key. \
             The clock stands still until it is advanced: POST /sandbox/clock/advance {"by": ms}.
-            """
+            """,
+        subcommands: [SandboxStripeTriggerCommand.self, SandboxStripeListenCommand.self]
     )
 
     @Option(help: "Where API and pages are served; port 0 takes a free one.")

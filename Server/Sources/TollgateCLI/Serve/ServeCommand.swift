@@ -34,6 +34,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         let address = try ListenAddress(
             Settings.text(listen, "LISTEN") ?? "127.0.0.1:8080", option: "--listen")
+        try ListenAddress.requireFree([(address, "--listen")])
         let location = try DatabaseLocation(
             Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite")
         let catalog = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")

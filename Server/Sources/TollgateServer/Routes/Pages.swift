@@ -10,6 +10,7 @@ internal import TollgateService
 /// The pages that people see: where Checkout returns to, and the portal.
 func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) throws {
     let pages = try Pages()
+    let appURL = tollgate.configuration.appURL
     router.get("/assets/tollgate.css") { _, _ in
         Response.text(
             String(decoding: PackageResources.tollgate_css, as: UTF8.self),
@@ -18,7 +19,9 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
     }
     router.get(APIPath.checkoutRedirectSuccess.route) { request, _ in
         let session = request.uri.queryParameters["session_id"].map(String.init)
-        return pages.page("checkout", await outcome(of: session, tollgate))
+        var page = await outcome(of: session, tollgate)
+        page.appURL = appURL
+        return pages.page("checkout", page)
     }
     router.get(APIPath.checkoutRedirectCancel.route) { _, _ in
         pages.page(
@@ -26,7 +29,8 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
             CheckoutPage(
                 title: "Checkout was cancelled",
                 kind: "cancelled",
-                message: "You were not charged. You can close this page and go back to the app."
+                message: "You were not charged. You can close this page and go back to the app.",
+                appURL: appURL
             )
         )
     }
@@ -34,22 +38,19 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
         let secret = request.uri.queryParameters["session"].map(String.init) ?? ""
         do {
             let session = try await tollgate.session(secret)
-            return pages.page(
-                "portal",
-                PortalPage(
-                    try await tollgate.portal(session),
-                    returnURL: tollgate.wayBack(
-                        request.uri.queryParameters["return_url"].map(String.init)
-                    )
-                )
+            let wayBack = tollgate.wayBack(
+                request.uri.queryParameters["return_url"].map(String.init)
             )
+            let view = try await tollgate.portal(session)
+            return pages.page("portal", PortalPage(view, returnURL: wayBack ?? appURL))
         } catch let refusal as Refusal where refusal.status < 500 {
             return pages.page(
                 "checkout",
                 CheckoutPage(
                     title: "This link has expired",
                     kind: "cancelled",
-                    message: "Open the portal again from the app."
+                    message: "Open the portal again from the app.",
+                    appURL: appURL
                 ),
                 status: .unauthorized
             )
@@ -84,6 +85,17 @@ struct CheckoutPage {
     var title: String
     var kind: String
     var message: String
+    var appURL: String?
+    // Stored, since templates see no computed properties.
+    var isSuccess: Bool
+
+    init(title: String, kind: String, message: String, appURL: String? = nil) {
+        self.title = title
+        self.kind = kind
+        self.message = message
+        self.appURL = appURL
+        isSuccess = kind == "success"
+    }
 }
 
 struct PortalPage {
@@ -93,13 +105,15 @@ struct PortalPage {
         var state: String
         var isActive: Bool
         var isAppStore: Bool
+        /// Whether it gives access for a time, rather than something to use up.
+        var isLasting: Bool
     }
 
     var user: String
     var rows: [Row]
     var isEmpty: Bool
     var coins: Int64
-    var debt: Int64
+    var debt: Int64?
     var stripeURL: String?
     var returnURL: String?
 
@@ -112,12 +126,13 @@ struct PortalPage {
                 store: $0.store == .appStore ? "App Store" : $0.store == .stripe ? "Web" : "Gift",
                 state: $0.state,
                 isActive: $0.isActive,
-                isAppStore: $0.store == .appStore
+                isAppStore: $0.store == .appStore,
+                isLasting: $0.state != "bought"
             )
         }
         isEmpty = rows.isEmpty
         coins = view.coins.spendable
-        debt = view.coins.debt
+        debt = view.coins.debt > 0 ? view.coins.debt : nil
         stripeURL = view.stripePortalURL
     }
 }

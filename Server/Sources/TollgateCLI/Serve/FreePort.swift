@@ -1,0 +1,76 @@
+import Foundation
+
+extension ListenAddress {
+    /// Checks that every one of `addresses` can be listened on now, before anything is begun.
+    ///
+    /// - Throws: `CheckFailed` that names the port and the option to change.
+    static func requireFree(_ addresses: [(address: ListenAddress, option: String)]) throws {
+        var held: [Int32] = []
+        defer { for handle in held { close(handle) } }
+        for (address, option) in addresses where address.port != 0 {
+            do {
+                // Held until all are tried, so that one port given twice is found too.
+                held.append(try listeningSocket(host: address.host, port: address.port))
+            } catch .inUse {
+                throw CheckFailed(
+                    message: "\(option): port \(address.port) on \(address.host) is already in use."
+                        + " Stop what listens there, or choose another port:"
+                        + " \(option) \(address.host):\(address.port % 60_000 + 1000)"
+                )
+            } catch .other {
+                // What else is wrong, the server itself says better.
+            }
+        }
+    }
+}
+
+/// A port that is free now.
+func freePort() throws -> Int {
+    let handle: Int32
+    do {
+        handle = try listeningSocket(host: "127.0.0.1", port: 0)
+    } catch {
+        throw CheckFailed(message: "no free port on 127.0.0.1")
+    }
+    defer { close(handle) }
+    var address = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isKnown = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            getsockname(handle, $0, &length) == 0
+        }
+    }
+    guard isKnown else { throw CheckFailed(message: "no free port on 127.0.0.1") }
+    return Int(UInt16(bigEndian: address.sin_port))
+}
+
+private enum PortError: Error {
+    case inUse, other
+}
+
+/// A socket as the server would open it; the caller closes it.
+private func listeningSocket(host: String, port: Int) throws(PortError) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(clamping: port).bigEndian
+    guard inet_pton(AF_INET, host == "localhost" ? "127.0.0.1" : host, &address.sin_addr) == 1
+    else {
+        throw .other
+    }
+    let handle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard handle >= 0 else { throw .other }
+    // As servers do, or a port whose last connections are still winding down would count as taken.
+    var yes: Int32 = 1
+    setsockopt(handle, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+    let isBound = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(handle, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+    }
+    guard isBound, listen(handle, 1) == 0 else {
+        let reason = errno
+        close(handle)
+        throw reason == EADDRINUSE ? .inUse : .other
+    }
+    return handle
+}

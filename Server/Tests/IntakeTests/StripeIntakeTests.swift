@@ -1,0 +1,328 @@
+import Intake
+import StrictJSON
+import StripeAPI
+import Testing
+import TollgateCore
+
+@Suite("From Stripe's words to facts")
+struct StripeIntakeTests {
+    static let second = Stated(Instant(seconds: 1_790_000_001))
+
+    static func event(_ type: String, _ object: String, livemode: Bool = false) throws
+        -> StoreMessage
+    {
+        let text = """
+            {"id":"evt_1","object":"event","api_version":"\(Stripe.apiVersion)",
+            "created":1790000001,"data":{"object":\(object)},"livemode":\(livemode),
+            "pending_webhooks":1,"request":null,"type":"\(type)"}
+            """
+        return StripeIntake.message(try Stripe.Event(bytes: Array(text.utf8)))
+    }
+
+    static func session(
+        mode: String = "payment",
+        status: String = "complete",
+        payment: String = "paid",
+        intent: String = "\"pi_1\"",
+        subscription: String = "null",
+        items: String = "null",
+        words: String? = nil,
+        reference: String = "\"user_1\""
+    ) -> String {
+        let metadata = words.map { "{\"tollgate_lines\":\"\($0)\"}" } ?? "{}"
+        return """
+            {"id":"cs_1","object":"checkout.session","amount_subtotal":1000,"amount_total":1000,
+            "client_reference_id":\(reference),"created":1790000000,"currency":"usd",
+            "customer":"cus_1","customer_details":null,"customer_email":null,
+            "expires_at":1790086400,"invoice":null,"line_items":\(items),"livemode":false,
+            "metadata":\(metadata),"mode":"\(mode)","payment_intent":\(intent),
+            "payment_link":null,"payment_status":"\(payment)","status":"\(status)",
+            "subscription":\(subscription),"url":null}
+            """
+    }
+
+    static let price = """
+        {"id":"price_pro","object":"price","active":true,"billing_scheme":"per_unit",
+        "created":1790000000,"currency":"usd","livemode":false,"lookup_key":null,"metadata":{},
+        "product":"prod_pro","recurring":{"interval":"month","interval_count":1,"meter":null,
+        "trial_period_days":null,"usage_type":"licensed"},"type":"recurring","unit_amount":999,
+        "unit_amount_decimal":"999"}
+        """
+
+    static func subscription(_ status: String, period: Bool = true, ended: String = "null")
+        -> String
+    {
+        let dates =
+            period
+            ? #""current_period_end":1792592000,"current_period_start":1790000000,"# : ""
+        return """
+            {"id":"sub_1","object":"subscription","billing_cycle_anchor":1790000000,
+            "cancel_at":null,"cancel_at_period_end":true,"canceled_at":null,
+            "collection_method":"charge_automatically","created":1790000000,"currency":"usd",
+            "customer":"cus_1","ended_at":\(ended),"items":{"object":"list","data":[
+            {"id":"si_1","object":"subscription_item","created":1790000000,\(dates)
+            "metadata":{},"price":\(price),"quantity":2,"subscription":"sub_1"}],
+            "has_more":false,"url":"/v1/x"},"latest_invoice":"in_1","livemode":false,
+            "metadata":{},"pause_collection":null,"start_date":1790000000,"status":"\(status)",
+            "test_clock":null,"trial_end":null,"trial_start":null}
+            """
+    }
+
+    static func refund(status: String, intent: String = "\"pi_1\"") -> String {
+        """
+        {"id":"re_1","object":"refund","amount":400,"charge":"ch_1","created":1790000100,
+        "currency":"usd","metadata":{},"payment_intent":\(intent),"reason":null,
+        "status":"\(status)"}
+        """
+    }
+
+    static func fact(_ message: StoreMessage) -> Fact? {
+        if case .facts(let facts, _) = message, facts.count == 1 { facts.first } else { nil }
+    }
+
+    @Test("a completed session is a payment, kept under its payment intent")
+    func payment() throws {
+        let message = try Self.event(
+            "checkout.session.completed",
+            Self.session(words: "price_b:2,price_a:1")
+        )
+        let fact = try #require(Self.fact(message))
+        #expect(fact.purchase == StripeIntake.key("pi_1", livemode: false))
+        #expect(fact.purchase.environment == .sandbox)
+        #expect(fact.source == "evt_1" && fact.stated == Self.second)
+        #expect(
+            fact.statement
+                == .payment(
+                    StripePayment(
+                        session: "cs_1",
+                        status: "complete",
+                        isPaid: true,
+                        customer: "cus_1",
+                        reference: "user_1",
+                        lines: [
+                            .init(price: "price_a", quantity: 1),
+                            .init(price: "price_b", quantity: 2),
+                        ],
+                        amount: 1000,
+                        currency: "usd",
+                        created: Instant(seconds: 1_790_000_000)
+                    )
+                )
+        )
+    }
+
+    @Test("S12: live and test are two worlds")
+    func livemode() throws {
+        let message = try Self.event(
+            "checkout.session.completed",
+            Self.session(),
+            livemode: true
+        )
+        #expect(Self.fact(message)?.purchase.environment == .production)
+    }
+
+    @Test(
+        "an unpaid session is stated as unpaid",
+        arguments: [
+            ("unpaid", false), ("paid", true), ("no_payment_required", true),
+        ]
+    )
+    func paymentStatus(word: String, isPaid: Bool) throws {
+        let message = try Self.event(
+            "checkout.session.completed",
+            Self.session(payment: word)
+        )
+        guard case .payment(let payment)? = Self.fact(message)?.statement else {
+            Issue.record("\(message)")
+            return
+        }
+        #expect(payment.isPaid == isPaid)
+        #expect(payment.lines == nil)
+    }
+
+    @Test(
+        "words of ours that are none of ours name no lines",
+        arguments: [
+            "price_a", "price_a:", "price_a:0", "price_a:-1", "price_a:99999999999999999999", ",",
+            "price_a:1,price_b",
+        ]
+    )
+    func strangeWords(_ words: String) throws {
+        let message = try Self.event("checkout.session.completed", Self.session(words: words))
+        guard case .payment(let payment)? = Self.fact(message)?.statement else {
+            Issue.record("\(message)")
+            return
+        }
+        #expect(payment.lines == nil)
+    }
+
+    @Test("reading a session states its line items, as a read")
+    func reading() throws {
+        let items = """
+            {"object":"list","data":[{"id":"li_1","object":"item","amount_discount":0,
+            "amount_subtotal":1000,"amount_tax":0,"amount_total":1000,"currency":"usd",
+            "description":"x","price":\(Self.price),"quantity":3}],"has_more":false,"url":"/v1/x"}
+            """
+        let session = try Stripe.CheckoutSession(
+            JSON(Array(Self.session(items: items, words: "price_other:9").utf8))
+        )
+        let instant = Instant(seconds: 1_790_000_050)
+        let message = StripeIntake.message(reading: session, at: instant, livemode: false)
+        let fact = try #require(Self.fact(message))
+        #expect(fact.stated == Stated(instant, isRead: true))
+        guard case .payment(let payment) = fact.statement else { return }
+        #expect(payment.lines == [.init(price: "price_pro", quantity: 3)])
+    }
+
+    @Test("a session of a subscription says who bought it")
+    func buyer() throws {
+        let text = Self.session(
+            mode: "subscription",
+            intent: "null",
+            subscription: "\"sub_1\""
+        )
+        let fact = try #require(Self.fact(try Self.event("checkout.session.completed", text)))
+        #expect(fact.purchase.id == "sub_1")
+        #expect(fact.statement == .buyer(StripeBuyer(reference: "user_1")))
+        let anonymous = Self.session(
+            mode: "subscription",
+            intent: "null",
+            subscription: "\"sub_1\"",
+            reference: "null"
+        )
+        guard case .nothing = try Self.event("checkout.session.completed", anonymous) else {
+            Issue.record("it names nobody")
+            return
+        }
+    }
+
+    @Test("a subscription states its items' periods", arguments: ["active", "of_tomorrow"])
+    func subscription(_ status: String) throws {
+        let message = try Self.event(
+            "customer.subscription.updated",
+            Self.subscription(status)
+        )
+        #expect(
+            Self.fact(message)?.statement
+                == .subscription(
+                    StripeSubscription(
+                        status: status,
+                        customer: "cus_1",
+                        items: [
+                            .init(
+                                id: "si_1",
+                                price: "price_pro",
+                                quantity: 2,
+                                start: Instant(seconds: 1_790_000_000),
+                                end: Instant(seconds: 1_792_592_000)
+                            )
+                        ],
+                        cancelsAtPeriodEnd: true
+                    )
+                )
+        )
+    }
+
+    @Test("S2: a deleted subscription is a canceled one, ended when it says")
+    func deleted() throws {
+        let message = try Self.event(
+            "customer.subscription.deleted",
+            Self.subscription("canceled", ended: "1790000500")
+        )
+        guard case .subscription(let subscription)? = Self.fact(message)?.statement else {
+            Issue.record("\(message)")
+            return
+        }
+        #expect(subscription.isFinal)
+        #expect(subscription.endedAt == Instant(seconds: 1_790_000_500))
+    }
+
+    @Test("S14: a subscription in a shape without periods is parked")
+    func withoutPeriods() throws {
+        let message = try Self.event(
+            "customer.subscription.updated",
+            Self.subscription("active", period: false)
+        )
+        guard case .parked = message else {
+            Issue.record("\(message)")
+            return
+        }
+    }
+
+    @Test("refunds and disputes are about the payment that they take back")
+    func takenBack() throws {
+        let refund = try #require(
+            Self.fact(try Self.event("refund.updated", Self.refund(status: "pending")))
+        )
+        #expect(refund.purchase.id == "pi_1")
+        #expect(
+            refund.statement == .refund(StripeRefund(id: "re_1", amount: 400, status: "pending"))
+        )
+        let text = """
+            {"id":"du_1","object":"dispute","amount":1000,"charge":"ch_1","created":1790000200,
+            "currency":"usd","livemode":false,"metadata":{},"payment_intent":"pi_1",
+            "reason":"fraudulent","status":"needs_response"}
+            """
+        let dispute = try #require(Self.fact(try Self.event("charge.dispute.created", text)))
+        #expect(dispute.purchase == refund.purchase)
+        #expect(
+            dispute.statement
+                == .dispute(StripeDispute(id: "du_1", amount: 1000, status: "needs_response"))
+        )
+    }
+
+    @Test("a refund that names no payment is parked")
+    func namelessRefund() throws {
+        let message = try Self.event(
+            "refund.created",
+            Self.refund(status: "succeeded", intent: "null")
+        )
+        guard case .parked = message else {
+            Issue.record("\(message)")
+            return
+        }
+    }
+
+    @Test("only a paid invoice buys anything", arguments: [("paid", true), ("open", false)])
+    func invoice(status: String, isFact: Bool) throws {
+        let text = """
+            {"id":"in_1","object":"invoice","amount_due":999,"amount_paid":999,
+            "amount_remaining":0,"billing_reason":"subscription_cycle","created":1792592000,
+            "currency":"usd","customer":"cus_1","lines":{"object":"list","data":[
+            {"id":"il_1","object":"line_item","amount":999,"currency":"usd","metadata":{},
+            "parent":{"type":"subscription_item_details","invoice_item_details":null,
+            "subscription_item_details":{"invoice_item":null,"proration":false,
+            "subscription":"sub_1","subscription_item":"si_1"}},
+            "period":{"end":1795184000,"start":1792592000},
+            "pricing":{"price_details":{"price":"price_pro","product":"prod_pro"},
+            "type":"price_details","unit_amount_decimal":"999"},"quantity":1}],
+            "has_more":false,"url":"/v1/x"},"livemode":false,"metadata":{},
+            "parent":{"quote_details":null,"subscription_details":{"metadata":{},
+            "subscription":"sub_1"},"type":"subscription_details"},"period_end":1792592000,
+            "period_start":1790000000,"status":"\(status)","subtotal":999,"total":999}
+            """
+        let fact = Self.fact(try Self.event("invoice.paid", text))
+        #expect((fact != nil) == isFact)
+        if isFact {
+            #expect(fact?.purchase.id == "sub_1")
+            guard case .invoice(let invoice)? = fact?.statement else { return }
+            #expect(invoice.lines.map(\.price) == ["price_pro"])
+            #expect(invoice.lines.first?.start == Instant(seconds: 1_792_592_000))
+        }
+    }
+
+    @Test("objects that no record is made of are of no consequence")
+    func nothing() throws {
+        let message = try Self.event("thing.happened", #"{"id":"x_1","object":"thing"}"#)
+        #expect(message == .nothing(reason: "thing.happened"))
+    }
+
+    @Test("an object that cannot be read is parked, not refused")
+    func unreadable() throws {
+        let message = try Self.event("refund.created", #"{"id":"re_1","object":"refund"}"#)
+        guard case .parked = message else {
+            Issue.record("\(message)")
+            return
+        }
+    }
+}

@@ -1,0 +1,359 @@
+"""A newcomer's way through the demo, clicked in a real browser (headless Chromium).
+
+The walk runs without JavaScript, since the pages need none. Pictures of every stage, wide and on a
+phone, light and dark, go to `output/screenshots/`. The executable is found by the environment
+variable TOLLGATE_BIN.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+from playwright.sync_api import Error, expect, sync_playwright
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+OUTPUT = pathlib.Path(os.environ.get("TOLLGATE_TEST_OUTPUT", ROOT / "output")) / "screenshots"
+WIDE = {"width": 1280, "height": 900}
+PHONE = {"width": 375, "height": 812}
+
+
+class Demo:
+    """`tollgate demo` in a process of its own, on free ports and a database of its own."""
+
+    def __init__(self, directory):
+        self.process = subprocess.Popen(
+            [
+                os.environ.get("TOLLGATE_BIN", ROOT / "Server/.build/debug/tollgate"), "demo",
+                "--listen", "127.0.0.1:0", "--app-store-listen", "127.0.0.1:0",
+                "--stripe-listen", "127.0.0.1:0", "--database", f"sqlite:{directory}/demo.sqlite",
+                "--catalog", ROOT / "catalog.yaml",
+            ],
+            stdout=subprocess.PIPE, text=True, cwd=directory,
+        )
+        self.url = None
+        while not self.url:
+            line = self.process.stdout.readline()
+            assert line, "the demo ended before it listened"
+            found = re.search(r"http://\S+/demo", line)
+            self.url = found and found.group()
+
+    def stop(self):
+        self.process.terminate()
+        return self.process.wait(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    demo = Demo(tmp_path_factory.mktemp("demo"))
+    yield demo
+    demo.stop()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    names = ("chromium", "chromium-browser", "google-chrome")
+    executable = next(filter(None, map(shutil.which, names)), None)
+    assert executable, "no Chromium is installed"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=executable,
+            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser):
+    context = browser.new_context(java_script_enabled=False, viewport=WIDE)
+    context.set_default_timeout(20_000)
+    page = context.new_page()
+    page.complaints = []
+    page.on("console", lambda message: page.complaints.append(message.text)
+            if message.type in ("error", "warning") else None)
+    yield page
+    complaints = page.complaints
+    context.close()
+    # A style or a form that the page's own policy forbids would show here.
+    assert complaints == []
+
+
+def picture(page, name):
+    """Takes four pictures of the page; nothing may stick out on a phone."""
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    for device, viewport in (("wide", WIDE), ("phone", PHONE)):
+        page.set_viewport_size(viewport)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= viewport["width"], f"{name} is {width} pixels wide on the {device}"
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.screenshot(path=OUTPUT / f"{name}-{device}-{scheme}.png", full_page=True)
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(WIDE)
+
+
+def press(page, name):
+    page.get_by_role("button", name=name).click()
+
+
+def begin(page, demo):
+    """Opens the demo as somebody who has bought nothing."""
+    page.goto(demo.url)
+    press(page, "Sign in as somebody new")
+    expect(page.get_by_role("status")).to_have_text("Somebody new is signed in.")
+    expect_locked(page)
+    expect_coins(page, 0)
+
+
+def expect_unlocked(page, feature="pro"):
+    expect(page.locator(f"#feature-{feature} .badge")).to_have_text("unlocked")
+
+
+def expect_locked(page, feature="pro"):
+    expect(page.locator(f"#feature-{feature} .badge")).to_have_text("locked")
+
+
+def expect_coins(page, count):
+    expect(page.locator("#coins")).to_have_text(str(count))
+
+
+def expect_report(page, name):
+    """The newest thing that a store reported."""
+    expect(page.locator("#latest li").first).to_contain_text(name)
+
+
+def pay(page, card):
+    page.get_by_label("Email").fill("reader@example.com")
+    page.get_by_label("Card number").fill(card)
+    page.get_by_label("Expiry").fill("12 / 40")
+    page.get_by_label("CVC").fill("123")
+    page.get_by_label("Cardholder name").fill("A Reader")
+    page.get_by_role("button", name=re.compile("^(Pay|Subscribe)")).click()
+
+
+def test_a_subscription_opens_a_feature_renews_and_lapses(page, demo):
+    begin(page, demo)
+    picture(page, "01-locked")
+
+    press(page, "Subscribe: Pro, monthly")
+    expect_unlocked(page)
+    expect_locked(page, "archive")
+    expect_report(page, "SUBSCRIBED")
+    expect(page.locator("#feature-pro .why")).to_contain_text("Paid for in the App Store, until")
+    page.get_by_text("Why? The facts about Pro features").click()
+    expect(page.locator("#feature-pro .facts")).to_contain_text("decides")
+    picture(page, "02-subscribed")
+
+    paid_until = page.locator("#feature-pro .why").text_content()
+    press(page, "+1 month")
+    expect_unlocked(page)
+    expect_report(page, "DID_RENEW")
+    expect(page.locator("#feature-pro .why")).not_to_have_text(paid_until)
+    picture(page, "03-renewed")
+
+    press(page, "Cancel the subscription")
+    expect_unlocked(page)
+    expect_report(page, "AUTO_RENEW_DISABLED")
+    press(page, "+1 month")
+    press(page, "+1 day")
+    expect_locked(page)
+    expect_report(page, "EXPIRED")
+    picture(page, "04-lapsed")
+
+
+def test_coins_are_bought_at_checkout_and_spent(page, demo):
+    begin(page, demo)
+    press(page, "Buy 100 coins USD 10.00")
+    expect(page.get_by_role("heading", name="Pay with card")).to_be_visible()
+    picture(page, "05-checkout")
+
+    pay(page, "4000 0000 0000 0002")
+    expect(page.get_by_role("alert")).to_have_text("Your card was declined.")
+    picture(page, "06-declined")
+
+    pay(page, "4242 4242 4242 4242")
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    picture(page, "07-thank-you")
+
+    page.get_by_role("link", name="Back to the app").click()
+    expect_coins(page, 100)
+    expect_report(page, "checkout.session.completed")
+    press(page, "Spend 10 coins")
+    expect_coins(page, 90)
+    picture(page, "08-coins")
+
+
+def test_a_checkout_that_is_given_up_leads_back(page, demo):
+    begin(page, demo)
+    press(page, "Buy 100 coins USD 10.00")
+    page.get_by_role("link", name="Back").click()
+    expect(page.get_by_role("heading", name="Checkout was cancelled")).to_be_visible()
+    picture(page, "09-cancelled")
+    page.get_by_role("link", name="Back to the app").click()
+    expect_coins(page, 0)
+
+
+def test_a_subscription_on_the_web_opens_the_same_feature(page, demo):
+    begin(page, demo)
+    press(page, re.compile("^Subscribe USD"))
+    pay(page, "4242 4242 4242 4242")
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    page.get_by_role("link", name="Back to the app").click()
+    expect_unlocked(page)
+    expect(page.locator("#feature-pro .why")).to_contain_text("Paid for on the web, until")
+    press(page, "+1 month")
+    press(page, "+1 day")
+    expect_unlocked(page)
+    expect(page.locator("#latest")).to_contain_text("invoice.paid")
+
+
+def test_a_refund_ends_access_and_takes_the_coins_back(page, demo):
+    begin(page, demo)
+    press(page, "Subscribe: Pro, yearly")
+    expect_unlocked(page)
+    expect_unlocked(page, "archive")
+    expect_coins(page, 50)
+    press(page, "Spend 10 coins")
+    press(page, "Refund the latest purchase")
+    expect_locked(page)
+    expect_locked(page, "archive")
+    expect_report(page, "REFUND")
+    expect(page.get_by_text("10 are owed")).to_be_visible()
+    picture(page, "10-refunded")
+
+
+def test_the_portal_shows_what_was_bought_in_either_store(page, demo):
+    begin(page, demo)
+    press(page, "Open the customer portal")
+    expect(page.get_by_text("You have not bought anything yet.")).to_be_visible()
+    picture(page, "11-portal-empty")
+    page.get_by_role("link", name="Back to the app").click()
+
+    press(page, "Subscribe: Pro, monthly")
+    press(page, "Buy 100 coins USD 10.00")
+    pay(page, "4242 4242 4242 4242")
+    page.get_by_role("link", name="Back to the app").click()
+    expect_coins(page, 100)
+    press(page, "Open the customer portal")
+    expect(page.get_by_role("heading", name="Your purchases")).to_be_visible()
+    expect(page.get_by_text("Pro, monthly")).to_be_visible()
+    expect(page.get_by_text("100 coins")).to_be_visible()
+    picture(page, "12-portal")
+
+    page.get_by_role("link", name="Manage web purchases").click()
+    expect(page.get_by_role("link", name="Return to the app")).to_be_visible()
+    picture(page, "13-stripe-portal")
+    page.get_by_role("link", name="Return to the app").click()
+    expect_unlocked(page)
+
+
+def test_somebody_new_has_nothing(page, demo):
+    begin(page, demo)
+    press(page, "Subscribe: Pro, yearly")
+    expect_unlocked(page)
+    first = page.locator("#user").text_content()
+    press(page, "Sign in as somebody new")
+    expect(page.locator("#user")).not_to_have_text(first)
+    expect_locked(page)
+    expect_locked(page, "archive")
+    expect_coins(page, 0)
+    expect(page.get_by_text("Nothing yet. Buy something.")).to_be_visible()
+
+
+def test_a_double_click_buys_once(page, demo):
+    begin(page, demo)
+    page.get_by_role("button", name="100 coins USD 10.00", exact=True).dblclick()
+    expect_coins(page, 100)
+    # Both requests have been answered once the page is asked for again.
+    page.goto(demo.url)
+    expect_coins(page, 100)
+    expect(page.locator("#latest li")).to_have_count(1)
+
+
+def test_a_wish_that_cannot_be_met_is_answered_in_a_sentence(page, demo):
+    begin(page, demo)
+    press(page, "Spend 10 coins")
+    expect(page.get_by_role("alert")).to_have_text(
+        "The customer has 0 coins to spend; 10 are missing.")
+    press(page, "Cancel the subscription")
+    expect(page.get_by_role("alert")).to_have_text(
+        "There is no App Store subscription to cancel.")
+    press(page, "Refund the latest purchase")
+    expect(page.get_by_role("alert")).to_have_text(
+        "There is no App Store purchase left to refund.")
+    picture(page, "14-refusal")
+
+
+def test_the_demo_is_reached_by_keyboard(page, demo):
+    begin(page, demo)
+    buttons = page.get_by_role("button")
+    names = [buttons.nth(index).inner_text() for index in range(buttons.count())]
+    reached = []
+    for _ in names:
+        page.keyboard.press("Tab")
+        focused = page.locator("button:focus")
+        reached.append(focused.inner_text())
+        assert focused.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
+    assert reached == names
+    page.get_by_role("button", name="Subscribe: Pro, monthly").focus()
+    page.keyboard.press("Enter")
+    expect_unlocked(page)
+
+
+def test_no_page_has_a_serious_accessibility_problem(browser, demo):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    problems = []
+
+    def examine(page, name):
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            for violation in axe.run(page).response["violations"]:
+                if violation["impact"] in ("serious", "critical"):
+                    targets = [node["target"] for node in violation["nodes"]]
+                    problems.append((name, scheme, violation["id"], targets))
+
+    context = browser.new_context(viewport=WIDE, reduced_motion="reduce")
+    page = context.new_page()
+    begin(page, demo)
+    press(page, "Subscribe: Pro, monthly")
+    page.get_by_text("Why? The facts about Pro features").click()
+    examine(page, "demo")
+    press(page, "Spend 10 coins")
+    examine(page, "demo, refused")
+    press(page, "Buy 100 coins USD 10.00")
+    examine(page, "checkout")
+    pay(page, "4000 0000 0000 0002")
+    expect(page.get_by_role("alert")).to_be_visible()
+    examine(page, "checkout, declined")
+    pay(page, "4242 4242 4242 4242")
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    examine(page, "thank you")
+    page.get_by_role("link", name="Back to the app").click()
+    press(page, "Open the customer portal")
+    expect(page.get_by_role("heading", name="Your purchases")).to_be_visible()
+    examine(page, "portal")
+    page.get_by_role("link", name="Manage web purchases").click()
+    examine(page, "Stripe's portal")
+    context.close()
+    assert problems == []
+
+
+def test_another_site_cannot_press_the_buttons(browser, demo):
+    context = browser.new_context()
+    page = context.new_page()
+    begin(page, demo)
+    user = page.locator("#user").text_content()
+    page.goto("data:text/html,<form method=post action='%s/newcomer'><button>Win</button></form>"
+              % demo.url)
+    press(page, "Win")
+    expect(page.get_by_text("This form was not sent by the demo's page.")).to_be_visible()
+    page.goto(demo.url)
+    expect(page.locator("#user")).to_have_text(user)
+    with pytest.raises(Error):
+        # Nor can it show the page inside its own, where clicks could be stolen.
+        page.set_content(f"<iframe id=inner src='{demo.url}'></iframe>")
+        page.frame_locator("#inner").locator("#user").wait_for(timeout=1000)
+    context.close()
