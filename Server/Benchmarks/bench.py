@@ -406,6 +406,8 @@ def main() -> int:
           f"{noise['work_spread_percent']} % of the median); a flush {noise['flush_ms_median']} ms "
           f"(p99 {noise['flush_ms_p99']} ms); others used {100 * results['others_busy']:.0f} % of the "
           f"cores at the start. Load generator and server share the cores.")
+    if results["others_busy"] > 0.2 or noise["work_spread_percent"] > 30:
+        print("THE MACHINE WAS NOT QUIET: these figures show that the benchmark runs, and little else.")
     for problem in results.get("problems", []):
         print(f"Not measured: {problem}")
     print(f"{results['seconds']:.0f} s; {output}")
