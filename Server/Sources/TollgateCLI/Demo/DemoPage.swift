@@ -222,21 +222,34 @@ extension DemoPage {
             let explanation = try await app.explain(entitlement.lookupKey)
             let changes = explanation.wouldChange.map(\.summary)
             let access = screen.access[entitlement.lookupKey]
+            // Beside a new purchase, that which ended could be revived.
+            let hasEnded = access == nil && changes.count > 1
             features.append(
                 Feature(
                     name: entitlement.name,
                     lookupKey: entitlement.lookupKey,
                     isOn: active.contains(entitlement.lookupKey),
-                    why: access.map(why) ?? changes.first ?? "",
+                    why: access.map(why)
+                        ?? (hasEnded ? changes[0] : offered(entitlement.lookupKey)),
                     facts: explanation.facts.suffix(6).map {
                         ($0.decides ? "decides · " : "") + "\($0.kind): \($0.summary)"
                     },
-                    changes: access == nil ? Array(changes.dropFirst()) : changes,
+                    changes: hasEnded ? Array(changes.dropFirst()) : changes,
                     hasEvidence: !explanation.facts.isEmpty
                 )
             )
         }
         return features
+    }
+
+    private func offered(_ lookupKey: String) -> String {
+        let names = world.catalog.products
+            .filter { $0.entitlements.contains(lookupKey) && $0.kind != .freeSubscription }
+            .map { "“\($0.name)”" }
+        guard let last = names.last, names.count > 1 else {
+            return names.first.map { "\($0) would unlock it." } ?? ""
+        }
+        return "\(names.dropLast().joined(separator: ", ")) or \(last) would unlock it."
     }
 
     private func why(_ access: API.Entitlement) -> String {

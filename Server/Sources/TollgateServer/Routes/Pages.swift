@@ -86,15 +86,20 @@ struct CheckoutPage {
     var kind: String
     var message: String
     var appURL: String?
-    // Stored, since templates see no computed properties.
-    var isSuccess: Bool
+    /// What is drawn above the title: a check, a dash, or the hands of a clock.
+    private var mark: String
 
     init(title: String, kind: String, message: String, appURL: String? = nil) {
         self.title = title
         self.kind = kind
         self.message = message
         self.appURL = appURL
-        isSuccess = kind == "success"
+        mark =
+            switch kind {
+            case "success": "M17 29l8 8 15-17"
+            case "cancelled": "M19 28h18"
+            default: "M28 17v13l8 5"
+            }
     }
 }
 

@@ -1,0 +1,186 @@
+"""How `tollgate demo` and `tollgate serve` start, refuse to start, and end.
+
+The executable is found by the environment variable TOLLGATE_BIN.
+"""
+
+import http.client
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+TOLLGATE = os.environ.get("TOLLGATE_BIN", str(ROOT / "Server/.build/debug/tollgate"))
+CATALOG = str(ROOT / "catalog.yaml")
+KEYS = {"TOLLGATE_SECRET_KEY": "sk_test_start", "TOLLGATE_PUBLISHABLE_KEY": "pk_test_start"}
+
+
+def environment(**more):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
+    return {**kept, **more}
+
+
+def refusal(directory, *arguments):
+    """Exit code and standard error of a command that ends by itself."""
+    ended = subprocess.run(
+        [TOLLGATE, *arguments], cwd=directory, env=environment(**KEYS), text=True,
+        capture_output=True, timeout=60)
+    return ended.returncode, ended.stderr
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def taken():
+    """A port on which somebody else listens."""
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        yield other.getsockname()[1]
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Starts a command; whatever still runs afterwards is ended."""
+    started = []
+
+    def start(*arguments, **variables):
+        process = subprocess.Popen(
+            [TOLLGATE, *arguments], cwd=tmp_path, env=environment(**KEYS, **variables), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def address(process):
+    """Where the process says that it listens."""
+    for line in process.stdout:
+        found = re.search(r"(?:listening on|the app +)\s*http://127\.0\.0\.1:(\d+)", line)
+        if found:
+            return int(found.group(1))
+    raise AssertionError(f"it ended before it listened: {process.stderr.read()}")
+
+
+def ask(port, path):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("GET", path)
+    response = connection.getresponse()
+    response.read()
+    return connection, response.status
+
+
+def demo(*more):
+    return ("demo", "--listen", "127.0.0.1:0", "--app-store-listen", "127.0.0.1:0",
+            "--stripe-listen", "127.0.0.1:0", "--catalog", CATALOG, *more)
+
+
+@pytest.mark.parametrize("option", ["--listen", "--app-store-listen", "--stripe-listen"])
+def test_a_port_in_use_is_named_with_its_option(tmp_path, taken, option):
+    arguments = list(demo())
+    arguments[arguments.index(option) + 1] = f"127.0.0.1:{taken}"
+    code, complaint = refusal(tmp_path, *arguments)
+    assert code == 1
+    assert complaint.startswith(
+        f"{option}: port {taken} on 127.0.0.1 is already in use. "), complaint
+    assert len(complaint.splitlines()) == 1
+    assert not (tmp_path / ".tollgate").exists(), "nothing is begun before that is known"
+
+
+def test_one_port_for_two_is_noticed(tmp_path):
+    arguments = list(demo())
+    port = free_port()
+    for option in ("--listen", "--stripe-listen"):
+        arguments[arguments.index(option) + 1] = f"127.0.0.1:{port}"
+    code, complaint = refusal(tmp_path, *arguments)
+    assert code == 1
+    assert complaint.startswith(f"--stripe-listen: port {port} ")
+
+
+def test_serve_names_the_port_in_use(tmp_path, taken):
+    code, complaint = refusal(
+        tmp_path, "serve", "--listen", f"127.0.0.1:{taken}", "--catalog", CATALOG)
+    assert code == 1
+    assert complaint.startswith(f"--listen: port {taken} on 127.0.0.1 is already in use. ")
+
+
+def test_a_catalog_that_is_not_there_is_named(tmp_path):
+    arguments = list(demo())
+    arguments[arguments.index(CATALOG)] = "nowhere.yaml"
+    code, complaint = refusal(tmp_path, *arguments)
+    assert code == 1
+    assert complaint.startswith("nowhere.yaml: cannot be read: ")
+    assert len(complaint.splitlines()) == 1
+
+
+def test_a_second_demo_does_not_take_the_database_of_the_first(tmp_path, start):
+    first = start(*demo())
+    port = address(first)
+    code, complaint = refusal(tmp_path, *demo())
+    assert code == 1
+    assert f"is in use by another server (process {first.pid})" in complaint
+    _, status = ask(port, "/demo")
+    assert status == 200
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_the_demo_ends_in_order_when_told_to(start, number):
+    process = start(*demo())
+    # A browser keeps its connection; that must not keep the demo.
+    connection, status = ask(address(process), "/demo")
+    assert status == 200
+    told = time.monotonic()
+    process.send_signal(number)
+    assert process.wait(timeout=20) == 0
+    assert time.monotonic() - told < 2
+    connection.close()
+    assert process.stderr.read() == ""
+
+
+def first_answer(process, port, began):
+    """Seconds from `began` to the first answered request."""
+    while True:
+        assert process.poll() is None, process.stderr.read()
+        try:
+            connection, status = ask(port, "/healthz")
+        except ConnectionRefusedError:
+            time.sleep(0.002)
+            continue
+        connection.close()
+        assert status == 200
+        return time.monotonic() - began
+
+
+@pytest.mark.parametrize("command", ["serve", "demo"])
+def test_a_warm_start_answers_within_a_second(start, tmp_path, command):
+    seconds = []
+    for _ in range(4):
+        port = free_port()
+        arguments = {
+            "serve": ("serve", "--listen", f"127.0.0.1:{port}", "--catalog", CATALOG),
+            "demo": tuple(demo()),
+        }[command]
+        arguments = list(arguments) + ["--database", f"sqlite:{tmp_path}/warm.sqlite"]
+        arguments[arguments.index("--listen") + 1] = f"127.0.0.1:{port}"
+        began = time.monotonic()
+        process = start(*arguments)
+        seconds.append(first_answer(process, port, began))
+        process.terminate()
+        assert process.wait(timeout=20) == 0
+    # The first start makes the database. Of the others the best counts: the machine is shared.
+    print(f"tollgate {command}: first answer after", [round(second, 3) for second in seconds])
+    assert min(seconds[1:]) < 1
