@@ -17,6 +17,8 @@ let package = Package(
         .target(name: "BillingSDK", dependencies: ["TollgateAPI", "TollgateCore"]),
         .testTarget(name: "TollgateCoreTests", dependencies: ["TollgateCore"]),
         .testTarget(
-            name: "BillingSDKTests", dependencies: ["BillingSDK", "TollgateAPI", "TollgateCore"]),
+            name: "BillingSDKTests",
+            dependencies: ["BillingSDK", "TollgateAPI", "TollgateCore"]
+        ),
     ]
 )

@@ -42,7 +42,8 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
-            ]),
+            ]
+        ),
         .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON"]),
         .testTarget(
             name: "AppStoreAPITests",
@@ -52,24 +53,31 @@ let package = Package(
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
-            ]),
+            ]
+        ),
         .target(
             name: "StripeAPI",
-            dependencies: ["StrictJSON", .product(name: "Crypto", package: "swift-crypto")]),
+            dependencies: ["StrictJSON", .product(name: "Crypto", package: "swift-crypto")]
+        ),
 
         // MARK: - From a store's words to ours, and where they are kept
         .target(name: "Intake", dependencies: ["AppStoreAPI", "StripeAPI", .core]),
         .target(
-            name: "Storage", dependencies: [.core, .product(name: "Crypto", package: "swift-crypto")]),
+            name: "Storage",
+            dependencies: [.core, .product(name: "Crypto", package: "swift-crypto")]
+        ),
         .target(
             name: "StorageSQLite",
             dependencies: [
                 "Storage", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ]),
+            ]
+        ),
         .systemLibrary(
-            name: "CLibPQ", pkgConfig: "libpq",
-            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+            name: "CLibPQ",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
         .target(name: "StoragePostgres", dependencies: ["CLibPQ", "Storage"]),
 
         // MARK: - The application
@@ -80,7 +88,8 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
-            ]),
+            ]
+        ),
         .target(
             name: "TollgateServer",
             dependencies: [
@@ -93,7 +102,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            resources: [.embedInCode("Pages")]),
+            resources: [.embedInCode("Pages")]
+        ),
 
         // MARK: - The sandbox: shares no code with our reading of the stores
         .target(name: "SandboxClock"),
@@ -109,7 +119,8 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
-            ]),
+            ]
+        ),
         .target(
             name: "StripeSimulator",
             dependencies: [
@@ -122,7 +133,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
-            resources: [.embedInCode("Pages")]),
+            resources: [.embedInCode("Pages")]
+        ),
 
         .testTarget(
             name: "AppStoreSimulatorTests",
@@ -133,7 +145,8 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-            ]),
+            ]
+        ),
         .testTarget(
             name: "StripeSimulatorTests",
             dependencies: [
@@ -143,7 +156,8 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-            ]),
+            ]
+        ),
 
         // MARK: - The command line, the only place that picks a driver
         .executableTarget(
@@ -165,28 +179,34 @@ let package = Package(
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            resources: [.embedInCode("Pages")]),
+            resources: [.embedInCode("Pages")]
+        ),
 
         // MARK: - Tests
         .target(
             name: "TollgateTesting",
-            dependencies: ["CLibPQ", "Storage", "StoragePostgres", "StorageSQLite"]),
+            dependencies: ["CLibPQ", "Storage", "StoragePostgres", "StorageSQLite"]
+        ),
         .testTarget(
             name: "StorageTests",
-            dependencies: ["Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting"]),
+            dependencies: ["Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting"]
+        ),
         .testTarget(
             name: "StripeAPITests",
             dependencies: [
                 "StrictJSON", "StripeAPI", .product(name: "Crypto", package: "swift-crypto"),
-            ]),
+            ]
+        ),
         .testTarget(
             name: "RecordTests",
             dependencies: [
                 "Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting", .core,
-            ]),
+            ]
+        ),
         .testTarget(
             name: "IntakeTests",
-            dependencies: ["AppStoreAPI", "Intake", "StrictJSON", "StripeAPI", .core]),
+            dependencies: ["AppStoreAPI", "Intake", "StrictJSON", "StripeAPI", .core]
+        ),
         .testTarget(
             name: "TollgateServerTests",
             dependencies: [
@@ -198,7 +218,8 @@ let package = Package(
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-            ]),
+            ]
+        ),
         .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .core]),
     ]
 )

@@ -1,4 +1,6 @@
-/// A point in time: UNIX milliseconds, as the stores state them. `Date` appears only at the edges.
+/// A point in time: UNIX milliseconds, as the stores state them.
+///
+/// `Date` appears only at the edges.
 public struct Instant: Hashable, Comparable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public var milliseconds: Int64
@@ -22,7 +24,8 @@ public struct Instant: Hashable, Comparable, Sendable {
     public func advanced(by milliseconds: Int64) -> Instant {
         let (value, overflow) = self.milliseconds.addingReportingOverflow(milliseconds)
         return Instant(
-            milliseconds: overflow ? (milliseconds < 0 ? .min : .max) : value)
+            milliseconds: overflow ? (milliseconds < 0 ? .min : .max) : value
+        )
     }
 }
 

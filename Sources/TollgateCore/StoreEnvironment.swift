@@ -1,4 +1,6 @@
-/// Which of a store's two worlds a purchase was made in. Records of the two never mix (RULES §9).
+/// Which of a store's two worlds a purchase was made in.
+///
+/// Records of the two never mix (RULES §9).
 public enum StoreEnvironment: String, Codable, Hashable, Sendable, CaseIterable {
     case production
     case sandbox
@@ -12,7 +14,9 @@ public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
 }
 
 /// One thing a store sells, by the store's own name for it: an App Store product id or a Stripe
-/// price id. Which catalog product it is, the catalog of the day decides.
+/// price id.
+///
+/// Which catalog product it is, the catalog of the day decides.
 public struct StoreProduct: Hashable, Comparable, Codable, Sendable {
     public var store: Store
     /// `com.example.app.pro.monthly`, `price_1Q…`; for `tollgate`, a lookup key.

@@ -3,7 +3,11 @@ extension SimulatedAppStore {
         let customer = try world.customer(transaction.customer)
         return try signer.sign(
             TransactionPayload(
-                transaction, customer: customer, in: world, signedDate: max(now, lastSigned))
+                transaction,
+                customer: customer,
+                in: world,
+                signedDate: max(now, lastSigned)
+            )
         )
     }
 
@@ -11,7 +15,11 @@ extension SimulatedAppStore {
         let customer = try world.customer(subscription.customer)
         return try signer.sign(
             RenewalInfoPayload(
-                subscription, customer: customer, in: world, signedDate: max(now, lastSigned))
+                subscription,
+                customer: customer,
+                in: world,
+                signedDate: max(now, lastSigned)
+            )
         )
     }
 

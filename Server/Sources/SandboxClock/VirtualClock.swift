@@ -23,13 +23,16 @@ public actor VirtualClock {
         self.now = now
     }
 
-    /// Lets `participant` act in every later advance. Of two things due at one instant, the one
-    /// whose participant joined first is done first.
+    /// Lets `participant` act in every later advance.
+    ///
+    /// Of two things due at one instant, the one whose participant joined first is done first.
     public func join(_ participant: any Participant) {
         participants.append(participant)
     }
 
-    /// Moves the present to `target`, never backwards. Advances that overlap run one after another.
+    /// Moves the present to `target`, never backwards.
+    ///
+    /// Advances that overlap run one after another.
     public func advance(to target: Int64) async {
         while isAdvancing {
             await withCheckedContinuation { waiting.append($0) }

@@ -13,7 +13,8 @@ struct TollgateCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, DemoCommand.self, SandboxCommand.self, VerifyCommand.self,
             ExplainCommand.self, RebuildCommand.self, CatalogCommand.self,
-        ])
+        ]
+    )
 
     static func main() async {
         do {
@@ -45,7 +46,8 @@ struct SandboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sandbox",
         abstract: "Play the App Store or Stripe on this machine, for any project.",
-        subcommands: [SandboxAppStoreCommand.self, SandboxStripeCommand.self])
+        subcommands: [SandboxAppStoreCommand.self, SandboxStripeCommand.self]
+    )
 }
 
 /// A check that did not come true: exit code 1, after this sentence.

@@ -130,7 +130,9 @@ enum Credentials {
     }
 
     /// The customer whom a path names, if this key may see them: any for the secret key, its own
-    /// for a session. Another's is as if it were not there.
+    /// for a session.
+    ///
+    /// Another's is as if it were not there.
     func customer(_ id: String, _ component: CustomerSession.Component?) throws -> String {
         if case .secret = self { return id }
         let session = try requireSessionUnlessSecret()

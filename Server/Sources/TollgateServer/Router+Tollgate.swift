@@ -3,7 +3,9 @@ public import Hummingbird
 internal import TollgateAPI
 public import TollgateService
 
-/// Every route of the server. Others, such as the demo's page, may be added to it.
+/// Every route of the server.
+///
+/// Others, such as the demo's page, may be added to it.
 public func buildRouter(_ tollgate: Tollgate) throws -> Router<ServerRequestContext> {
     // The routes are laid out once without middleware, so that a refusal can name the methods
     // that an address does take.

@@ -1,6 +1,8 @@
 public import TollgateCore
 
-/// What a server is told about itself. Every value has an option and an environment variable.
+/// What a server is told about itself.
+///
+/// Every value has an option and an environment variable.
 public struct Configuration: Sendable {
     /// The app's backend speaks with this key.
     public var secretKey: String

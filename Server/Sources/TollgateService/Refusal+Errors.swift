@@ -6,8 +6,9 @@ internal import StripeAPI
 internal import TollgateAPI
 
 extension Refusal {
-    /// What a caller is told of `error`. An error that is nobody's fault but ours says no more
-    /// than that; the log says the rest.
+    /// What a caller is told of `error`.
+    ///
+    /// An error that is nobody's fault but ours says no more than that; the log says the rest.
     public init(telling error: any Error) {
         switch error {
         case let refusal as Refusal:

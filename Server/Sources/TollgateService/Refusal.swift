@@ -1,7 +1,8 @@
 public import TollgateAPI
 
-/// An answer other than yes: what the caller got wrong, or what is out of order here. It becomes
-/// an HTTP answer in one place, `TollgateServer/ErrorResponse.swift`.
+/// An answer other than yes: what the caller got wrong, or what is out of order here.
+///
+/// It becomes an HTTP answer in one place, `TollgateServer/ErrorResponse.swift`.
 public struct Refusal: Error, Hashable, Sendable {
     /// The HTTP status.
     public var status: Int

@@ -8,7 +8,9 @@ public import TollgateCore
 public struct Tollgate: Sendable {
     /// The two clocks, which must not be one (RULES §14).
     public struct Clocks: Sendable {
-        /// The stores' time: evaluation, freshness of signed dates. Virtual in the sandbox.
+        /// The stores' time: evaluation, freshness of signed dates.
+        ///
+        /// Virtual in the sandbox.
         public var now: @Sendable () async -> Instant
         /// Real time: sessions, the tolerance of signatures, the end of signed answers.
         public var wall: @Sendable () -> Instant
@@ -71,9 +73,18 @@ extension Tollgate {
     public init(reading store: RecordStore, now: @escaping @Sendable () -> Instant) {
         self.init(
             configuration: Configuration(
-                secretKey: "", publishableKey: "", publicURL: "", defaultEnvironment: .sandbox),
-            store: store, appStore: nil, stripe: nil,
-            clocks: Clocks(now: { now() }, wall: now), randomBytes: { Array(repeating: 0, count: $0) },
-            signer: AnswerSigner(), logger: Logger(label: "tollgate"))
+                secretKey: "",
+                publishableKey: "",
+                publicURL: "",
+                defaultEnvironment: .sandbox
+            ),
+            store: store,
+            appStore: nil,
+            stripe: nil,
+            clocks: Clocks(now: { now() }, wall: now),
+            randomBytes: { Array(repeating: 0, count: $0) },
+            signer: AnswerSigner(),
+            logger: Logger(label: "tollgate")
+        )
     }
 }

@@ -56,7 +56,9 @@ extension Catalog {
         }
     }
 
-    /// The entitlements that a store's product grants today. A staff grant names its own.
+    /// The entitlements that a store's product grants today.
+    ///
+    /// A staff grant names its own.
     public func lookupKeys(of storeProduct: StoreProduct) -> [String] {
         storeProduct.store == .tollgate
             ? [storeProduct.id] : product(storeProduct)?.entitlements ?? []

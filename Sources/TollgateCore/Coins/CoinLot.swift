@@ -1,4 +1,5 @@
 /// Coins that one paid thing brought: a credit and the share of it that was taken back since.
+///
 /// Both are functions of the purchase's record, so a lot is a fact, not an event (RULES §6).
 public struct CoinLot: Hashable, Codable, Sendable {
     /// The period or payment it came from; unique within its purchase.
@@ -9,7 +10,11 @@ public struct CoinLot: Hashable, Codable, Sendable {
     public var credited: Instant
 
     public init(
-        id: String, owner: HolderNames, credit: Int64, clawed: Int64, credited: Instant
+        id: String,
+        owner: HolderNames,
+        credit: Int64,
+        clawed: Int64,
+        credited: Instant
     ) {
         self.id = id
         self.owner = owner
@@ -28,7 +33,9 @@ extension Holder: Codable {
         let text = try container.decode(String.self)
         guard let holder = Holder(canonical: text) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "not a holder")
+                in: container,
+                debugDescription: "not a holder"
+            )
         }
         self = holder
     }

@@ -1,7 +1,9 @@
 extension Purchase {
     /// The coins of an App Store period, once per period whatever its transaction ids.
     func credit(
-        _ record: PeriodRecord, to owner: HolderNames, in history: CatalogHistory,
+        _ record: PeriodRecord,
+        to owner: HolderNames,
+        in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
         let period = record.period
@@ -15,29 +17,49 @@ extension Purchase {
         }
         evaluation.lots.append(
             CoinLot(
-                id: period.id, owner: owner, credit: credit, clawed: clawed, credited: period.start))
+                id: period.id,
+                owner: owner,
+                credit: credit,
+                clawed: clawed,
+                credited: period.start
+            )
+        )
     }
 
     /// 100 % in Apple's thousandths of a percent.
     private static let whole: Int64 = 100_000
 
-    /// The coins of one line of a Checkout payment. Named by price, since a line's own id is known
-    /// only to who has read it.
+    /// The coins of one line of a Checkout payment.
+    ///
+    /// Named by price, since a line's own id is known only to who has read it.
     func credit(
-        _ line: StripePayment.Line, of record: PaymentRecord, _ product: Catalog.Product,
-        to owner: HolderNames, _ taken: TakenBack, _ evaluation: inout Evaluation
+        _ line: StripePayment.Line,
+        of record: PaymentRecord,
+        _ product: Catalog.Product,
+        to owner: HolderNames,
+        _ taken: TakenBack,
+        _ evaluation: inout Evaluation
     ) {
-        guard let credit = Self.coins(product.coins, times: line.quantity), credit > 0 else { return }
+        guard let credit = Self.coins(product.coins, times: line.quantity), credit > 0 else {
+            return
+        }
         let clawed = Self.share(credit, taken.amount, of: taken.of)
         evaluation.lots.append(
             CoinLot(
-                id: line.price, owner: owner, credit: credit, clawed: clawed,
-                credited: record.payment.created))
+                id: line.price,
+                owner: owner,
+                credit: credit,
+                clawed: clawed,
+                credited: record.payment.created
+            )
+        )
     }
 
     /// The coins of a plan: per line of a paid invoice that is no proration (RULES §5).
     func credit(
-        _ invoice: StripeInvoice, to owner: HolderNames, in history: CatalogHistory,
+        _ invoice: StripeInvoice,
+        to owner: HolderNames,
+        in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
         for line in invoice.lines where !line.isProration {
@@ -47,7 +69,13 @@ extension Purchase {
             else { continue }
             evaluation.lots.append(
                 CoinLot(
-                    id: line.id, owner: owner, credit: credit, clawed: 0, credited: line.start))
+                    id: line.id,
+                    owner: owner,
+                    credit: credit,
+                    clawed: 0,
+                    credited: line.start
+                )
+            )
         }
     }
 

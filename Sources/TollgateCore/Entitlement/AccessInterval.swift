@@ -5,15 +5,21 @@
 public struct AccessInterval: Hashable, Codable, Sendable {
     public var product: StoreProduct
     public var since: Instant
-    /// Half-open: access ends at this instant. `nil`: never. For `renewal`, and for Stripe's `grace`,
-    /// this is where the paid time ended; the catalog's leeway is added when the question is asked.
+    /// Half-open: access ends at this instant.
+    ///
+    /// `nil`: never. For `renewal`, and for Stripe's `grace`, this is where the paid time ended;
+    /// the catalog's leeway is added when the question is asked.
     public var until: Instant?
     public var ground: Ground
     /// The period or object it rests on, by the store's id.
     public var evidence: String
 
     public init(
-        product: StoreProduct, since: Instant, until: Instant?, ground: Ground, evidence: String
+        product: StoreProduct,
+        since: Instant,
+        until: Instant?,
+        ground: Ground,
+        evidence: String
     ) {
         self.product = product
         self.since = since
@@ -61,7 +67,10 @@ public struct Pass: Hashable, Codable, Sendable {
     public var evidence: String
 
     public init(
-        product: StoreProduct, purchased: Instant, duration: CalendarDuration?, cut: Instant?,
+        product: StoreProduct,
+        purchased: Instant,
+        duration: CalendarDuration?,
+        cut: Instant?,
         evidence: String
     ) {
         self.product = product

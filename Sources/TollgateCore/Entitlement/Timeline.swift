@@ -1,5 +1,7 @@
 /// When a customer may use what: every span of access, past and to come, with the catalog of the
-/// day applied. Server and device ask it the same question, `active(at:)` (RULES §15).
+/// day applied.
+///
+/// Server and device ask it the same question, `active(at:)` (RULES §15).
 public struct Timeline: Hashable, Sendable {
     public struct Entry: Hashable, Sendable {
         public var lookupKey: String
@@ -48,7 +50,9 @@ public struct Timeline: Hashable, Sendable {
     }
 
     private mutating func add(
-        _ interval: AccessInterval, of key: Purchase.Key, in catalog: Catalog
+        _ interval: AccessInterval,
+        of key: Purchase.Key,
+        in catalog: Catalog
     ) {
         var until = interval.until
         if interval.isExtendedByCatalog {
@@ -61,8 +65,14 @@ public struct Timeline: Hashable, Sendable {
         for lookupKey in catalog.lookupKeys(of: interval.product) {
             entries.append(
                 Entry(
-                    lookupKey: lookupKey, since: interval.since, until: until,
-                    ground: interval.ground, purchase: key, evidence: interval.evidence))
+                    lookupKey: lookupKey,
+                    since: interval.since,
+                    until: until,
+                    ground: interval.ground,
+                    purchase: key,
+                    evidence: interval.evidence
+                )
+            )
         }
     }
 
@@ -83,8 +93,14 @@ public struct Timeline: Hashable, Sendable {
             for lookupKey in catalog.lookupKeys(of: pass.product) {
                 entries.append(
                     Entry(
-                        lookupKey: lookupKey, since: start, until: end, ground: .payment,
-                        purchase: key, evidence: pass.evidence))
+                        lookupKey: lookupKey,
+                        since: start,
+                        until: end,
+                        ground: .payment,
+                        purchase: key,
+                        evidence: pass.evidence
+                    )
+                )
             }
         }
     }
@@ -105,7 +121,8 @@ public struct Timeline: Hashable, Sendable {
     }
 
     private static func active(
-        among entries: ArraySlice<Entry>, at instant: Instant
+        among entries: ArraySlice<Entry>,
+        at instant: Instant
     ) -> ActiveEntitlement? {
         let holding = entries.filter { $0.contains(instant) }
         guard var best = holding.first else { return nil }
@@ -117,8 +134,13 @@ public struct Timeline: Hashable, Sendable {
             since = entry.since
         }
         return ActiveEntitlement(
-            lookupKey: best.lookupKey, since: since, until: best.until, ground: best.ground,
-            purchase: best.purchase, evidence: best.evidence)
+            lookupKey: best.lookupKey,
+            since: since,
+            until: best.until,
+            ground: best.ground,
+            purchase: best.purchase,
+            evidence: best.evidence
+        )
     }
 
     /// The first instant after `instant` at which some answer may differ.

@@ -1,5 +1,7 @@
 /// Why a customer may, or may not, use something at an instant: the facts in order, the one that
-/// decides, and what would have to change. In the same words wherever it is shown.
+/// decides, and what would have to change.
+///
+/// In the same words wherever it is shown.
 public struct Explanation: Hashable, Sendable {
     /// One thing we were told.
     public struct Line: Hashable, Sendable {
@@ -31,8 +33,10 @@ extension Explanation {
     ///   - purchases: every purchase that the customer holds a share of, with that share.
     ///   - history: the catalog over time.
     public init(
-        of lookupKey: String, at instant: Instant,
-        purchases: [(record: Purchase, access: PurchaseAccess)], in history: CatalogHistory
+        of lookupKey: String,
+        at instant: Instant,
+        purchases: [(record: Purchase, access: PurchaseAccess)],
+        in history: CatalogHistory
     ) {
         let catalog = history.current
         let timeline = Timeline(purchases.map { ($0.record.key, $0.access) }, in: catalog)
@@ -44,14 +48,19 @@ extension Explanation {
             purchases
             .filter { $0.record.concerns(lookupKey, in: catalog) }
             .flatMap { $0.record.lines(answer, at: instant) }
-            .sorted { ($0.stated, $0.purchase, $0.source, $0.kind, $0.summary)
-                < ($1.stated, $1.purchase, $1.source, $1.kind, $1.summary) }
+            .sorted {
+                ($0.stated, $0.purchase, $0.source, $0.kind, $0.summary)
+                    < ($1.stated, $1.purchase, $1.source, $1.kind, $1.summary)
+            }
         wouldChange = Self.changes(to: answer, lookupKey, at: instant, timeline, purchases, catalog)
     }
 
     private static func changes(
-        to answer: ActiveEntitlement?, _ lookupKey: String, at instant: Instant,
-        _ timeline: Timeline, _ purchases: [(record: Purchase, access: PurchaseAccess)],
+        to answer: ActiveEntitlement?,
+        _ lookupKey: String,
+        at instant: Instant,
+        _ timeline: Timeline,
+        _ purchases: [(record: Purchase, access: PurchaseAccess)],
         _ catalog: Catalog
     ) -> [String] {
         var changes: [String] = []
@@ -61,25 +70,34 @@ extension Explanation {
             case nil:
                 changes.append("A refund or revocation of \(answer.purchase.id) would end it.")
             case let until?:
-                let later = own.contains { $0.since <= until && $0.until.map { $0 > until } ?? true }
+                let later = own.contains {
+                    $0.since <= until && $0.until.map { $0 > until } ?? true
+                }
                 changes.append(
                     later
                         ? "At \(until) its ground changes; access goes on."
-                        : "At \(until) it ends, unless a renewal or another purchase is stated by then.")
+                        : "At \(until) it ends, unless a renewal or another purchase is stated by then."
+                )
                 changes.append(
-                    "A refund or revocation of what \(answer.evidence) paid for would end it earlier.")
+                    "A refund or revocation of what \(answer.evidence) paid for would end it earlier."
+                )
             }
         } else {
             if let next = own.filter({ $0.since > instant }).min(by: { $0.since < $1.since }) {
                 changes.append("At \(next.since) access begins (\(next.ground.rawValue)).")
             }
             if let last = own.compactMap(\.until).filter({ $0 <= instant }).max() {
-                changes.append("It ended at \(last); a renewal or recovery of that purchase would restore it.")
+                changes.append(
+                    "It ended at \(last); a renewal or recovery of that purchase would restore it."
+                )
             }
-            let selling = catalog.products.filter { $0.entitlements.contains(lookupKey) && !$0.isRetired }
+            let selling = catalog.products.filter {
+                $0.entitlements.contains(lookupKey) && !$0.isRetired
+            }
             if !selling.isEmpty {
                 changes.append(
-                    "A purchase of \(selling.map(\.id).joined(separator: ", ")) would grant it.")
+                    "A purchase of \(selling.map(\.id).joined(separator: ", ")) would grant it."
+                )
             }
             if catalog.entitlement(lookupKey: lookupKey) == nil {
                 changes.append("The catalog has no entitlement “\(lookupKey)”.")
@@ -89,7 +107,8 @@ extension Explanation {
             for product in record.storeProducts where product.store != .tollgate {
                 if catalog.product(product) == nil {
                     changes.append(
-                        "\(product.id) was bought but is in no catalog; adding it would grant what it stands for.")
+                        "\(product.id) was bought but is in no catalog; adding it would grant what it stands for."
+                    )
                 }
             }
         }
@@ -118,18 +137,29 @@ extension Purchase {
     func lines(_ answer: ActiveEntitlement?, at instant: Instant) -> [Explanation.Line] {
         let isAnswer = answer?.purchase == key
         func line<Value>(
-            _ stated: Newest<Value>, _ kind: String, _ summary: String, decides: Bool
+            _ stated: Newest<Value>,
+            _ kind: String,
+            _ summary: String,
+            decides: Bool
         ) -> Explanation.Line {
             Explanation.Line(
-                purchase: key, source: stated.source, stated: stated.stated.instant, kind: kind,
-                summary: summary, decides: isAnswer && decides)
+                purchase: key,
+                source: stated.source,
+                stated: stated.stated.instant,
+                kind: kind,
+                summary: summary,
+                decides: isAnswer && decides
+            )
         }
         var lines = orderedPeriods.map { record in
             line(
-                record.newest, "period", summary(of: record),
+                record.newest,
+                "period",
+                summary(of: record),
                 decides: answer?.evidence == record.period.transactionID
                     || ([Ground.grace, .renewal, .status].contains(answer?.ground)
-                        && record.period.id == orderedPeriods.last?.period.id))
+                        && record.period.id == orderedPeriods.last?.period.id)
+            )
         }
         // Whether grace rests on a date that the renewal info gives, or on a bare status 4.
         let dated: Bool =
@@ -144,19 +174,29 @@ extension Purchase {
             if terms.awaitsConsent { text += ", waits for consent to a price increase" }
             lines.append(
                 line(
-                    renewal, "renewal", text,
-                    decides: answer?.ground == .renewal || (answer?.ground == .grace && dated)))
+                    renewal,
+                    "renewal",
+                    text,
+                    decides: answer?.ground == .renewal || (answer?.ground == .grace && dated)
+                )
+            )
         }
         if let status {
             lines.append(
                 line(
-                    status, "status", "the App Store says status \(status.value.value)",
+                    status,
+                    "status",
+                    "the App Store says status \(status.value.value)",
                     decides: answer?.ground == .status
                         || (answer?.ground == .grace && !dated
-                            && answer?.evidence == status.source)))
+                            && answer?.evidence == status.source)
+                )
+            )
         }
         if let reversal {
-            lines.append(line(reversal, "refund_reversed", "the refund was reversed", decides: false))
+            lines.append(
+                line(reversal, "refund_reversed", "the refund was reversed", decides: false)
+            )
         }
         if let subscription {
             let value = subscription.value
@@ -183,7 +223,8 @@ extension Purchase {
         if let grant {
             let until = grant.value.until.map { "until \($0)" } ?? "for ever"
             lines.append(
-                line(grant, "grant", "\(grant.value.lookupKey) granted \(until)", decides: true))
+                line(grant, "grant", "\(grant.value.lookupKey) granted \(until)", decides: true)
+            )
         }
         return lines
     }
@@ -193,7 +234,8 @@ extension Purchase {
         var text = "\(period.product) paid from \(period.start)"
         if let end = period.end { text += " to \(end)" }
         if let revoked = period.revoked {
-            text += revocation(of: record) == nil
+            text +=
+                revocation(of: record) == nil
                 ? ", revocation of \(revoked) reversed" : ", revoked at \(revoked)"
         }
         if record.upgradedBy != nil { text += ", superseded by an upgrade" }

@@ -6,7 +6,9 @@ public struct Period: Hashable, Codable, Sendable {
     }
 
     /// What keeps the period apart from others of its purchase: the `webOrderLineItemId` of an
-    /// auto-renewable, else the transaction id. A restore's new transaction id is an alias.
+    /// auto-renewable, else the transaction id.
+    ///
+    /// A restore's new transaction id is an alias.
     public var id: String
     public var transactionID: String
     /// The App Store product id.
@@ -20,7 +22,9 @@ public struct Period: Hashable, Codable, Sendable {
     public var revoked: Instant?
     /// `revocationPercentage` in thousandths of a percent (100 000 is all of it); `nil`: all of it.
     public var revokedShare: Int64?
-    /// Superseded by another plan of its group. Once stated, it stays.
+    /// Superseded by another plan of its group.
+    ///
+    /// Once stated, it stays.
     public var isUpgraded: Bool
     public var quantity: Int64
     /// The `appAccountToken`, lowercase.
@@ -34,10 +38,20 @@ public struct Period: Hashable, Codable, Sendable {
     public var offerType: Int64?
 
     public init(
-        id: String, transactionID: String, product: String, kind: Kind, start: Instant,
-        end: Instant? = nil, revoked: Instant? = nil, revokedShare: Int64? = nil,
-        isUpgraded: Bool = false, quantity: Int64 = 1, token: String? = nil,
-        isFamilyShared: Bool = false, price: Int64? = nil, currency: String? = nil,
+        id: String,
+        transactionID: String,
+        product: String,
+        kind: Kind,
+        start: Instant,
+        end: Instant? = nil,
+        revoked: Instant? = nil,
+        revokedShare: Int64? = nil,
+        isUpgraded: Bool = false,
+        quantity: Int64 = 1,
+        token: String? = nil,
+        isFamilyShared: Bool = false,
+        price: Int64? = nil,
+        currency: String? = nil,
         offerType: Int64? = nil
     ) {
         self.id = id
@@ -68,16 +82,22 @@ public struct RenewalTerms: Hashable, Codable, Sendable {
     public var graceEnd: Instant?
     /// `priceIncreaseStatus` is 0: consent was asked and not yet given.
     public var awaitsConsent: Bool
-    /// `isInBillingRetryPeriod`. Alone it decides nothing (RULES §2.3).
+    /// `isInBillingRetryPeriod`.
+    ///
+    /// Alone it decides nothing (RULES §2.3).
     public var isInBillingRetry: Bool
     /// `expirationIntent`: 1 cancelled, 2 billing error, 3 no consent, 4 unavailable, 5 other.
     public var expirationIntent: Int64?
     public var renewalDate: Instant?
 
     public init(
-        willRenew: Bool, nextProduct: String? = nil, graceEnd: Instant? = nil,
-        awaitsConsent: Bool = false, isInBillingRetry: Bool = false,
-        expirationIntent: Int64? = nil, renewalDate: Instant? = nil
+        willRenew: Bool,
+        nextProduct: String? = nil,
+        graceEnd: Instant? = nil,
+        awaitsConsent: Bool = false,
+        isInBillingRetry: Bool = false,
+        expirationIntent: Int64? = nil,
+        renewalDate: Instant? = nil
     ) {
         self.willRenew = willRenew
         self.nextProduct = nextProduct

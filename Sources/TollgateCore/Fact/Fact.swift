@@ -36,7 +36,9 @@ public struct Stated: Hashable, Comparable, Codable, Sendable {
     }
 }
 
-/// What can be stated. Closed: a new case makes the compiler list every decision to take.
+/// What can be stated.
+///
+/// Closed: a new case makes the compiler list every decision to take.
 public enum Statement: Hashable, Codable, Sendable {
     // The App Store
     case period(Period)

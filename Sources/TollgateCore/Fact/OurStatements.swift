@@ -1,7 +1,9 @@
 /// A signed-in customer's device presented this purchase.
 public struct Claim: Hashable, Codable, Sendable {
-    /// What the device says of the purchase. Only the first two claim it from nobody's hands
-    /// or by policy; `observed` claims only what nobody owns (RULES §8).
+    /// What the device says of the purchase.
+    ///
+    /// Only the first two claim it from nobody's hands or by policy; `observed` claims only what
+    /// nobody owns (RULES §8).
     public enum Mode: String, Codable, Hashable, Sendable {
         case purchased, restored, observed
     }

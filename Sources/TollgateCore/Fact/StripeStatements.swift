@@ -29,8 +29,12 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
     public var endedAt: Instant?
 
     public init(
-        status: String, customer: String, items: [Item], cancelAt: Instant? = nil,
-        cancelsAtPeriodEnd: Bool = false, endedAt: Instant? = nil
+        status: String,
+        customer: String,
+        items: [Item],
+        cancelAt: Instant? = nil,
+        cancelsAtPeriodEnd: Bool = false,
+        endedAt: Instant? = nil
     ) {
         self.status = status
         self.customer = customer
@@ -73,8 +77,15 @@ public struct StripePayment: Hashable, Codable, Sendable {
     public var created: Instant
 
     public init(
-        session: String, status: String, isPaid: Bool, customer: String?, reference: String?, lines: [Line]?,
-        amount: Int64, currency: String, created: Instant
+        session: String,
+        status: String,
+        isPaid: Bool,
+        customer: String?,
+        reference: String?,
+        lines: [Line]?,
+        amount: Int64,
+        currency: String,
+        created: Instant
     ) {
         self.session = session
         self.status = status
@@ -98,7 +109,9 @@ public struct StripePayment: Hashable, Codable, Sendable {
             line.quantity = max(0, min(line.quantity, maximalQuantity))
             if let last = merged.last, last.price == line.price {
                 merged[merged.count - 1].quantity = min(
-                    last.quantity + line.quantity, maximalQuantity)
+                    last.quantity + line.quantity,
+                    maximalQuantity
+                )
             } else {
                 merged.append(line)
             }
@@ -120,8 +133,13 @@ public struct StripeInvoice: Hashable, Codable, Sendable {
         public var isProration: Bool
 
         public init(
-            id: String, price: String, quantity: Int64, amount: Int64, start: Instant,
-            end: Instant, isProration: Bool
+            id: String,
+            price: String,
+            quantity: Int64,
+            amount: Int64,
+            start: Instant,
+            end: Instant,
+            isProration: Bool
         ) {
             self.id = id
             self.price = price
@@ -195,7 +213,9 @@ public struct StripeDispute: Hashable, Codable, Sendable {
         status == "won" || status == "lost" || status == "warning_closed" || status == "prevented"
     }
 
-    /// Open or lost: the money is not ours. An inquiry (`warning_…`) has withdrawn nothing.
+    /// Open or lost: the money is not ours.
+    ///
+    /// An inquiry (`warning_…`) has withdrawn nothing.
     public var takesBack: Bool {
         status == "lost" || status == "needs_response" || status == "under_review"
     }

@@ -1,4 +1,6 @@
-/// What a purchase gives to whom, read off its record. Holds no clock: the intervals say when.
+/// What a purchase gives to whom, read off its record.
+///
+/// Holds no clock: the intervals say when.
 public struct Evaluation: Hashable, Sendable {
     /// One owner's part.
     public struct Share: Hashable, Sendable {
@@ -32,8 +34,10 @@ public struct PurchaseAccess: Hashable, Codable, Sendable {
         self.passes = passes
     }
 
-    /// Takes in another part of the same purchase. Two names of one customer bring the same part
-    /// twice, and a pass that is counted twice would last twice as long.
+    /// Takes in another part of the same purchase.
+    ///
+    /// Two names of one customer bring the same part twice, and a pass that is counted twice would
+    /// last twice as long.
     public mutating func merge(_ other: PurchaseAccess) {
         let known = Set(passes.map(\.evidence))
         for interval in other.intervals where !intervals.contains(interval) {
@@ -83,9 +87,15 @@ extension Purchase {
 
     private func evaluate(_ grant: Newest<StaffGrant>, _ evaluation: inout Evaluation) {
         let interval = AccessInterval(
-            product: StoreProduct(.tollgate, grant.value.lookupKey), since: grant.value.since,
-            until: grant.value.until, ground: .grant, evidence: grant.source)
+            product: StoreProduct(.tollgate, grant.value.lookupKey),
+            since: grant.value.since,
+            until: grant.value.until,
+            ground: .grant,
+            evidence: grant.source
+        )
         evaluation.add(
-            PurchaseAccess(intervals: [interval]), to: [.customer(grant.value.customer)])
+            PurchaseAccess(intervals: [interval]),
+            to: [.customer(grant.value.customer)]
+        )
     }
 }

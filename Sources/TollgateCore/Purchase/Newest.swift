@@ -35,7 +35,9 @@ public struct Newest<Value: Hashable & Codable & Sendable>: Hashable, Codable, S
         self.value = value
     }
 
-    /// An order on values that differ but bear the same clock. Rare, so it may be slow.
+    /// An order on values that differ but bear the same clock.
+    ///
+    /// Rare, so it may be slow.
     static func precedes(_ left: Value, _ right: Value) -> Bool {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]

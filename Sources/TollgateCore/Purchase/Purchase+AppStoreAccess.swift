@@ -9,7 +9,8 @@ extension Purchase {
                 let product = StoreProduct(.appStore, record.period.product)
                 guard let known = history.product(product, at: record.period.start) else {
                     evaluation.unknownProducts.append(product)
-                    if record.period.kind == .autoRenewable || record.period.kind == .nonConsumable {
+                    if record.period.kind == .autoRenewable || record.period.kind == .nonConsumable
+                    {
                         access.intervals.append(interval(of: record, in: ordered))
                     } else if record.period.kind == .nonRenewing {
                         access.passes.append(pass(of: record, duration: nil))
@@ -35,17 +36,22 @@ extension Purchase {
 
     private func interval(of record: PeriodRecord, in ordered: [PeriodRecord]) -> AccessInterval {
         AccessInterval(
-            product: StoreProduct(.appStore, record.period.product), since: record.period.start,
+            product: StoreProduct(.appStore, record.period.product),
+            since: record.period.start,
             until: end(of: record, in: ordered),
             ground: record.period.isFamilyShared ? .family : .payment,
-            evidence: record.period.transactionID)
+            evidence: record.period.transactionID
+        )
     }
 
     private func pass(of record: PeriodRecord, duration: CalendarDuration?) -> Pass {
         Pass(
             product: StoreProduct(.appStore, record.period.product),
-            purchased: record.period.start, duration: duration,
-            cut: revocation(of: record), evidence: record.period.transactionID)
+            purchased: record.period.start,
+            duration: duration,
+            cut: revocation(of: record),
+            evidence: record.period.transactionID
+        )
     }
 
     /// The earliest of `expiresDate`, an unreversed revocation, a revoked status, the start of the
@@ -81,7 +87,9 @@ extension Purchase {
 
     /// Access past the newest period: grace, a status that reaches further, or the renewal window.
     private func beyond(
-        _ last: PeriodRecord, in ordered: [PeriodRecord], _ evaluation: inout Evaluation
+        _ last: PeriodRecord,
+        in ordered: [PeriodRecord],
+        _ evaluation: inout Evaluation
     ) -> [AccessInterval] {
         guard last.period.kind == .autoRenewable, let end = last.period.end,
             self.end(of: last, in: ordered) == end
@@ -89,7 +97,12 @@ extension Purchase {
         let product = StoreProduct(.appStore, last.period.product)
         func interval(_ until: Instant, _ ground: Ground, _ evidence: String) -> AccessInterval {
             AccessInterval(
-                product: product, since: end, until: until, ground: ground, evidence: evidence)
+                product: product,
+                since: end,
+                until: until,
+                ground: ground,
+                evidence: evidence
+            )
         }
         let revoked = revocation(of: last)
         var intervals: [AccessInterval] = []
@@ -98,8 +111,9 @@ extension Purchase {
         }
         // A status older than the revocation knew nothing of it; a newer one speaks of a renewal
         // that was lost.
-        if let status, status.value.value == SubscriptionStatus.active
-            || status.value.value == SubscriptionStatus.billingGrace,
+        if let status,
+            status.value.value == SubscriptionStatus.active
+                || status.value.value == SubscriptionStatus.billingGrace,
             let reach = status.value.reachesTo, reach > end,
             revoked.map({ $0 <= status.stated.instant }) ?? true
         {
@@ -115,8 +129,10 @@ extension Purchase {
         return intervals
     }
 
-    /// Whether the status says that billing has failed. One from before the newest period began
-    /// was about an older one: that period has been paid since.
+    /// Whether the status says that billing has failed.
+    ///
+    /// One from before the newest period began was about an older one: that period has been paid
+    /// since.
     private func hasFailed(since start: Instant) -> Bool {
         standingFailure.map { $0.instant >= start } ?? false
     }

@@ -6,8 +6,9 @@ struct Epoch {
 
 extension Purchase {
     /// The App Store's periods in order, cut where a different `appAccountToken` begins.
-    /// A missing token inherits its predecessor's; the first token after periods without any
-    /// begins an epoch too, or their owner would depend on what was bought later.
+    ///
+    /// A missing token inherits its predecessor's; the first token after periods without any begins
+    /// an epoch too, or their owner would depend on what was bought later.
     var epochs: [Epoch] {
         var epochs: [Epoch] = []
         for record in orderedPeriods {

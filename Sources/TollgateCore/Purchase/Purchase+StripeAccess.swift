@@ -1,7 +1,8 @@
 extension Purchase {
     /// Access is per subscription item; the period rolls before it is paid (RULES §5).
     func evaluate(
-        _ subscription: StripeSubscription, in history: CatalogHistory,
+        _ subscription: StripeSubscription,
+        in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
         var names: HolderNames = [.stripeCustomer(subscription.customer)]
@@ -23,12 +24,18 @@ extension Purchase {
     }
 
     private func intervals(
-        of item: StripeSubscription.Item, _ product: StoreProduct,
+        of item: StripeSubscription.Item,
+        _ product: StoreProduct,
         _ subscription: StripeSubscription
     ) -> [AccessInterval] {
         func interval(_ since: Instant, _ until: Instant, _ ground: Ground) -> AccessInterval {
             AccessInterval(
-                product: product, since: since, until: until, ground: ground, evidence: item.id)
+                product: product,
+                since: since,
+                until: until,
+                ground: ground,
+                evidence: item.id
+            )
         }
         switch subscription.status {
         case "active", "trialing":
@@ -48,15 +55,21 @@ extension Purchase {
 
     /// A one-time purchase: for ever, for a while, or coins.
     func evaluate(
-        _ record: PaymentRecord, in history: CatalogHistory, _ evaluation: inout Evaluation
+        _ record: PaymentRecord,
+        in history: CatalogHistory,
+        _ evaluation: inout Evaluation
     ) {
         var names: HolderNames = []
         if let customer = record.customer { names.append(.stripeCustomer(customer)) }
         if let reference = record.reference { names.append(.reference(reference)) }
         let owner = owner(named: names)
-        guard record.isComplete, record.isPaid else { return evaluation.add(PurchaseAccess(), to: owner) }
+        guard record.isComplete, record.isPaid else {
+            return evaluation.add(PurchaseAccess(), to: owner)
+        }
         guard let lines = record.lines else {
-            evaluation.wanted.append(Wanted(kind: .checkoutLines, object: record.newest.value.session))
+            evaluation.wanted.append(
+                Wanted(kind: .checkoutLines, object: record.newest.value.session)
+            )
             return evaluation.add(PurchaseAccess(), to: owner)
         }
         var access = PurchaseAccess()
@@ -70,14 +83,23 @@ extension Purchase {
             if known.kind == .nonRenewing {
                 access.passes += (0..<max(0, min(line.quantity, 100))).map { _ in
                     Pass(
-                        product: product, purchased: record.payment.created,
-                        duration: known.duration, cut: taken.cut, evidence: key.id)
+                        product: product,
+                        purchased: record.payment.created,
+                        duration: known.duration,
+                        cut: taken.cut,
+                        evidence: key.id
+                    )
                 }
             } else if known.kind != .consumable || !known.entitlements.isEmpty {
                 access.intervals.append(
                     AccessInterval(
-                        product: product, since: record.payment.created, until: taken.cut,
-                        ground: .payment, evidence: key.id))
+                        product: product,
+                        since: record.payment.created,
+                        until: taken.cut,
+                        ground: .payment,
+                        evidence: key.id
+                    )
+                )
             }
             credit(line, of: record, known, to: owner, taken, &evaluation)
         }

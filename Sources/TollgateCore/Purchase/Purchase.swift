@@ -1,5 +1,7 @@
 /// What the facts say about one line of buying: an original transaction, a Stripe subscription, a
-/// one-time payment, a grant. A join: order and repetition of facts do not matter (RULES §1–§8).
+/// one-time payment, a grant.
+///
+/// A join: order and repetition of facts do not matter (RULES §1–§8).
 ///
 /// Lists are kept sorted and there are no dictionaries, so equal records have equal bytes.
 public struct Purchase: Hashable, Codable, Sendable {
@@ -135,7 +137,9 @@ public struct Purchase: Hashable, Codable, Sendable {
 /// One paid period with what must outlive its newest statement.
 public struct PeriodRecord: Hashable, Codable, Sendable {
     public private(set) var newest: Newest<Period>
-    /// The earliest clock that called it upgraded. Once stated, it stays (RULES §2.1).
+    /// The earliest clock that called it upgraded.
+    ///
+    /// Once stated, it stays (RULES §2.1).
     public private(set) var upgradedBy: Instant?
 
     init(_ stated: Newest<Period>) {
@@ -181,7 +185,8 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
     }
 
     private static func larger(
-        _ left: [StripePayment.Line]?, _ right: [StripePayment.Line]?
+        _ left: [StripePayment.Line]?,
+        _ right: [StripePayment.Line]?
     ) -> [StripePayment.Line]? {
         guard let left, let right else { return left ?? right }
         return left == right || Newest.precedes(right, left) ? left : right
@@ -239,7 +244,8 @@ enum SortedPosition {
 extension Array {
     /// The place of the element whose `key` equals `wanted`; the list is sorted by `key`.
     func position<Key: Comparable>(
-        of wanted: Key, by key: (Element) -> Key
+        of wanted: Key,
+        by key: (Element) -> Key
     ) -> SortedPosition {
         var low = 0
         var high = count

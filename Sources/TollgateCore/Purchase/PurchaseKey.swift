@@ -9,7 +9,10 @@ extension Purchase {
         public var id: String
 
         public init(
-            store: Store, environment: StoreEnvironment, application: String, id: String
+            store: Store,
+            environment: StoreEnvironment,
+            application: String,
+            id: String
         ) {
             self.store = store
             self.environment = environment
@@ -25,13 +28,19 @@ extension Purchase {
         /// Reads what `canonical` wrote; `nil` for anything else.
         public init?(canonical: String) {
             let parts = canonical.split(
-                separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+                separator: "/",
+                maxSplits: 3,
+                omittingEmptySubsequences: false
+            )
             guard parts.count == 4, let store = Store(rawValue: String(parts[0])),
                 let environment = StoreEnvironment(rawValue: String(parts[1]))
             else { return nil }
             self.init(
-                store: store, environment: environment, application: String(parts[2]),
-                id: String(parts[3]))
+                store: store,
+                environment: environment,
+                application: String(parts[2]),
+                id: String(parts[3])
+            )
         }
     }
 }
@@ -46,7 +55,9 @@ extension Purchase.Key: Codable {
         let text = try container.decode(String.self)
         guard let key = Self(canonical: text) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "not a purchase key")
+                in: container,
+                debugDescription: "not a purchase key"
+            )
         }
         self = key
     }

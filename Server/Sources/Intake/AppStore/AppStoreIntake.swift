@@ -2,10 +2,13 @@ public import AppStoreAPI
 internal import Foundation
 internal import TollgateCore
 
-/// Turns what the App Store signed into facts. The only place that speaks Apple's language and ours.
+/// Turns what the App Store signed into facts.
+///
+/// The only place that speaks Apple's language and ours.
 public enum AppStoreIntake {
-    /// The facts of a verified notification. The stated `status` is believed over what the type's
-    /// name suggests.
+    /// The facts of a verified notification.
+    ///
+    /// The stated `status` is believed over what the type's name suggests.
     public static func message(_ notification: AppStore.Notification) -> StoreMessage {
         guard let data = notification.data else {
             return .nothing(reason: notification.notificationType.rawValue)
@@ -22,14 +25,24 @@ public enum AppStoreIntake {
             if let status = data.status {
                 let clock = data.renewalInfo?.signedDate ?? notification.signedDate
                 facts += self.status(
-                    status, reaching: data.renewalInfo?.renewalDate, at: clock, key: key,
-                    source: source)
+                    status,
+                    reaching: data.renewalInfo?.renewalDate,
+                    at: clock,
+                    key: key,
+                    source: source
+                )
             }
-            if notification.notificationType == .refundReversed, let signed = notification.signedDate {
+            if notification.notificationType == .refundReversed,
+                let signed = notification.signedDate
+            {
                 facts.append(
                     Fact(
-                        purchase: key, source: source,
-                        stated: Stated(Instant(milliseconds: signed)), statement: .refundReversed))
+                        purchase: key,
+                        source: source,
+                        stated: Stated(Instant(milliseconds: signed)),
+                        statement: .refundReversed
+                    )
+                )
             }
             return .facts(facts, about: key)
         case let other:
@@ -41,7 +54,8 @@ public enum AppStoreIntake {
     ///
     /// - Parameter source: the id of the message it came in; the transaction's own if it came alone.
     public static func message(
-        _ transaction: AppStore.Transaction, source: String? = nil
+        _ transaction: AppStore.Transaction,
+        source: String? = nil
     ) -> StoreMessage {
         guard let transactionID = transaction.transactionID,
             let originalID = transaction.originalTransactionID, let product = transaction.productID,
@@ -55,12 +69,17 @@ public enum AppStoreIntake {
             return .parked(reason: "a transaction of an unknown product type")
         }
         let key = Purchase.Key(
-            store: .appStore, environment: environment, application: bundleID,
-            id: kind == .autoRenewable ? originalID : transactionID)
+            store: .appStore,
+            environment: environment,
+            application: bundleID,
+            id: kind == .autoRenewable ? originalID : transactionID
+        )
         let period = Period(
             id: kind == .autoRenewable
                 ? transaction.webOrderLineItemID ?? transactionID : transactionID,
-            transactionID: transactionID, product: product, kind: kind,
+            transactionID: transactionID,
+            product: product,
+            kind: kind,
             start: Instant(milliseconds: purchased),
             end: transaction.expiresDate.map { Instant(milliseconds: $0) },
             revoked: transaction.revocationDate.map { Instant(milliseconds: $0) },
@@ -69,16 +88,23 @@ public enum AppStoreIntake {
             quantity: Int64(transaction.quantity ?? 1),
             token: transaction.appAccountToken?.uuidString.lowercased(),
             isFamilyShared: transaction.inAppOwnershipType == .familyShared,
-            price: transaction.price, currency: transaction.currency,
-            offerType: (transaction.offerType?.rawValue).map { Int64($0) })
+            price: transaction.price,
+            currency: transaction.currency,
+            offerType: (transaction.offerType?.rawValue).map { Int64($0) }
+        )
         let fact = Fact(
-            purchase: key, source: source ?? transactionID,
-            stated: Stated(Instant(milliseconds: signed)), statement: .period(period))
+            purchase: key,
+            source: source ?? transactionID,
+            stated: Stated(Instant(milliseconds: signed)),
+            statement: .period(period)
+        )
         return .facts([fact], about: key)
     }
 
     private static func terms(
-        _ renewal: AppStore.RenewalInfo, key: Purchase.Key, source: String
+        _ renewal: AppStore.RenewalInfo,
+        key: Purchase.Key,
+        source: String
     ) -> [Fact] {
         guard let signed = renewal.signedDate else { return [] }
         let terms = RenewalTerms(
@@ -88,26 +114,37 @@ public enum AppStoreIntake {
             awaitsConsent: renewal.priceIncreaseStatus == .notResponded,
             isInBillingRetry: renewal.isInBillingRetryPeriod ?? false,
             expirationIntent: (renewal.expirationIntent?.rawValue).map { Int64($0) },
-            renewalDate: renewal.renewalDate.map { Instant(milliseconds: $0) })
+            renewalDate: renewal.renewalDate.map { Instant(milliseconds: $0) }
+        )
         return [
             Fact(
-                purchase: key, source: source, stated: Stated(Instant(milliseconds: signed)),
-                statement: .renewal(terms))
+                purchase: key,
+                source: source,
+                stated: Stated(Instant(milliseconds: signed)),
+                statement: .renewal(terms)
+            )
         ]
     }
 
     private static func status(
-        _ status: AppStore.Status, reaching: Int64?, at clock: Int64?, key: Purchase.Key,
+        _ status: AppStore.Status,
+        reaching: Int64?,
+        at clock: Int64?,
+        key: Purchase.Key,
         source: String
     ) -> [Fact] {
         guard let clock else { return [] }
         let stated = SubscriptionStatus(
             value: Int64(status.rawValue),
-            reachesTo: reaching.map { Instant(milliseconds: $0) })
+            reachesTo: reaching.map { Instant(milliseconds: $0) }
+        )
         return [
             Fact(
-                purchase: key, source: source, stated: Stated(Instant(milliseconds: clock)),
-                statement: .status(stated))
+                purchase: key,
+                source: source,
+                stated: Stated(Instant(milliseconds: clock)),
+                statement: .status(stated)
+            )
         ]
     }
 

@@ -17,33 +17,51 @@ public enum StripeIntake {
         }
         let stated = Stated(Instant(seconds: event.created))
         return message(
-            subject, source: event.id, stated: stated, livemode: event.livemode,
-            type: event.type.rawValue)
+            subject,
+            source: event.id,
+            stated: stated,
+            livemode: event.livemode,
+            type: event.type.rawValue
+        )
     }
 
     /// The facts of a Checkout Session that we read with its line items.
     ///
     /// - Parameter instant: as of when the read speaks (RULES §4.2).
     public static func message(
-        reading session: Stripe.CheckoutSession, at instant: Instant, livemode: Bool
+        reading session: Stripe.CheckoutSession,
+        at instant: Instant,
+        livemode: Bool
     ) -> StoreMessage {
         message(
-            .checkoutSession(session), source: "read:\(session.id)",
-            stated: Stated(instant, isRead: true), livemode: livemode,
-            type: "checkout.session")
+            .checkoutSession(session),
+            source: "read:\(session.id)",
+            stated: Stated(instant, isRead: true),
+            livemode: livemode,
+            type: "checkout.session"
+        )
     }
 
     /// The facts of a subscription that we read.
     public static func message(
-        reading subscription: Stripe.Subscription, at instant: Instant, livemode: Bool
+        reading subscription: Stripe.Subscription,
+        at instant: Instant,
+        livemode: Bool
     ) -> StoreMessage {
         message(
-            .subscription(subscription), source: "read:\(subscription.id)",
-            stated: Stated(instant, isRead: true), livemode: livemode, type: "subscription")
+            .subscription(subscription),
+            source: "read:\(subscription.id)",
+            stated: Stated(instant, isRead: true),
+            livemode: livemode,
+            type: "subscription"
+        )
     }
 
     private static func message(
-        _ subject: Stripe.Event.Subject, source: String, stated: Stated, livemode: Bool,
+        _ subject: Stripe.Event.Subject,
+        source: String,
+        stated: Stated,
+        livemode: Bool,
         type: String
     ) -> StoreMessage {
         func facts(_ id: String, _ statement: Statement) -> StoreMessage {
@@ -71,7 +89,9 @@ public enum StripeIntake {
             }
             let status = refund.status?.rawValue ?? "succeeded"
             return facts(
-                payment, .refund(StripeRefund(id: refund.id, amount: refund.amount, status: status)))
+                payment,
+                .refund(StripeRefund(id: refund.id, amount: refund.amount, status: status))
+            )
         case .dispute(let dispute):
             guard let payment = dispute.paymentIntent?.id else {
                 return .parked(reason: "dispute \(dispute.id) names no payment intent")
@@ -80,7 +100,12 @@ public enum StripeIntake {
                 payment,
                 .dispute(
                     StripeDispute(
-                        id: dispute.id, amount: dispute.amount, status: dispute.status.rawValue)))
+                        id: dispute.id,
+                        amount: dispute.amount,
+                        status: dispute.status.rawValue
+                    )
+                )
+            )
         case .customer, .product, .price, .invoicePayment, .paymentIntent, .charge,
             .activeEntitlementSummary, .deleted, .other:
             return .nothing(reason: type)
@@ -88,16 +113,22 @@ public enum StripeIntake {
     }
 
     private static func message(
-        _ session: Stripe.CheckoutSession, _ facts: (String, Statement) -> StoreMessage
+        _ session: Stripe.CheckoutSession,
+        _ facts: (String, Statement) -> StoreMessage
     ) -> StoreMessage {
         switch session.mode {
         case .payment:
             let payment = StripePayment(
-                session: session.id, status: session.status?.rawValue ?? "open",
-                isPaid: session.paymentStatus != .unpaid, customer: session.customer?.id,
-                reference: session.clientReferenceID, lines: lines(of: session),
-                amount: session.amountTotal ?? 0, currency: session.currency ?? "",
-                created: Instant(seconds: session.created))
+                session: session.id,
+                status: session.status?.rawValue ?? "open",
+                isPaid: session.paymentStatus != .unpaid,
+                customer: session.customer?.id,
+                reference: session.clientReferenceID,
+                lines: lines(of: session),
+                amount: session.amountTotal ?? 0,
+                currency: session.currency ?? "",
+                created: Instant(seconds: session.created)
+            )
             return facts(session.paymentIntent?.id ?? session.id, .payment(payment))
         case .subscription:
             guard let subscription = session.subscription?.id,
@@ -125,7 +156,8 @@ public enum StripeIntake {
                 let quantity = Int64(word[word.index(after: separator)...]), quantity > 0
             else { return nil }
             lines.append(
-                StripePayment.Line(price: String(word[..<separator]), quantity: quantity))
+                StripePayment.Line(price: String(word[..<separator]), quantity: quantity)
+            )
         }
         return lines.isEmpty ? nil : lines
     }
@@ -136,34 +168,54 @@ public enum StripeIntake {
             guard let period = subscription.currentPeriod(of: item) else { return nil }
             items.append(
                 StripeSubscription.Item(
-                    id: item.id, price: item.price.id, quantity: item.quantity ?? 1,
+                    id: item.id,
+                    price: item.price.id,
+                    quantity: item.quantity ?? 1,
                     start: Instant(seconds: period.lowerBound),
-                    end: Instant(seconds: period.upperBound)))
+                    end: Instant(seconds: period.upperBound)
+                )
+            )
         }
         return StripeSubscription(
-            status: subscription.status.rawValue, customer: subscription.customer.id, items: items,
+            status: subscription.status.rawValue,
+            customer: subscription.customer.id,
+            items: items,
             cancelAt: subscription.cancelAt.map { Instant(seconds: $0) },
             cancelsAtPeriodEnd: subscription.cancelAtPeriodEnd,
-            endedAt: subscription.endedAt.map { Instant(seconds: $0) })
+            endedAt: subscription.endedAt.map { Instant(seconds: $0) }
+        )
     }
 
     private static func statement(_ invoice: Stripe.Invoice) -> StripeInvoice {
         let lines = invoice.lines.data.compactMap { line in
             line.price.map { price in
                 StripeInvoice.Line(
-                    id: line.id, price: price, quantity: line.quantity ?? 1, amount: line.amount,
+                    id: line.id,
+                    price: price,
+                    quantity: line.quantity ?? 1,
+                    amount: line.amount,
                     start: Instant(seconds: line.period.lowerBound),
-                    end: Instant(seconds: line.period.upperBound), isProration: line.isProration)
+                    end: Instant(seconds: line.period.upperBound),
+                    isProration: line.isProration
+                )
             }
         }
         return StripeInvoice(
-            id: invoice.id, isPaid: true, amount: invoice.amountPaid, currency: invoice.currency,
-            lines: lines)
+            id: invoice.id,
+            isPaid: true,
+            amount: invoice.amountPaid,
+            currency: invoice.currency,
+            lines: lines
+        )
     }
 
     /// The record of a Stripe object.
     public static func key(_ id: String, livemode: Bool) -> Purchase.Key {
         Purchase.Key(
-            store: .stripe, environment: livemode ? .production : .sandbox, application: "-", id: id)
+            store: .stripe,
+            environment: livemode ? .production : .sandbox,
+            application: "-",
+            id: id
+        )
     }
 }

@@ -1,8 +1,9 @@
 internal import Foundation
 internal import TollgateCore
 
-/// The engine that derives rows from facts. A change that derives other bytes from the same
-/// journal must raise it.
+/// The engine that derives rows from facts.
+///
+/// A change that derives other bytes from the same journal must raise it.
 package let engineVersion: Int64 = 1
 
 /// One transaction's work: items are joined and applied in order, in memory, and every row that
@@ -15,7 +16,9 @@ struct Batch {
     private var journalled: [JournalContent?]
     private var purchases: [RowKey: PurchaseState] = [:]
     private var customers: [RowKey: CustomerState] = [:]
-    /// Registered names: holder's key to customer's key. `nil`: looked up, not there.
+    /// Registered names: holder's key to customer's key.
+    ///
+    /// `nil`: looked up, not there.
     private var aliases: [RowKey: RowKey?] = [:]
     /// Purchases found under an unregistered name or unknown product, by that key.
     private var found: [RowKey: [RowKey]] = [:]
@@ -38,7 +41,9 @@ struct Batch {
         journalled = Array(repeating: nil, count: items.count)
     }
 
-    /// Does all of it. The transaction is the caller's.
+    /// Does all of it.
+    ///
+    /// The transaction is the caller's.
     mutating func run() throws -> [JournalOutcome] {
         try lockCatalog()
         try lockPurchases()
@@ -56,8 +61,10 @@ struct Batch {
 extension Batch {
     private var locks: Bool { !connection.dialect.rowLock.isEmpty }
 
-    /// Another server may have adopted a catalog since ours was read. Its adoption and our facts
-    /// must not pass each other unseen, or a purchase would wait for a catalog that is there.
+    /// Another server may have adopted a catalog since ours was read.
+    ///
+    /// Its adoption and our facts must not pass each other unseen, or a purchase would wait for a
+    /// catalog that is there.
     private mutating func lockCatalog() throws {
         guard let shared = connection.dialect.catalogLock else { return }
         let adopts = items.contains { if case .adopt = $0.content { true } else { false } }
@@ -106,18 +113,21 @@ extension Batch {
             // A row must be there to be locked.
             try connection.executeMany(
                 "INSERT INTO purchase (key, version, record) VALUES ($1, 0, $2) ON CONFLICT (key) DO NOTHING",
-                keys.map { [$0.value, .blob([])] })
+                keys.map { [$0.value, .blob([])] }
+            )
         }
         let rows = try connection.queryMany(
             "SELECT record, posted FROM purchase WHERE key = $1 \(connection.dialect.rowLock)",
-            keys.map { [$0.value] })
+            keys.map { [$0.value] }
+        )
         for (key, row) in zip(keys, rows) {
             if let row = row.first, try !row.bytes(0).isEmpty {
                 purchases[key] = PurchaseState(
                     record: try RecordDecoder.decode(Purchase.self, from: row.bytes(0)),
                     posting: try row.optionalBytes(1).map {
                         try RecordDecoder.decode(Posting.self, from: $0)
-                    } ?? Posting())
+                    } ?? Posting()
+                )
             } else if let name = named[key] {
                 purchases[key] = PurchaseState(record: Purchase(key: name))
             }
@@ -126,7 +136,9 @@ extension Batch {
 
     private mutating func findDuplicates() throws {
         let rows = try connection.queryMany(
-            "SELECT facts FROM journal WHERE dedupe_key = $1", items.map { [$0.dedupeKey.value] })
+            "SELECT facts FROM journal WHERE dedupe_key = $1",
+            items.map { [$0.dedupeKey.value] }
+        )
         var seen: Set<RowKey> = []
         for (index, row) in rows.enumerated() {
             if let row = row.first {
@@ -141,7 +153,9 @@ extension Batch {
     private func replay(_ item: JournalItem, _ row: Row) throws -> JournalOutcome {
         guard case .spend = item.content,
             case .spent(let decision) = try RecordDecoder.decode(
-                JournalContent.self, from: row.bytes(0))
+                JournalContent.self,
+                from: row.bytes(0)
+            )
         else { return .duplicate }
         return .decided(decision, isReplay: true)
     }
@@ -164,7 +178,9 @@ extension Batch {
     private mutating func loadAliases(_ keys: [RowKey]) throws {
         guard !keys.isEmpty else { return }
         let rows = try connection.queryMany(
-            "SELECT customer FROM alias WHERE key = $1", keys.map { [$0.value] })
+            "SELECT customer FROM alias WHERE key = $1",
+            keys.map { [$0.value] }
+        )
         for (key, row) in zip(keys, rows) {
             aliases[key] = .some(try row.first.map { try RowKey(bytes: $0.bytes(0)) })
         }
@@ -208,6 +224,7 @@ extension Batch {
     }
 
     /// The row of a name is locked both by who registers it and by a purchase that it may hold.
+    ///
     /// Either may have come between our look and our lock, so look again with everything locked;
     /// whoever lost starts over.
     private mutating func lookAgain() throws {
@@ -236,11 +253,13 @@ extension Batch {
                 INSERT INTO customer (key, environment, sequence, balance, answer)
                 VALUES ($1, $2, 0, 0, $3) ON CONFLICT (key) DO NOTHING
                 """,
-                keys.map { [$0.value, .integer(wanted[$0] == .production ? 1 : 0), .blob([])] })
+                keys.map { [$0.value, .integer(wanted[$0] == .production ? 1 : 0), .blob([])] }
+            )
         }
         let rows = try connection.queryMany(
             "SELECT sequence, balance, answer FROM customer WHERE key = $1 \(connection.dialect.rowLock)",
-            keys.map { [$0.value] })
+            keys.map { [$0.value] }
+        )
         for (key, row) in zip(keys, rows) {
             var state = CustomerState(environment: wanted[key] ?? .production)
             if let row = row.first {
@@ -306,7 +325,9 @@ extension Batch {
             }
         }
         journalled[index] = .registered(
-            registration.customer, aliases: names(of: registration))
+            registration.customer,
+            aliases: names(of: registration)
+        )
         outcomes[index] = .recorded
     }
 
@@ -334,8 +355,12 @@ extension Batch {
         let balance = customers[row]?.balance ?? 0
         let isAccepted = order.amount > 0 && order.amount <= max(0, balance)
         let decision = SpendDecision(
-            row: row, amount: order.amount, bodyHash: order.bodyHash, isAccepted: isAccepted,
-            balance: isAccepted ? balance - order.amount : balance)
+            row: row,
+            amount: order.amount,
+            bodyHash: order.bodyHash,
+            isAccepted: isAccepted,
+            balance: isAccepted ? balance - order.amount : balance
+        )
         spend(decision, index)
         outcomes[index] = .decided(decision, isReplay: false)
     }
@@ -357,7 +382,8 @@ extension Batch {
 
     /// The first of the names that is registered, else the first; and the keys of those before it.
     private func resolve(
-        _ names: HolderNames, in environment: StoreEnvironment
+        _ names: HolderNames,
+        in environment: StoreEnvironment
     ) -> (row: RowKey, isCustomer: Bool, unregistered: [RowKey]) {
         var unregistered: [RowKey] = []
         for name in names {
@@ -403,7 +429,10 @@ extension Batch {
     }
 
     private mutating func set(
-        _ purchase: Purchase.Key, _ access: PurchaseAccess?, in row: RowKey, _ index: Int
+        _ purchase: Purchase.Key,
+        _ access: PurchaseAccess?,
+        in row: RowKey,
+        _ index: Int
     ) {
         guard var customer = customers[row], customer.answer.set(purchase, access) else { return }
         customer.touch(items[index].stated, versions: history.versions.count)
@@ -420,7 +449,9 @@ extension Batch {
     /// Takes back what was posted for lots that the record no longer has: a newer statement made
     /// the period a family member's, say.
     private mutating func withdraw(
-        lotsBut kept: Set<String>, of purchase: Purchase.Key, _ posting: inout Posting,
+        lotsBut kept: Set<String>,
+        of purchase: Purchase.Key,
+        _ posting: inout Posting,
         _ index: Int
     ) throws {
         for place in posting.lots.indices where !kept.contains(posting.lots[place].id) {
@@ -428,17 +459,26 @@ extension Batch {
             guard posted.total != 0 else { continue }
             try loadCustomers([posted.row: purchase.environment])
             post(
-                -posted.total, lot: RowKey("lot", purchase.canonical, posted.id),
-                number: posted.transfers, to: posted.row, index)
+                -posted.total,
+                lot: RowKey("lot", purchase.canonical, posted.id),
+                number: posted.transfers,
+                to: posted.row,
+                index
+            )
             posting.lots[place].transfers += 1
             posting.lots[place].total = 0
         }
     }
 
-    /// Posts target − Σ posted. A posted lot stays with its customer unless staff moves it; one
-    /// posted to a name that nobody had registered follows whoever registers it (RULES §6, §8).
+    /// Posts target − Σ posted.
+    ///
+    /// A posted lot stays with its customer unless staff moves it; one posted to a name that nobody
+    /// had registered follows whoever registers it (RULES §6, §8).
     private mutating func post(
-        _ lot: CoinLot, of purchase: Purchase.Key, isMoved: Bool, _ posting: inout Posting,
+        _ lot: CoinLot,
+        of purchase: Purchase.Key,
+        isMoved: Bool,
+        _ posting: inout Posting,
         _ index: Int
     ) throws {
         let lotKey = RowKey("lot", purchase.canonical, lot.id)
@@ -447,7 +487,8 @@ extension Batch {
         if place == posting.lots.endIndex || posting.lots[place].id != lot.id {
             posting.lots.insert(
                 Posting.Lot(id: lot.id, row: row, isCustomer: isCustomer, total: 0, transfers: 0),
-                at: place)
+                at: place
+            )
         }
         var posted = posting.lots[place]
         if !posted.isCustomer || isMoved, posted.row != row {
@@ -471,12 +512,21 @@ extension Batch {
     }
 
     private mutating func post(
-        _ amount: Int64, lot: RowKey, number: Int64, to row: RowKey, _ index: Int
+        _ amount: Int64,
+        lot: RowKey,
+        number: Int64,
+        to row: RowKey,
+        _ index: Int
     ) {
         transfers.append(
             Transfer(
-                id: RowKey("transfer", lot.hex, "\(number)"), lot: lot, row: row, amount: amount,
-                item: index))
+                id: RowKey("transfer", lot.hex, "\(number)"),
+                lot: lot,
+                row: row,
+                amount: amount,
+                item: index
+            )
+        )
         guard var customer = customers[row] else { preconditionFailure("a row not loaded") }
         customer.balance += amount
         customer.touch(items[index].stated, versions: history.versions.count)
@@ -502,8 +552,10 @@ private struct Holding: Hashable, Comparable {
 }
 
 extension CustomerState {
-    /// Notes a change by an item. The last one counts, not the largest clock: what a batch writes
-    /// must not depend on how items were batched, or a rebuild would differ.
+    /// Notes a change by an item.
+    ///
+    /// The last one counts, not the largest clock: what a batch writes must not depend on how items
+    /// were batched, or a rebuild would differ.
     mutating func touch(_ instant: Instant, versions: Int) {
         sequence += 1
         isChanged = true
@@ -528,7 +580,8 @@ extension Batch {
                     $0.id.value, $0.lot.value, $0.row.value, .integer($0.amount),
                     .integer(journalIDs[$0.item] ?? 0),
                 ]
-            })
+            }
+        )
         try writeNames()
     }
 
@@ -536,7 +589,8 @@ extension Batch {
         let segments = items.indices.filter { journalled[$0] != nil }.flatMap { items[$0].segments }
         try connection.executeMany(
             "INSERT INTO segment (id, bytes) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
-            segments.map { [.blob($0.id), .blob($0.bytes)] })
+            segments.map { [.blob($0.id), .blob($0.bytes)] }
+        )
         var rows: [[SQLValue]] = []
         var indices: [Int] = []
         for (index, content) in journalled.enumerated() {
@@ -553,7 +607,9 @@ extension Batch {
             """
             INSERT INTO journal (dedupe_key, subject, kind, stated, digest, facts, body)
             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id
-            """, rows)
+            """,
+            rows
+        )
         var journalIDs: [Int: Int64] = [:]
         for (index, row) in zip(indices, ids) { journalIDs[index] = try row.first?.int64(0) }
         return journalIDs
@@ -572,17 +628,20 @@ extension Batch {
                     .blob(try RecordEncoder.encode(state.record)),
                     .blob(try RecordEncoder.encode(state.posting)),
                 ]
-            })
+            }
+        )
         let changedHoldings = holdings.sorted { $0.key < $1.key }
         try connection.executeMany(
             "DELETE FROM holding WHERE holder = $1 AND purchase = $2",
-            changedHoldings.filter { !$0.value }.map(\.key.values))
+            changedHoldings.filter { !$0.value }.map(\.key.values)
+        )
         try connection.executeMany(
             """
             INSERT INTO holding (holder, purchase) VALUES ($1, $2)
             ON CONFLICT (holder, purchase) DO NOTHING
             """,
-            changedHoldings.filter(\.value).map(\.key.values))
+            changedHoldings.filter(\.value).map(\.key.values)
+        )
     }
 
     private func writeCustomers() throws {
@@ -602,13 +661,15 @@ extension Batch {
                     .integer(state.sequence), .integer(state.balance),
                     SQLValue(next?.milliseconds), .blob(try RecordEncoder.encode(state.answer)),
                 ]
-            })
+            }
+        )
     }
 
     private func writeNames() throws {
         try connection.executeMany(
             "INSERT INTO alias (key, customer) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING",
-            newAliases.map { [$0.0.value, $0.1.value] })
+            newAliases.map { [$0.0.value, $0.1.value] }
+        )
         for index in items.indices {
             switch (journalled[index], items[index].content) {
             case (.registered?, .register(let registration)):
@@ -620,7 +681,8 @@ extension Batch {
                     [
                         RowKey(Holder.customer(registration.customer)).value,
                         .text(registration.customer.rawValue), .blob(registration.profile),
-                    ])
+                    ]
+                )
             case (.adopted(let version)?, _):
                 try connection.execute(
                     """
@@ -631,7 +693,8 @@ extension Batch {
                         RowKey("catalog", version.id, "\(version.adopted.milliseconds)").value,
                         .integer(version.adopted.milliseconds),
                         .blob(try RecordEncoder.encode(version)),
-                    ])
+                    ]
+                )
             default: break
             }
         }
@@ -646,7 +709,8 @@ extension Batch {
                     .text(wanted.kind.rawValue), .text(wanted.object),
                     .blob(Array(purchase.canonical.utf8)), .integer(created.milliseconds),
                 ]
-            })
+            }
+        )
     }
 }
 

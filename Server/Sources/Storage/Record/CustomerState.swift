@@ -16,7 +16,9 @@ package struct CustomerAnswer: Codable, Hashable, Sendable {
         Timeline(holdings.map { ($0.purchase, $0.access) }, in: catalog)
     }
 
-    /// Puts what one purchase gives in the place of what it gave. Returns whether that differs.
+    /// Puts what one purchase gives in the place of what it gave.
+    ///
+    /// Returns whether that differs.
     mutating func set(_ purchase: Purchase.Key, _ access: PurchaseAccess?) -> Bool {
         let index = holdings.firstIndex { $0.purchase >= purchase } ?? holdings.endIndex
         let known = index < holdings.endIndex && holdings[index].purchase == purchase
@@ -61,7 +63,9 @@ struct Posting: Codable, Hashable {
 
     /// Rows whose answer holds a part of it, sorted.
     var rows: [RowKey] = []
-    /// Keys under which it must be found again: unregistered names, unknown products. Sorted.
+    /// Keys under which it must be found again: unregistered names, unknown products.
+    ///
+    /// Sorted.
     var index: [RowKey] = []
     /// Sorted by id.
     var lots: [Lot] = []

@@ -23,7 +23,8 @@ final class GroupCommit: @unchecked Sendable {
     ///   - limit: how many items a batch holds at most.
     ///   - commit: makes a batch durable, or fails as a whole.
     init(
-        lanes: Int, limit: Int,
+        lanes: Int,
+        limit: Int,
         commit: @escaping @Sendable ([JournalItem]) async throws -> [JournalOutcome]
     ) {
         self.lanes = lanes

@@ -7,13 +7,23 @@ extension JournalItem {
     ///   - facts: all about one purchase; none for what is only kept.
     ///   - received: the exact bytes.
     public static func message(
-        dedupeKey: RowKey, subject: RowKey, kind: Kind, stated: Instant, facts: [Fact],
+        dedupeKey: RowKey,
+        subject: RowKey,
+        kind: Kind,
+        stated: Instant,
+        facts: [Fact],
         received: [UInt8]
     ) -> JournalItem {
         let body = SignedBody(received)
         return JournalItem(
-            dedupeKey: dedupeKey, subject: subject, kind: kind, stated: stated,
-            content: .facts(facts), received: received, body: body.compact,
-            segments: body.segments.map { ($0.id, $0.bytes) })
+            dedupeKey: dedupeKey,
+            subject: subject,
+            kind: kind,
+            stated: stated,
+            content: .facts(facts),
+            received: received,
+            body: body.compact,
+            segments: body.segments.map { ($0.id, $0.bytes) }
+        )
     }
 }

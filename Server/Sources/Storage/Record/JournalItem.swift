@@ -41,8 +41,13 @@ public struct JournalItem: Sendable {
 
     /// - Parameter received: the exact bytes, of which the digest is kept.
     public init(
-        dedupeKey: RowKey, subject: RowKey, kind: Kind, stated: Instant, content: Content,
-        received: [UInt8] = [], body: [UInt8]? = nil,
+        dedupeKey: RowKey,
+        subject: RowKey,
+        kind: Kind,
+        stated: Instant,
+        content: Content,
+        received: [UInt8] = [],
+        body: [UInt8]? = nil,
         segments: [(id: [UInt8], bytes: [UInt8])] = []
     ) {
         self.dedupeKey = dedupeKey
@@ -71,7 +76,9 @@ public struct Registration: Sendable {
     }
 }
 
-/// A wish to spend coins. It is decided once, under the customer's lock (RULES §6).
+/// A wish to spend coins.
+///
+/// It is decided once, under the customer's lock (RULES §6).
 public struct SpendOrder: Sendable {
     public var customer: Customer.ID
     public var environment: StoreEnvironment
@@ -80,7 +87,10 @@ public struct SpendOrder: Sendable {
     public var bodyHash: RowKey
 
     public init(
-        customer: Customer.ID, environment: StoreEnvironment, amount: Int64, bodyHash: RowKey
+        customer: Customer.ID,
+        environment: StoreEnvironment,
+        amount: Int64,
+        bodyHash: RowKey
     ) {
         self.customer = customer
         self.environment = environment
@@ -89,7 +99,9 @@ public struct SpendOrder: Sendable {
     }
 }
 
-/// How a spend was decided. Rebuilding replays this, never the decision.
+/// How a spend was decided.
+///
+/// Rebuilding replays this, never the decision.
 public struct SpendDecision: Hashable, Codable, Sendable {
     public var row: RowKey
     public var amount: Int64
@@ -109,7 +121,9 @@ public enum JournalOutcome: Sendable {
     case decided(SpendDecision, isReplay: Bool)
 }
 
-/// What a journal row says, as it is kept. Holds no personal data.
+/// What a journal row says, as it is kept.
+///
+/// Holds no personal data.
 enum JournalContent: Codable {
     case facts([Fact])
     case registered(Customer.ID, aliases: [RowKey])

@@ -32,7 +32,9 @@ public struct Rebuild: Sendable {
     }
 
     /// - Parameter progress: told how many rows were replayed so far, and of how many.
-    public func verify(progress: @Sendable (Int64, Int64) -> Void = { _, _ in }) async throws -> Report {
+    public func verify(progress: @Sendable (Int64, Int64) -> Void = { _, _ in }) async throws
+        -> Report
+    {
         try await scratch.migrate()
         let total = try await source.read { connection in
             try connection.query("SELECT count(*), coalesce(max(id), 0) FROM journal").first
@@ -50,7 +52,9 @@ public struct Rebuild: Sendable {
                     SELECT journal.id, dedupe_key, subject, kind, stated, facts, profile.id, profile.body
                     FROM journal LEFT JOIN profile ON profile.customer = journal.subject
                     WHERE journal.id > $1 AND journal.id <= $2 ORDER BY journal.id LIMIT 1000
-                    """, [.integer(from), .integer(last)])
+                    """,
+                    [.integer(from), .integer(last)]
+                )
             }
             guard let end = rows.last else { break }
             after = try end.int64(0)
@@ -67,7 +71,9 @@ public struct Rebuild: Sendable {
     }
 
     private static func replay(
-        _ row: Row, _ history: CatalogHistory, _ connection: any StorageConnection
+        _ row: Row,
+        _ history: CatalogHistory,
+        _ connection: any StorageConnection
     ) throws -> CatalogHistory {
         let content = try RecordDecoder.decode(JournalContent.self, from: row.bytes(5))
         guard let kind = JournalItem.Kind(rawValue: try row.int64(3)) else {
@@ -75,8 +81,12 @@ public struct Rebuild: Sendable {
         }
         func item(_ content: JournalItem.Content) throws -> JournalItem {
             JournalItem(
-                dedupeKey: try RowKey(bytes: row.bytes(1)), subject: try RowKey(bytes: row.bytes(2)),
-                kind: kind, stated: Instant(milliseconds: try row.int64(4)), content: content)
+                dedupeKey: try RowKey(bytes: row.bytes(1)),
+                subject: try RowKey(bytes: row.bytes(2)),
+                kind: kind,
+                stated: Instant(milliseconds: try row.int64(4)),
+                content: content
+            )
         }
         var batch: Batch
         switch content {
@@ -86,13 +96,19 @@ public struct Rebuild: Sendable {
             batch = Batch(connection, history: history, items: [try item(.adopt(version))])
         case .registered(let customer, let aliases):
             let registration = Registration(
-                customer: customer, aliases: [], profile: try row.optionalBytes(7) ?? [])
+                customer: customer,
+                aliases: [],
+                profile: try row.optionalBytes(7) ?? []
+            )
             batch = Batch(connection, history: history, items: [try item(.register(registration))])
             batch.replayedAliases = aliases
         case .spent(let decision):
             let order = SpendOrder(
-                customer: Customer.ID(""), environment: .production, amount: decision.amount,
-                bodyHash: decision.bodyHash)
+                customer: Customer.ID(""),
+                environment: .production,
+                amount: decision.amount,
+                bodyHash: decision.bodyHash
+            )
             batch = Batch(connection, history: history, items: [try item(.spend(order))])
             batch.replayedDecision = decision
         }
@@ -114,21 +130,24 @@ public struct Rebuild: Sendable {
     private func compare(_ replayed: Int64) async throws -> Report {
         var report = Report(replayed: replayed, digests: [], differences: [])
         for (name, sql) in zip(
-            ["purchase", "holding", "customer", "transfer", "alias"], Self.tables)
-        {
+            ["purchase", "holding", "customer", "transfer", "alias"],
+            Self.tables
+        ) {
             let (rows, digest) = try await Self.digest(sql, source)
             let (rebuiltRows, rebuiltDigest) = try await Self.digest(sql, scratch)
             report.digests.append((name, rows, digest))
             if digest != rebuiltDigest {
                 report.differences.append(
-                    Difference(table: name, rows: rows, rebuiltRows: rebuiltRows))
+                    Difference(table: name, rows: rows, rebuiltRows: rebuiltRows)
+                )
             }
         }
         return report
     }
 
     private static func digest(
-        _ sql: String, _ driver: any StorageDriver
+        _ sql: String,
+        _ driver: any StorageDriver
     ) async throws -> (Int, String) {
         try await driver.read { connection in
             var hash = SHA256()

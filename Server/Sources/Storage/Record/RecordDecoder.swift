@@ -2,7 +2,8 @@
 package enum RecordDecoder {
     /// - Throws: `DecodingError` for bytes that are no record of this type; never traps.
     package static func decode<Value: Decodable>(
-        _ type: Value.Type, from bytes: [UInt8]
+        _ type: Value.Type,
+        from bytes: [UInt8]
     ) throws -> Value {
         let source = RecordSource(bytes)
         guard try source.skip(0) == bytes.count else {
@@ -154,7 +155,9 @@ private struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func value(_ key: Key) throws -> Int {
         guard let offset = find(key) else {
             throw DecodingError.keyNotFound(
-                key, DecodingError.Context(codingPath: [], debugDescription: "no such key"))
+                key,
+                DecodingError.Context(codingPath: [], debugDescription: "no such key")
+            )
         }
         return offset
     }
@@ -181,7 +184,8 @@ private struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type, forKey key: Key
+        keyedBy type: Nested.Type,
+        forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
         KeyedDecodingContainer(try KeyedReader<Nested>(source: source, offset: value(key)))
     }

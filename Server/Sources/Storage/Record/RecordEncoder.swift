@@ -1,6 +1,7 @@
 /// Writes values as CBOR (RFC 8949): maps with text keys in the order of declaration, integers in
-/// their shortest form, no floats. Equal values have equal bytes, as long as they hold no
-/// dictionaries and no sets; ours do not.
+/// their shortest form, no floats.
+///
+/// Equal values have equal bytes, as long as they hold no dictionaries and no sets; ours do not.
 package enum RecordEncoder {
     /// - Throws: whatever the value's own `encode(to:)` throws, and for floats.
     package static func encode(_ value: some Encodable) throws -> [UInt8] {
@@ -11,8 +12,10 @@ package enum RecordEncoder {
     }
 }
 
-/// The bytes so far and how many containers are open. A container that writes closes those deeper
-/// than itself, since `Codable` does not say when one ends.
+/// The bytes so far and how many containers are open.
+///
+/// A container that writes closes those deeper than itself, since `Codable` does not say when one
+/// ends.
 private final class RecordWriter {
     var bytes: [UInt8] = []
     var depth = 0
@@ -87,7 +90,8 @@ private final class RecordWriter {
     func unsupported(_ value: Any, _ path: [any CodingKey]) -> EncodingError {
         .invalidValue(
             value,
-            EncodingError.Context(codingPath: path, debugDescription: "records hold no floats"))
+            EncodingError.Context(codingPath: path, debugDescription: "records hold no floats")
+        )
     }
 }
 
@@ -157,7 +161,8 @@ private struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type, forKey key: Key
+        keyedBy type: Nested.Type,
+        forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
         self.key(key)
         return ValueEncoder(writer: writer).container(keyedBy: type)

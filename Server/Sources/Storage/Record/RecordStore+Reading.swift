@@ -18,11 +18,14 @@ public struct StoredProfile: Sendable {
 extension RecordStore {
     /// What `customer` holds in `environment`; empty for one who has bought nothing.
     public func reading(
-        of customer: Customer.ID, in environment: StoreEnvironment
+        of customer: Customer.ID,
+        in environment: StoreEnvironment
     ) async throws(StorageError) -> CustomerReading {
         let key = RowKey(Holder.customer(customer)).inEnvironment(environment)
         let rows = try await driver.readNow(
-            "SELECT sequence, balance, answer FROM customer WHERE key = $1", [key.value])
+            "SELECT sequence, balance, answer FROM customer WHERE key = $1",
+            [key.value]
+        )
         guard let row = rows.first, case let bytes = try row.bytes(2), !bytes.isEmpty else {
             let empty = Timeline([], in: Catalog())
             return CustomerReading(sequence: 0, balance: 0, timeline: empty)
@@ -30,8 +33,10 @@ extension RecordStore {
         do {
             let answer = try RecordDecoder.decode(CustomerAnswer.self, from: bytes)
             return CustomerReading(
-                sequence: try row.int64(0), balance: try row.int64(1),
-                timeline: answer.timeline(in: history.current))
+                sequence: try row.int64(0),
+                balance: try row.int64(1),
+                timeline: answer.timeline(in: history.current)
+            )
         } catch let error as StorageError {
             throw error
         } catch {
@@ -54,7 +59,9 @@ extension RecordStore {
             """
             SELECT profile.id, profile.body FROM alias
             JOIN profile ON profile.customer = alias.customer WHERE alias.key = $1
-            """, [RowKey(alias).value])
+            """,
+            [RowKey(alias).value]
+        )
         guard let row = rows.first else { return nil }
         return StoredProfile(customer: Customer.ID(try row.text(0)), body: try row.bytes(1))
     }
@@ -63,13 +70,17 @@ extension RecordStore {
     ///
     /// - Parameter known: folds only what the journal held up to this row; `nil`: all of it.
     public func purchases(
-        of customer: Customer.ID, in environment: StoreEnvironment, known: Int64? = nil
+        of customer: Customer.ID,
+        in environment: StoreEnvironment,
+        known: Int64? = nil
     ) async throws -> [(record: Purchase, access: PurchaseAccess)] {
         let row = RowKey(Holder.customer(customer)).inEnvironment(environment)
         let history = history
         return try await driver.read { connection in
             let keys = try connection.query(
-                "SELECT purchase FROM holding WHERE holder = $1 ORDER BY purchase", [row.value])
+                "SELECT purchase FROM holding WHERE holder = $1 ORDER BY purchase",
+                [row.value]
+            )
             return try keys.compactMap { key in
                 guard let record = try Self.record(key.bytes(0), known: known, connection) else {
                     return nil
@@ -85,22 +96,29 @@ extension RecordStore {
     }
 
     private static func record(
-        _ key: [UInt8], known: Int64?, _ connection: any StorageConnection
+        _ key: [UInt8],
+        known: Int64?,
+        _ connection: any StorageConnection
     ) throws -> Purchase? {
         guard let known else {
             let rows = try connection.query(
-                "SELECT record FROM purchase WHERE key = $1", [.blob(key)])
+                "SELECT record FROM purchase WHERE key = $1",
+                [.blob(key)]
+            )
             guard let bytes = try rows.first?.bytes(0), !bytes.isEmpty else { return nil }
             return try RecordDecoder.decode(Purchase.self, from: bytes)
         }
         let rows = try connection.query(
             "SELECT facts FROM journal WHERE subject = $1 AND id <= $2 ORDER BY id",
-            [.blob(key), .integer(known)])
+            [.blob(key), .integer(known)]
+        )
         var record: Purchase?
         for row in rows {
             guard
                 case .facts(let facts) = try RecordDecoder.decode(
-                    JournalContent.self, from: row.bytes(0)), let first = facts.first
+                    JournalContent.self,
+                    from: row.bytes(0)
+                ), let first = facts.first
             else { continue }
             if record == nil { record = Purchase(key: first.purchase) }
             for fact in facts { record?.join(fact) }
@@ -109,13 +127,16 @@ extension RecordStore {
     }
 
     private static func row(
-        of names: HolderNames, in environment: StoreEnvironment,
+        of names: HolderNames,
+        in environment: StoreEnvironment,
         _ connection: any StorageConnection
     ) throws -> RowKey? {
         for name in names {
             guard let alias = name.aliasKey else { return RowKey(name).inEnvironment(environment) }
             let rows = try connection.query(
-                "SELECT customer FROM alias WHERE key = $1", [alias.value])
+                "SELECT customer FROM alias WHERE key = $1",
+                [alias.value]
+            )
             if let row = rows.first {
                 return try RowKey(bytes: row.bytes(0)).inEnvironment(environment)
             }
@@ -125,7 +146,8 @@ extension RecordStore {
 
     /// Coins credited, less what was taken back and spent, by lot; for people who ask why.
     public func transfers(
-        of customer: Customer.ID, in environment: StoreEnvironment
+        of customer: Customer.ID,
+        in environment: StoreEnvironment
     ) async throws -> [(lot: RowKey, amount: Int64)] {
         let row = RowKey(Holder.customer(customer)).inEnvironment(environment)
         return try await driver.read { connection in

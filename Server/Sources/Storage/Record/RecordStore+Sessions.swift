@@ -6,11 +6,16 @@ extension RecordStore {
     ///
     /// - Parameter expires: UNIX seconds.
     public func keepSession(
-        _ secret: String, customer: Customer.ID, body: [UInt8], expires: Int64
+        _ secret: String,
+        customer: Customer.ID,
+        body: [UInt8],
+        expires: Int64
     ) async throws {
         try await driver.write { connection in
             _ = try connection.execute(
-                "DELETE FROM session WHERE expires < $1", [.integer(expires - 7 * 86_400)])
+                "DELETE FROM session WHERE expires < $1",
+                [.integer(expires - 7 * 86_400)]
+            )
             _ = try connection.execute(
                 """
                 INSERT INTO session (token_hash, customer, body, expires) VALUES ($1, $2, $3, $4)
@@ -18,14 +23,17 @@ extension RecordStore {
                 [
                     RowKey("session", secret).value, RowKey(Holder.customer(customer)).value,
                     .blob(body), .integer(expires),
-                ])
+                ]
+            )
         }
     }
 
     /// What was kept under this secret.
     public func session(_ secret: String) async throws -> [UInt8]? {
         let rows = try await driver.readNow(
-            "SELECT body FROM session WHERE token_hash = $1", [RowKey("session", secret).value])
+            "SELECT body FROM session WHERE token_hash = $1",
+            [RowKey("session", secret).value]
+        )
         return try rows.first?.bytes(0)
     }
 
@@ -33,7 +41,9 @@ extension RecordStore {
     public func revokeSessions(of customer: Customer.ID) async throws {
         try await driver.write { connection in
             _ = try connection.execute(
-                "DELETE FROM session WHERE customer = $1", [RowKey(Holder.customer(customer)).value])
+                "DELETE FROM session WHERE customer = $1",
+                [RowKey(Holder.customer(customer)).value]
+            )
         }
     }
 }

@@ -21,10 +21,13 @@ extension RecordStore {
                 [.text(kind.rawValue), .integer(limit)]
             ).map { row in
                 WantedRow(
-                    key: try RowKey(bytes: row.bytes(0)), object: try row.text(1),
+                    key: try RowKey(bytes: row.bytes(0)),
+                    object: try row.text(1),
                     purchase: Purchase.Key(
-                        canonical: String(decoding: try row.bytes(2), as: UTF8.self)),
-                    raised: Instant(milliseconds: try row.int64(3)))
+                        canonical: String(decoding: try row.bytes(2), as: UTF8.self)
+                    ),
+                    raised: Instant(milliseconds: try row.int64(3))
+                )
             }
         }
     }
@@ -41,7 +44,8 @@ extension RecordStore {
         let row = RowKey(Holder.customer(customer)).inEnvironment(purchase.environment)
         let rows = try await driver.readNow(
             "SELECT 1 FROM holding WHERE holder = $1 AND purchase = $2",
-            [row.value, RowKey(purchase).value])
+            [row.value, RowKey(purchase).value]
+        )
         return !rows.isEmpty
     }
 }

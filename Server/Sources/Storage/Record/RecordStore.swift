@@ -40,7 +40,8 @@ public final class RecordStore: Sendable {
                     catalogs.replace(with: done.history)
                     return done.outcomes
                 } catch let error as StorageError
-                where error.kind == .uniqueViolation && attempts < 3 {
+                    where error.kind == .uniqueViolation && attempts < 3
+                {
                     attempts += 1
                 }
             }
@@ -50,7 +51,9 @@ public final class RecordStore: Sendable {
     /// The catalog over time.
     public var history: CatalogHistory { catalogs.history }
 
-    /// Journals `item` with all that follows from it. Durable when this returns.
+    /// Journals `item` with all that follows from it.
+    ///
+    /// Durable when this returns.
     ///
     /// - Throws: `StorageError`; nothing is half done.
     public func submit(_ item: JournalItem) async throws -> JournalOutcome {
@@ -65,8 +68,13 @@ public final class RecordStore: Sendable {
         let key = RowKey("adopt", id, "\(instant.milliseconds)")
         _ = try await submit(
             JournalItem(
-                dedupeKey: key, subject: RowKey("catalog"), kind: .command, stated: instant,
-                content: .adopt(version)))
+                dedupeKey: key,
+                subject: RowKey("catalog"),
+                kind: .command,
+                stated: instant,
+                content: .adopt(version)
+            )
+        )
     }
 }
 
@@ -94,7 +102,8 @@ extension CatalogHistory {
     init(reading connection: any StorageConnection) throws {
         let rows = try connection.query("SELECT body FROM catalog_version ORDER BY adopted, id")
         self.init(
-            try rows.map { try RecordDecoder.decode(Version.self, from: $0.bytes(0)) })
+            try rows.map { try RecordDecoder.decode(Version.self, from: $0.bytes(0)) }
+        )
     }
 
     /// Today's catalog when there were only so many versions.

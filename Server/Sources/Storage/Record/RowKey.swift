@@ -31,7 +31,9 @@ public struct RowKey: Hashable, Comparable, Sendable {
     }
 
     package init(bytes: [UInt8]) throws {
-        guard bytes.count == 16 else { throw StorageError(.corrupt, "a key of \(bytes.count) bytes") }
+        guard bytes.count == 16 else {
+            throw StorageError(.corrupt, "a key of \(bytes.count) bytes")
+        }
         high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
         low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
     }
@@ -85,7 +87,9 @@ extension RowKey: Codable {
             let low = UInt64(text.suffix(16), radix: 16)
         else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "not a row key")
+                in: container,
+                debugDescription: "not a row key"
+            )
         }
         self.high = high
         self.low = low

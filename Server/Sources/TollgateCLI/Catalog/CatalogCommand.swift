@@ -5,14 +5,18 @@ import TollgateService
 /// `tollgate catalog`.
 struct CatalogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "catalog", abstract: "Look after the catalog.",
-        subcommands: [CatalogCheckCommand.self])
+        commandName: "catalog",
+        abstract: "Look after the catalog.",
+        subcommands: [CatalogCheckCommand.self]
+    )
 }
 
 /// `tollgate catalog check FILE`: every mistake with its line.
 struct CatalogCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Say what is wrong with a catalog, line by line.")
+        commandName: "check",
+        abstract: "Say what is wrong with a catalog, line by line."
+    )
 
     @Argument(help: "The catalog.")
     var file: String

@@ -4,16 +4,20 @@ import Storage
 import StoragePostgres
 import StorageSQLite
 
-/// `sqlite:PATH` or `postgres://…`. The only place that picks a driver.
+/// `sqlite:PATH` or `postgres://…`.
+///
+/// The only place that picks a driver.
 struct DatabaseLocation: Sendable {
     var text: String
 
     init(_ text: String) throws {
-        guard text.hasPrefix("sqlite:") || text.hasPrefix("postgres://")
-            || text.hasPrefix("postgresql://")
+        guard
+            text.hasPrefix("sqlite:") || text.hasPrefix("postgres://")
+                || text.hasPrefix("postgresql://")
         else {
             throw ValidationError(
-                "--database: '\(text)' is neither sqlite:PATH nor postgres://USER@HOST:PORT/NAME.")
+                "--database: '\(text)' is neither sqlite:PATH nor postgres://USER@HOST:PORT/NAME."
+            )
         }
         self.text = text
     }

@@ -9,7 +9,9 @@ import TollgateService
 /// `tollgate explain CUSTOMER LOOKUP_KEY`: why, in the words of the API.
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explain", abstract: "Say why a customer may, or may not, use something.")
+        commandName: "explain",
+        abstract: "Say why a customer may, or may not, use something."
+    )
 
     @Argument(help: "The customer's id or app_user_id.")
     var customer: String
@@ -31,7 +33,8 @@ struct ExplainCommand: AsyncParsableCommand {
 
     func run() async throws {
         let location = try DatabaseLocation(
-            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite")
+            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
+        )
         var asked: StoreEnvironment?
         if let environment {
             guard let known = StoreEnvironment(rawValue: environment.lowercased()) else {
@@ -41,15 +44,19 @@ struct ExplainCommand: AsyncParsableCommand {
         }
         let driver = try location.openReadOnly()
         let tollgate = Tollgate(
-            reading: try await RecordStore(reading: driver), now: SystemClock.now)
+            reading: try await RecordStore(reading: driver),
+            now: SystemClock.now
+        )
         let explanation: API.Explanation
         do {
             let settings = try StoreSettings()
             explanation = try await tollgate.explain(
-                lookupKey, for: customer,
+                lookupKey,
+                for: customer,
                 in: asked
                     ?? settings.defaultEnvironment(for: Settings.text(nil, "SECRET_KEY") ?? ""),
-                at: at.map { Instant(milliseconds: $0) })
+                at: at.map { Instant(milliseconds: $0) }
+            )
         } catch let refusal as Refusal {
             throw CheckFailed(message: refusal.error.message)
         }

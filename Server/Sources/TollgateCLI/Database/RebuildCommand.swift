@@ -7,7 +7,8 @@ import StorageSQLite
 struct RebuildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild",
-        abstract: "Derive everything again from the journal and compare.")
+        abstract: "Derive everything again from the journal and compare."
+    )
 
     @Flag(help: "Compare with what is there; change nothing.")
     var verify = false
@@ -26,7 +27,8 @@ struct RebuildCommand: AsyncParsableCommand {
 
     func run() async throws {
         let location = try DatabaseLocation(
-            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite")
+            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
+        )
         let source = try location.openReadOnly()
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tollgate-rebuild-\(ProcessInfo.processInfo.processIdentifier)")
@@ -56,15 +58,19 @@ struct RebuildCommand: AsyncParsableCommand {
         let different = Set(report.differences.map(\.table))
         let tables = report.digests.map {
             Table(
-                table: $0.table, rows: $0.rows, digest: $0.digest,
-                identical: !different.contains($0.table))
+                table: $0.table,
+                rows: $0.rows,
+                digest: $0.digest,
+                identical: !different.contains($0.table)
+            )
         }
         if json { return try Terminal.sayJSON(tables) }
         Terminal.say("replayed \(report.replayed) journal rows")
         for table in tables {
             let name = table.table.padding(toLength: 10, withPad: " ", startingAt: 0)
             Terminal.say(
-                "\(table.identical ? "same     " : "DIFFERENT")  \(name) \(table.rows) rows  \(table.digest)")
+                "\(table.identical ? "same     " : "DIFFERENT")  \(name) \(table.rows) rows  \(table.digest)"
+            )
         }
     }
 }

@@ -7,7 +7,9 @@ import TollgateAPI
 import TollgateCore
 import TollgateService
 
-/// The demo's story, told in the terminal. Every step says what must be true after it.
+/// The demo's story, told in the terminal.
+///
+/// Every step says what must be true after it.
 struct DemoStory: Sendable {
     let world: DemoWorld
     let app: DemoApp

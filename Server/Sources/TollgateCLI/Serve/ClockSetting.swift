@@ -16,12 +16,15 @@ enum ClockSetting: Sendable {
             self = .sandbox(text)
         case let text?:
             throw ValidationError(
-                "TOLLGATE_CLOCK: '\(text)' is neither 'system' nor the address of a sandbox's clock.")
+                "TOLLGATE_CLOCK: '\(text)' is neither 'system' nor the address of a sandbox's clock."
+            )
         }
     }
 
-    /// The stores' time. A sandbox's clock is asked each time, since it moves in leaps; while it
-    /// is out of reach, what it said last holds.
+    /// The stores' time.
+    ///
+    /// A sandbox's clock is asked each time, since it moves in leaps; while it is out of reach,
+    /// what it said last holds.
     func now(over client: HTTPClient) -> @Sendable () async -> Instant {
         switch self {
         case .system:
@@ -46,7 +49,9 @@ private actor LastInstant {
         guard let response = try? await client.execute(request, timeout: .seconds(5)),
             let body = try? await response.body.collect(upTo: 1 << 12),
             let reading = try? JSONDecoder().decode(
-                Reading.self, from: Data(body.readableBytesView))
+                Reading.self,
+                from: Data(body.readableBytesView)
+            )
         else { return instant }
         instant = Instant(milliseconds: reading.now)
         return instant

@@ -17,8 +17,12 @@ struct RunningServer: Sendable {
 
     /// Opens the database, brings it up to date and adopts the catalog.
     init(
-        configuration: Configuration, database: DatabaseLocation, catalog: Catalog,
-        appStore: AppStore.SignedDataVerifier?, stripe: Stripe.Client?, clocks: Tollgate.Clocks
+        configuration: Configuration,
+        database: DatabaseLocation,
+        catalog: Catalog,
+        appStore: AppStore.SignedDataVerifier?,
+        stripe: Stripe.Client?,
+        clocks: Tollgate.Clocks
     ) async throws {
         var logger = Logger(label: "tollgate") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .notice
@@ -26,9 +30,15 @@ struct RunningServer: Sendable {
         let store = try await RecordStore(driver)
         try await store.adopt(catalog, at: await clocks.now())
         tollgate = Tollgate(
-            configuration: configuration, store: store, appStore: appStore, stripe: stripe,
-            clocks: clocks, randomBytes: Self.randomBytes,
-            signer: try await AnswerSigner(keptIn: driver), logger: logger)
+            configuration: configuration,
+            store: store,
+            appStore: appStore,
+            stripe: stripe,
+            clocks: clocks,
+            randomBytes: Self.randomBytes,
+            signer: try await AnswerSigner(keptIn: driver),
+            logger: logger
+        )
     }
 
     private static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
@@ -53,15 +63,21 @@ struct RunningServer: Sendable {
         let application = Application(
             router: router,
             configuration: .init(
-                address: .hostname(address.host, port: address.port), serverName: "tollgate"),
+                address: .hostname(address.host, port: address.port),
+                serverName: "tollgate"
+            ),
             onServerRunning: { channel in await ready(channel.localAddress?.port ?? address.port) },
-            logger: tollgate.logger)
+            logger: tollgate.logger
+        )
         let services: [ServiceGroupConfiguration.ServiceConfiguration] =
             [.init(service: application), .init(service: StoreReads(tollgate: tollgate))] + beside
         let group = ServiceGroup(
             configuration: .init(
-                services: services, gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: tollgate.logger))
+                services: services,
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: tollgate.logger
+            )
+        )
         try await group.run()
         await driver.close()
     }

@@ -17,7 +17,8 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Keys come from TOLLGATE_SECRET_KEY and TOLLGATE_PUBLISHABLE_KEY; the stores are set up \
             with TOLLGATE_APP_STORE_… and TOLLGATE_STRIPE_…, see docs/operations.md.
-            """)
+            """
+    )
 
     @Option(help: "The address to listen on; port 0 takes any free one.")
     var listen: String?
@@ -33,33 +34,44 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let address = try ListenAddress(
-            Settings.text(listen, "LISTEN") ?? "127.0.0.1:8080", option: "--listen")
+            Settings.text(listen, "LISTEN") ?? "127.0.0.1:8080",
+            option: "--listen"
+        )
         try ListenAddress.requireFree([(address, "--listen")])
         let location = try DatabaseLocation(
-            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite")
+            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
+        )
         let catalog = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
         guard let secretKey = Settings.text(nil, "SECRET_KEY"),
             let publishableKey = Settings.text(nil, "PUBLISHABLE_KEY")
         else {
             throw ValidationError(
-                "Set TOLLGATE_SECRET_KEY (sk_test_… or sk_live_…) and TOLLGATE_PUBLISHABLE_KEY (pk_test_… or pk_live_…).")
+                "Set TOLLGATE_SECRET_KEY (sk_test_… or sk_live_…) and TOLLGATE_PUBLISHABLE_KEY (pk_test_… or pk_live_…)."
+            )
         }
         let stores = try StoreSettings()
         let configuration = Configuration(
-            secretKey: secretKey, publishableKey: publishableKey,
+            secretKey: secretKey,
+            publishableKey: publishableKey,
             publicURL: Settings.text(publicURL, "PUBLIC_URL")
                 ?? "http://\(address.host):\(address.port)",
             stripeWebhookSecrets: Settings.list("STRIPE_WEBHOOK_SECRETS"),
             appleAppIDs: Settings.list("APPLE_APP_IDS"),
-            defaultEnvironment: stores.defaultEnvironment(for: secretKey))
+            defaultEnvironment: stores.defaultEnvironment(for: secretKey)
+        )
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         do {
             let server = try await RunningServer(
-                configuration: configuration, database: location, catalog: catalog,
-                appStore: try stores.verifier(), stripe: stores.stripe(over: client),
+                configuration: configuration,
+                database: location,
+                catalog: catalog,
+                appStore: try stores.verifier(),
+                stripe: stores.stripe(over: client),
                 clocks: .init(
                     now: try ClockSetting(Settings.text(nil, "CLOCK")).now(over: client),
-                    wall: SystemClock.now))
+                    wall: SystemClock.now
+                )
+            )
             try await server.run(at: address) { port in
                 Terminal.say("tollgate listening on http://\(address.host):\(port)")
                 Terminal.say("database: \(location.description)")
@@ -90,7 +102,9 @@ enum CatalogFile {
             throw CheckFailed(message: "\(path): cannot be read: \(error.localizedDescription)")
         }
         let check = CatalogCheck(bytes: bytes, file: path)
-        guard let catalog = check.catalog, check.isOK else { throw CheckFailed(message: check.text) }
+        guard let catalog = check.catalog, check.isOK else {
+            throw CheckFailed(message: check.text)
+        }
         return catalog
     }
 }

@@ -23,7 +23,9 @@ struct StoreSettings: Sendable {
                 roots.append(Array(try Data(contentsOf: URL(fileURLWithPath: path))))
             } catch {
                 throw CheckFailed(
-                    message: "TOLLGATE_APP_STORE_ROOTS: \(path) cannot be read: \(error.localizedDescription)")
+                    message:
+                        "TOLLGATE_APP_STORE_ROOTS: \(path) cannot be read: \(error.localizedDescription)"
+                )
             }
         }
         bundleID = Settings.text(nil, "APP_STORE_BUNDLE_ID")
@@ -39,7 +41,8 @@ struct StoreSettings: Sendable {
             case "sandbox": environments.insert(.sandbox)
             default:
                 throw ValidationError(
-                    "TOLLGATE_APP_STORE_ENVIRONMENT: '\(word)' is not Production or Sandbox. Xcode and LocalTesting sign nothing and are never accepted.")
+                    "TOLLGATE_APP_STORE_ENVIRONMENT: '\(word)' is not Production or Sandbox. Xcode and LocalTesting sign nothing and are never accepted."
+                )
             }
         }
         stripeSecretKey = Settings.text(nil, "STRIPE_SECRET_KEY")
@@ -59,12 +62,16 @@ struct StoreSettings: Sendable {
         if roots.isEmpty, bundleID == nil { return nil }
         guard let bundleID, !roots.isEmpty else {
             throw ValidationError(
-                "The App Store needs both TOLLGATE_APP_STORE_ROOTS (DER files of trusted roots) and TOLLGATE_APP_STORE_BUNDLE_ID.")
+                "The App Store needs both TOLLGATE_APP_STORE_ROOTS (DER files of trusted roots) and TOLLGATE_APP_STORE_BUNDLE_ID."
+            )
         }
         do {
             return try AppStore.SignedDataVerifier(
-                roots: roots, bundleID: bundleID, appAppleID: appAppleID,
-                environments: environments.isEmpty ? [.production, .sandbox] : environments)
+                roots: roots,
+                bundleID: bundleID,
+                appAppleID: appAppleID,
+                environments: environments.isEmpty ? [.production, .sandbox] : environments
+            )
         } catch {
             throw ValidationError("\(error)")
         }
@@ -73,7 +80,10 @@ struct StoreSettings: Sendable {
     func stripe(over client: HTTPClient) -> Stripe.Client? {
         guard let stripeSecretKey else { return nil }
         return Stripe.Client(
-            apiBase: stripeAPIBase, secretKey: stripeSecretKey, transport: transport(over: client))
+            apiBase: stripeAPIBase,
+            secretKey: stripeSecretKey,
+            transport: transport(over: client)
+        )
     }
 }
 
@@ -89,6 +99,9 @@ func transport(over client: HTTPClient) -> Stripe.Client.Transport {
         var headers: [String: String] = [:]
         for (name, value) in response.headers { headers[name.lowercased()] = value }
         return Stripe.Response(
-            status: Int(response.status.code), headers: headers, body: Array(body.readableBytesView))
+            status: Int(response.status.code),
+            headers: headers,
+            body: Array(body.readableBytesView)
+        )
     }
 }

@@ -8,7 +8,8 @@ import TollgateCore
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Verify what the App Store signed and print it, or say which rule it broke.")
+        abstract: "Verify what the App Store signed and print it, or say which rule it broke."
+    )
 
     @Argument(help: "A JWS, or a notification's body {\"signedPayload\":…}.")
     var file: String
@@ -41,8 +42,11 @@ struct VerifyCommand: AsyncParsableCommand {
         let verifier: AppStore.SignedDataVerifier
         do {
             verifier = try AppStore.SignedDataVerifier(
-                roots: roots, bundleID: bundleID, appAppleID: appAppleID,
-                environments: [AppStore.Environment(rawValue: environment.capitalized)])
+                roots: roots,
+                bundleID: bundleID,
+                appAppleID: appAppleID,
+                environments: [AppStore.Environment(rawValue: environment.capitalized)]
+            )
         } catch {
             throw ValidationError("\(error)")
         }
@@ -51,7 +55,9 @@ struct VerifyCommand: AsyncParsableCommand {
             let payload = try Self.payload(of: Array(bytes), verifier, now: now)
             let object = try JSONSerialization.jsonObject(with: payload)
             let pretty = try JSONSerialization.data(
-                withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+                withJSONObject: object,
+                options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            )
             Terminal.say(String(decoding: pretty, as: UTF8.self))
         } catch let error as AppStore.VerificationError {
             throw CheckFailed(message: "\(error.code.rawValue): \(error)")
@@ -60,7 +66,9 @@ struct VerifyCommand: AsyncParsableCommand {
 
     /// What kind of object it is, is tried in turn; the error of the most likely kind is told.
     private static func payload(
-        of bytes: [UInt8], _ verifier: AppStore.SignedDataVerifier, now: Int64
+        of bytes: [UInt8],
+        _ verifier: AppStore.SignedDataVerifier,
+        now: Int64
     ) throws -> Data {
         let text = String(decoding: bytes, as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
@@ -68,7 +76,8 @@ struct VerifyCommand: AsyncParsableCommand {
             let body = try AppStore.NotificationBody(Array(text.utf8))
             return Data(
                 try verifier.verifyNotification(signedPayload: body.signedPayload, now: now)
-                    .json.rawBytes)
+                    .json.rawBytes
+            )
         }
         let jws = Array(text.utf8)
         let attempts: [() throws -> Data] = [

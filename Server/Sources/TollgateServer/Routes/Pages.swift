@@ -58,8 +58,10 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
     }
 }
 
-/// What the return page says. It fulfils by itself, since the webhook may come hours later; and it
-/// believes Stripe, never the address it was opened with.
+/// What the return page says.
+///
+/// It fulfils by itself, since the webhook may come hours later; and it believes Stripe, never the
+/// address it was opened with.
 private func outcome(of session: String?, _ tollgate: Tollgate) async -> CheckoutPage {
     let processing = CheckoutPage(
         title: "Your payment is being processed",

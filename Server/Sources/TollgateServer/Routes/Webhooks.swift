@@ -3,7 +3,9 @@ internal import Hummingbird
 internal import TollgateAPI
 internal import TollgateService
 
-/// Where the stores report. 200 only once it is on disk.
+/// Where the stores report.
+///
+/// 200 only once it is on disk.
 func addWebhooks(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.post(APIPath.appStoreWebhook.route) { request, _ in
         let body = try await request.bytes(upTo: 128 << 10)

@@ -43,7 +43,9 @@ extension Tollgate {
         return list
     }
 
-    /// The row of a customer by id, else by `app_user_id`. One read where the id is ours.
+    /// The row of a customer by id, else by `app_user_id`.
+    ///
+    /// One read where the id is ours.
     private func reading(
         of customer: String,
         in environment: StoreEnvironment

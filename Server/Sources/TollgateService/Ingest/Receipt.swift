@@ -1,5 +1,7 @@
-/// What became of a message from a store. All of them are answered 200: it is durable, or it is
-/// durable already, or keeping it was all that could be done.
+/// What became of a message from a store.
+///
+/// All of them are answered 200: it is durable, or it is durable already, or keeping it was all
+/// that could be done.
 public enum Receipt: Hashable, Sendable {
     case recorded
     case duplicate

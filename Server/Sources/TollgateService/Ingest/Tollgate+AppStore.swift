@@ -7,7 +7,9 @@ public import TollgateAPI
 public import TollgateCore
 
 extension Tollgate {
-    /// Takes in the body of an App Store Server Notification V2. Durable when this returns.
+    /// Takes in the body of an App Store Server Notification V2.
+    ///
+    /// Durable when this returns.
     ///
     /// - Throws: `AppStore.VerificationError` for what the App Store did not sign for this app;
     ///   `StorageError` where it could not be kept, so that the store sends it again.

@@ -7,53 +7,87 @@ internal import TollgateAPI
 internal import TollgateCore
 
 extension Tollgate {
-    /// Takes in the body of a Stripe webhook. Durable when this returns.
+    /// Takes in the body of a Stripe webhook.
+    ///
+    /// Durable when this returns.
     ///
     /// - Parameter signature: the header `Stripe-Signature`.
     /// - Throws: `Stripe.WebhookSignature.Refusal`; a refusal `malformed_body` for what is no
     ///   event; `StorageError` where it could not be kept, so that Stripe sends it again.
     public func receiveStripeEvent(_ body: [UInt8], signature: String?) async throws -> Receipt {
         try Stripe.WebhookSignature.verify(
-            header: signature, body: body, secrets: configuration.stripeWebhookSecrets,
-            now: clocks.wall().milliseconds / 1000)
+            header: signature,
+            body: body,
+            secrets: configuration.stripeWebhookSecrets,
+            now: clocks.wall().milliseconds / 1000
+        )
         let event: Stripe.Event
         do {
             event = try Stripe.Event(bytes: body)
         } catch {
-            throw Refusal(400, .invalidRequestError, .malformedBody, "This is no Stripe event: \(error).")
+            throw Refusal(
+                400,
+                .invalidRequestError,
+                .malformedBody,
+                "This is no Stripe event: \(error)."
+            )
         }
         return try await journal(
-            StripeIntake.message(event), source: event.id,
+            StripeIntake.message(event),
+            source: event.id,
             dedupeKey: RowKey("event", event.livemode ? "live" : "test", event.id),
-            stated: Instant(seconds: event.created), kind: .delivered, body: body, store: .stripe)
+            stated: Instant(seconds: event.created),
+            kind: .delivered,
+            body: body,
+            store: .stripe
+        )
     }
 
-    /// Fulfils a Checkout Session by reading it from Stripe. Called from the return page and for
-    /// every `wanted` session; whichever comes first, coins are credited once.
+    /// Fulfils a Checkout Session by reading it from Stripe.
+    ///
+    /// Called from the return page and for every `wanted` session; whichever comes first, coins are
+    /// credited once.
     @discardableResult
     public func fulfil(checkoutSession id: String) async throws -> Stripe.CheckoutSession {
         guard let stripe else {
             throw Refusal(
-                503, .apiError, .storeUnavailable,
-                "Stripe is not configured: set TOLLGATE_STRIPE_SECRET_KEY.")
+                503,
+                .apiError,
+                .storeUnavailable,
+                "Stripe is not configured: set TOLLGATE_STRIPE_SECRET_KEY."
+            )
         }
         let answer = try await read(checkoutSession: id, with: stripe)
         let session = answer.value
         guard session.status == .complete else { return session }
         let instant = await instantOfRead(answer.date)
         let message = StripeIntake.message(
-            reading: session, at: instant, livemode: session.livemode)
+            reading: session,
+            at: instant,
+            livemode: session.livemode
+        )
         // Reading twice what has not changed is no news.
         let key = RowKey(
-            "read", id, session.paymentStatus.rawValue, session.paymentIntent?.id ?? "")
+            "read",
+            id,
+            session.paymentStatus.rawValue,
+            session.paymentIntent?.id ?? ""
+        )
         _ = try await journal(
-            message, source: "read:\(id)", dedupeKey: key, stated: instant, kind: .fetched,
-            body: Array(session.json.rawBytes), store: .stripe)
+            message,
+            source: "read:\(id)",
+            dedupeKey: key,
+            stated: instant,
+            kind: .fetched,
+            body: Array(session.json.rawBytes),
+            store: .stripe
+        )
         return session
     }
 
     private func read(
-        checkoutSession id: String, with stripe: Stripe.Client
+        checkoutSession id: String,
+        with stripe: Stripe.Client
     ) async throws -> Stripe.Answer<Stripe.CheckoutSession> {
         do {
             return try await stripe.checkoutSession(id)
@@ -71,8 +105,9 @@ extension Tollgate {
         return session.status == .complete && session.paymentStatus != .unpaid
     }
 
-    /// Asks the stores what messages did not carry. Call it again and again; it returns when
-    /// nothing is left that can be answered now.
+    /// Asks the stores what messages did not carry.
+    ///
+    /// Call it again and again; it returns when nothing is left that can be answered now.
     public func fetchWanted() async {
         guard stripe != nil else { return }
         do {
@@ -89,7 +124,9 @@ extension Tollgate {
             }
         } catch {
             logger.warning(
-                "asking for what is missing will be tried again", metadata: ["error": "\(error)"])
+                "asking for what is missing will be tried again",
+                metadata: ["error": "\(error)"]
+            )
         }
     }
 
@@ -103,15 +140,24 @@ extension Tollgate {
         let key = RowKey("read", wanted.object, "\(instant.milliseconds)")
         _ = try await journal(
             StripeIntake.message(
-                reading: answer.value, at: instant, livemode: answer.value.livemode),
-            source: "read:\(wanted.object)", dedupeKey: key, stated: instant, kind: .fetched,
-            body: Array(answer.value.json.rawBytes), store: .stripe)
+                reading: answer.value,
+                at: instant,
+                livemode: answer.value.livemode
+            ),
+            source: "read:\(wanted.object)",
+            dedupeKey: key,
+            stated: instant,
+            kind: .fetched,
+            body: Array(answer.value.json.rawBytes),
+            store: .stripe
+        )
         return wanted.raised <= instant
     }
 
-    /// As of when a read speaks: the second before it was sent, by Stripe's `Date`. Where the
-    /// stores live on a clock of their own, `Date` is not on it, and the clock stands still while
-    /// we read, so the read speaks of this very second.
+    /// As of when a read speaks: the second before it was sent, by Stripe's `Date`.
+    ///
+    /// Where the stores live on a clock of their own, `Date` is not on it, and the clock stands
+    /// still while we read, so the read speaks of this very second.
     private func instantOfRead(_ date: Int64?) async -> Instant {
         let now = await clocks.now()
         let wall = clocks.wall()

@@ -1,6 +1,8 @@
 internal import Foundation
 
-/// What happened how often, for `/metrics`. Names and labels are ours, never a caller's words.
+/// What happened how often, for `/metrics`.
+///
+/// Names and labels are ours, never a caller's words.
 public final class Counters: Sendable {
     private let box = CounterBox()
 

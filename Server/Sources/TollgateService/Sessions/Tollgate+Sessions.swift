@@ -4,7 +4,9 @@ public import TollgateAPI
 public import TollgateCore
 
 extension Tollgate {
-    /// Makes a short-lived session for one customer. Only a hash of its secret is kept.
+    /// Makes a short-lived session for one customer.
+    ///
+    /// Only a hash of its secret is kept.
     ///
     /// - Parameter environment: whose purchases it sees; `nil`: the server's default.
     public func createSession(
