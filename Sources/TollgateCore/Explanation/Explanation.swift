@@ -9,7 +9,7 @@ public struct Explanation: Hashable, Sendable {
         /// The message that said so.
         public var source: String
         public var stated: Instant
-        /// `period`, `renewal`, `status`, …
+        /// The case of the statement: `period`, `renewal`, `status` and so on.
         public var kind: String
         /// A sentence for people.
         public var summary: String
