@@ -108,8 +108,9 @@ actor DemoApp {
         notice = Notice(text: text, isRefusal: isRefusal)
     }
 
-    /// What both stores have reported about the user. Read from the stores: the app sees the
-    /// effects alone.
+    /// What both stores have reported about the user.
+    ///
+    /// Read from the stores: the app sees the effects alone.
     private func reports() async -> [StoreReport] {
         let mine = Set(
             ((try? await world.appStore.transactions(customer: account)) ?? []).map(\.originalID)

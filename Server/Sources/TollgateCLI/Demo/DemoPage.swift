@@ -8,7 +8,9 @@ import TollgateAPI
 import TollgateCore
 import TollgateServer
 
-/// `/demo`: the app on a page. It works without JavaScript; each button is a form.
+/// `/demo`: the app on a page.
+///
+/// It works without JavaScript; each button is a form.
 struct DemoPage: Sendable {
     private let app: DemoApp
     private let world: DemoWorld
@@ -67,7 +69,9 @@ struct DemoPage: Sendable {
         return "/demo"
     }
 
-    /// Does what a button says. Returns where to go, if that is not back to the page.
+    /// Does what a button says.
+    ///
+    /// - Returns: where to go, if that is not back to the page.
     private func act(_ action: String, _ value: String) async throws -> String? {
         switch action {
         case "buy":
