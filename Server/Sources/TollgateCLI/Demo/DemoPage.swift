@@ -71,7 +71,7 @@ struct DemoPage: Sendable {
 
     /// Does what a button says.
     ///
-    /// - Returns: where to go, if that is not back to the page.
+    /// Returns where to go, if that is not back to the page.
     private func act(_ action: String, _ value: String) async throws -> String? {
         switch action {
         case "buy":
