@@ -23,7 +23,7 @@ extension Refusal {
                 "\(refusal)",
                 param: "Stripe-Signature"
             )
-        case let error as StorageError where error.isRetryable:
+        case let error as StorageError where error.isRetryable || error.kind == .closed:
             self.init(
                 503,
                 .apiError,

@@ -100,7 +100,7 @@ struct CheckoutTests {
         "http://billing.example.com/x", "javascript:alert(1)", "data:text/html,x",
         "https://billing.example.com/\\\\evil.example", "\\\\\\\\evil.example",
         "https://billing.example.com", "https://billing.example.com/x?session_id=cs_1",
-        "https://billing.example.com/x#y", "https://billing.example.com/\\u0000", "",
+        "https://billing.example.com/x#y", "",
         "https://billing.example.com/x\\ny", " https://billing.example.com/x",
         "HTTPS://EVIL.EXAMPLE/", "https://billing.example.com/{CHECKOUT_SESSION_ID}",
         "https://xn--blling-9za.example.com/x", "/x", "https:///billing.example.com/x",

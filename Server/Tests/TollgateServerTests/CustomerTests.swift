@@ -77,7 +77,7 @@ struct CustomerTests {
             ("{}", "parameter_missing", "app_user_id"),
             ("{\"app_user_id\":7}", "parameter_invalid", "app_user_id"),
             ("{\"app_user_id\":\"\"}", "parameter_invalid", "app_user_id"),
-            ("{\"app_user_id\":\"a\\u0000b\"}", "parameter_invalid", "app_user_id"),
+            ("{\"app_user_id\":\"a\\u0000b\"}", "malformed_body", nil),
             (
                 "{\"app_user_id\":\"u\",\"app_account_token\":\"x\"}", "parameter_invalid",
                 "app_account_token"

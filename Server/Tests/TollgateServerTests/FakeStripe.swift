@@ -171,17 +171,14 @@ final class FakeStripe: Sendable {
     }
 
     private static func form(_ body: [UInt8]) -> [String: String] {
-        let items = URLComponents(
-            string: "?"
-                + String(decoding: body, as: UTF8.self).replacingOccurrences(
-                    of: "+",
-                    with: "%20"
-                )
-        )?.queryItems
-        return Dictionary(
-            (items ?? []).map { ($0.name, $0.value ?? "") },
-            uniquingKeysWith: { first, _ in first }
-        )
+        let pairs = String(decoding: body, as: UTF8.self).split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map {
+                    $0.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
+                }
+            return (parts[0], parts.count > 1 ? parts[1] : "")
+        }
+        return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 
     private static func metadata(_ form: [String: String]) -> [String: String] {

@@ -1,6 +1,7 @@
 import HTTPTypes
 import AppStoreSimulator
 import Foundation
+import SandboxClock
 import Testing
 import TollgateTesting
 
@@ -57,6 +58,7 @@ struct TransactionTests {
                 body
             )
             #expect(mine.status == 200)
+            await server.clock.advance(to: server.clock.now + 1_000)
             let theirs = try await server.post(
                 "/v1/app_store/transactions",
                 as: server.session(of: second),

@@ -127,6 +127,12 @@ public struct Timeline: Hashable, Sendable {
         let holding = entries.filter { $0.contains(instant) }
         guard var best = holding.first else { return nil }
         for entry in holding.dropFirst() where entry.isPreferred(to: best) { best = entry }
+        // A period that is paid for ahead continues the one before it.
+        var until = best.until
+        for entry in entries where entry.ground == best.ground {
+            guard let end = until, entry.since <= end else { continue }
+            until = entry.until.map { max(end, $0) }
+        }
         // Access that went on without a gap counts from its first day.
         var since = best.since
         for entry in entries.reversed()
@@ -136,7 +142,7 @@ public struct Timeline: Hashable, Sendable {
         return ActiveEntitlement(
             lookupKey: best.lookupKey,
             since: since,
-            until: best.until,
+            until: until,
             ground: best.ground,
             purchase: best.purchase,
             evidence: best.evidence

@@ -12,6 +12,10 @@ package struct CustomerAnswer: Codable, Hashable, Sendable {
 
     package init() {}
 
+    init(holdings: [Holding]) {
+        self.holdings = holdings
+    }
+
     package func timeline(in catalog: Catalog) -> Timeline {
         Timeline(holdings.map { ($0.purchase, $0.access) }, in: catalog)
     }

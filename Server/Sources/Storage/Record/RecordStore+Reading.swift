@@ -30,18 +30,11 @@ extension RecordStore {
             let empty = Timeline([], in: Catalog())
             return CustomerReading(sequence: 0, balance: 0, timeline: empty)
         }
-        do {
-            let answer = try RecordDecoder.decode(CustomerAnswer.self, from: bytes)
-            return CustomerReading(
-                sequence: try row.int64(0),
-                balance: try row.int64(1),
-                timeline: answer.timeline(in: history.current)
-            )
-        } catch let error as StorageError {
-            throw error
-        } catch {
-            throw StorageError(.corrupt, "the row of customer \(customer) cannot be read")
-        }
+        return CustomerReading(
+            sequence: try row.int64(0),
+            balance: try row.int64(1),
+            timeline: try CustomerAnswer(reading: bytes).timeline(in: history.current)
+        )
     }
 
     /// The customer with this id, or the one registered under it as the app's own user id.

@@ -7,7 +7,8 @@ import SandboxClock
 struct SandboxAppStoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app-store",
-        abstract: "Play the App Store: its server API, its notifications, its customers."
+        abstract: "Play the App Store: its server API, its notifications, its customers.",
+        subcommands: [SandboxAppStoreActCommand.self]
     )
 
     @Option(help: "Where the App Store Server API listens; port 0 takes any free one.")
@@ -112,7 +113,8 @@ struct SandboxAppStoreCommand: AsyncParsableCommand {
             renewalLimit: renewals.map { $0 == 0 ? .max : $0 },
             graceDays: graceDays == 0 ? nil : graceDays,
             ocspURL: ocspURL,
-            statePath: state
+            statePath: state,
+            enforcesRateLimits: rateLimits
         )
         if let products {
             struct Listing: Decodable {

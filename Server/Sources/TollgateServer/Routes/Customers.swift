@@ -27,7 +27,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             at: try request.instant(APIQuery.at),
             signed: session != nil
         )
-        return try Response.json(list)
+        return Response.json(bytes: list.jsonBytes)
     }
     router.get(APIPath.customerExplain.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()

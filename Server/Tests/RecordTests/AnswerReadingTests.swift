@@ -1,0 +1,63 @@
+import Testing
+import TollgateCore
+import TollgateTesting
+
+@testable import Storage
+
+@Suite("A customer's answer, read quickly")
+struct AnswerReadingTests {
+    private static func answer(_ random: inout SplitMix64) -> CustomerAnswer {
+        let holdings = (0..<Int.random(in: 0...4, using: &random)).map { index in
+            let product = StoreProduct(.appStore, "com.example.app.\(index)")
+            let since = Instant(
+                milliseconds: Int64.random(in: -5...2_000_000_000_000, using: &random)
+            )
+            let interval = AccessInterval(
+                product: product,
+                since: since,
+                until: Bool.random(using: &random) ? since.advanced(by: 86_400_000) : nil,
+                ground: .payment,
+                evidence: "e\(index)"
+            )
+            let pass = Pass(
+                product: product,
+                purchased: since,
+                duration: CalendarDuration(iso8601: "P30D"),
+                cut: Bool.random(using: &random) ? since : nil,
+                evidence: "p\(index)"
+            )
+            let key = Purchase.Key(
+                store: .appStore,
+                environment: .sandbox,
+                application: "com.example.app",
+                id: "\(index)"
+            )
+            return CustomerAnswer.Holding(
+                purchase: key,
+                access: PurchaseAccess(intervals: [interval], passes: [pass])
+            )
+        }
+        return CustomerAnswer(holdings: holdings)
+    }
+
+    @Test("It says what the general decoder says", arguments: UInt64(1)...200)
+    func same(_ seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let answer = Self.answer(&random)
+        let bytes = try RecordEncoder.encode(answer)
+        #expect(try CustomerAnswer(reading: bytes) == answer)
+        #expect(try RecordDecoder.decode(CustomerAnswer.self, from: bytes) == answer)
+    }
+
+    @Test("Damaged bytes are refused, never trapped on", arguments: UInt64(1)...200)
+    func damaged(_ seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var bytes = try RecordEncoder.encode(Self.answer(&random))
+        for _ in 0..<20 {
+            let index = Int.random(in: bytes.indices, using: &random)
+            bytes[index] = UInt8.random(in: .min ... .max, using: &random)
+            _ = try? CustomerAnswer(reading: bytes)
+            _ = try? CustomerAnswer(reading: Array(bytes[..<index]))
+        }
+    }
+}
