@@ -42,6 +42,21 @@ struct CheckoutTests {
         }
     }
 
+    @Test("The same checkout asked for twice reaches Stripe under one key, another under another")
+    func repeated() async throws {
+        try await TestServer.run { server in
+            let id = try await server.customer()
+            let body = "{\"customer\":\"\(id)\",\"product\":\"coins_100\"}"
+            for key in ["one", "one", "two"] {
+                _ = try await server.post("/v1/checkout_sessions", body, idempotencyKey: key)
+            }
+            let keys = server.stripe.seen.filter { $0.path == "/v1/checkout/sessions" }
+                .map(\.idempotencyKey)
+            #expect(keys.count == 3)
+            #expect(keys[0] == keys[1] && keys[1] != keys[2])
+        }
+    }
+
     @Test("A session's customer buys for themselves")
     func withSession() async throws {
         try await TestServer.run { server in

@@ -28,6 +28,8 @@ struct Batch {
     /// the batch may remove.
     private var holdings: [Holding: Bool] = [:]
     private var wanted: [(Wanted, Purchase.Key, Instant)] = []
+    /// Segments that are in the database for certain.
+    var knownSegments: Set<[UInt8]> = []
     /// In a rebuild: the names of the one registration that is replayed.
     var replayedAliases: [RowKey] = []
     /// In a rebuild: the decision that is replayed, never taken again.
@@ -586,7 +588,10 @@ extension Batch {
     }
 
     private func writeJournal() throws -> [Int: Int64] {
-        let segments = items.indices.filter { journalled[$0] != nil }.flatMap { items[$0].segments }
+        var seen = knownSegments
+        let segments = items.indices.filter { journalled[$0] != nil }
+            .flatMap { items[$0].segments }
+            .filter { seen.insert($0.id).inserted }
         try connection.executeMany(
             "INSERT INTO segment (id, bytes) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
             segments.map { [.blob($0.id), .blob($0.bytes)] }

@@ -25,8 +25,10 @@ public final class RecordStore: Sendable {
         let catalogs = CatalogShelf(try await driver.read { try CatalogHistory(reading: $0) })
         self.driver = driver
         self.catalogs = catalogs
+        let segments = KnownSegments()
         commits = GroupCommit(lanes: 1, limit: 256) { items in
             let history = catalogs.history
+            let known = segments.ids
             // Another server may journal the same item at the same moment. Whoever comes second
             // finds it there the next time.
             var attempts = 0
@@ -34,10 +36,12 @@ public final class RecordStore: Sendable {
                 do {
                     let done = try await driver.write { connection in
                         var batch = Batch(connection, history: history, items: items)
+                        batch.knownSegments = known
                         let outcomes = try batch.run()
                         return (outcomes: outcomes, history: batch.history)
                     }
                     catalogs.replace(with: done.history)
+                    segments.add(items.flatMap { $0.segments.map(\.id) })
                     return done.outcomes
                 } catch let error as StorageError
                     where error.kind == .uniqueViolation && attempts < 3
@@ -109,5 +113,27 @@ extension CatalogHistory {
     /// Today's catalog when there were only so many versions.
     func catalog(ofVersions count: Int) -> Catalog {
         versions.prefix(count).last?.catalog ?? Catalog()
+    }
+}
+
+/// The certificate chains that are in the database, so that none is written again with every item.
+///
+/// Segments are never deleted, so what was once committed stays true.
+private final class KnownSegments: @unchecked Sendable {
+    // `lock` guards `stored`.
+    private let lock = NSLock()
+    private var stored: Set<[UInt8]> = []
+    /// A store signs with a handful; more than this is somebody's flood, and starts over.
+    private static let limit = 4_096
+
+    var ids: Set<[UInt8]> {
+        lock.withLock { stored }
+    }
+
+    func add(_ ids: [[UInt8]]) {
+        lock.withLock {
+            if stored.count > Self.limit { stored = [] }
+            stored.formUnion(ids)
+        }
     }
 }

@@ -70,7 +70,8 @@ struct StoreSettings: Sendable {
                 roots: roots,
                 bundleID: bundleID,
                 appAppleID: appAppleID,
-                environments: environments.isEmpty ? [.production, .sandbox] : environments
+                environments: environments.isEmpty
+                    ? (appAppleID == nil ? [.sandbox] : [.production, .sandbox]) : environments
             )
         } catch {
             throw ValidationError("\(error)")

@@ -34,7 +34,13 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             try session.require(.buyButton)
             customer = try credentials.customer(customer ?? session.customer.rawValue, .buyButton)
         }
-        return try Response.json(try await tollgate.createCheckout(wanted, customer: customer))
+        return try Response.json(
+            try await tollgate.createCheckout(
+                wanted,
+                customer: customer,
+                idempotencyKey: request.idempotencyKey
+            )
+        )
     }
     router.get(APIPath.buyButton.route) { request, context in
         _ = try await Credentials(request, tollgate)
@@ -53,7 +59,8 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
                 cancelURL: wanted.cancelURL
             ),
             customer: credentials.session?.customer.rawValue,
-            reference: wanted.clientReferenceID
+            reference: wanted.clientReferenceID,
+            idempotencyKey: request.idempotencyKey
         )
         return try Response.json(API.BuyButtonCheckout(url: checkout.url))
     }

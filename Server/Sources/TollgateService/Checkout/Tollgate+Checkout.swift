@@ -13,7 +13,8 @@ extension Tollgate {
     public func createCheckout(
         _ request: API.CheckoutSessionRequest,
         customer: String?,
-        reference: String? = nil
+        reference: String? = nil,
+        idempotencyKey: String? = nil
     ) async throws -> API.CheckoutSession {
         let (product, quantity) = try product(of: request)
         guard let price = product.stripePriceIDs.first else {
@@ -45,7 +46,11 @@ extension Tollgate {
         do {
             let made = try await stripe.createCheckoutSession(
                 session,
-                idempotencyKey: newID("tollgate-checkout-")
+                // Stripe keeps the first answer under this key, so a retry opens no second session.
+                idempotencyKey: idempotencyKey.map {
+                    "tollgate-checkout-"
+                        + RowKey("checkout", customer ?? "", reference ?? "", $0).hex
+                } ?? newID("tollgate-checkout-")
             )
             return API.CheckoutSession(
                 id: made.value.id,
@@ -53,6 +58,14 @@ extension Tollgate {
                 expiresAt: made.value.expiresAt ?? 0
             )
         } catch {
+            if case .refused(let refused) = error, refused.type == "idempotency_error" {
+                throw Refusal(
+                    409,
+                    .idempotencyError,
+                    .idempotencyMismatch,
+                    "This Idempotency-Key was used for another checkout."
+                )
+            }
             throw unavailable(error)
         }
     }
