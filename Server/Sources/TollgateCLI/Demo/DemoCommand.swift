@@ -76,7 +76,7 @@ struct DemoCommand: AsyncParsableCommand {
         guard script else {
             let page = try DemoPage(app: app, world: world)
             try await world.run(routes: { page.addRoutes(to: $0) }) {
-                try await app.signIn("ada-1")
+                try await app.signIn("user-1")
                 Terminal.say(Self.welcome(world))
                 // Until the process is told to stop.
                 while !Task.isCancelled { try await Task.sleep(for: .seconds(3600)) }
@@ -140,8 +140,8 @@ struct DemoCommand: AsyncParsableCommand {
 
         Open the app in a browser and subscribe; then let a month pass. Or ask as a backend would:
 
-          curl -u \(DemoWorld.secretKey): \(world.serverURL)/v1/customers/ada-1/entitlements
-          curl -u \(DemoWorld.secretKey): '\(world.serverURL)/v1/customers/ada-1/explain?lookup_key=pro'
+          curl -u \(DemoWorld.secretKey): \(world.serverURL)/v1/customers/user-1/entitlements
+          curl -u \(DemoWorld.secretKey): '\(world.serverURL)/v1/customers/user-1/explain?lookup_key=pro'
 
         Control-C ends it.
         """
