@@ -60,6 +60,7 @@ extension Request {
 
     var idempotencyKey: String? {
         HTTPField.Name(APIHeader.idempotencyKey).flatMap { headers[$0] }
+            .flatMap { $0.isEmpty || $0.utf8.count > 255 ? nil : $0 }
     }
 
     var isForm: Bool {

@@ -136,4 +136,51 @@ struct CustomerTests {
             #expect(session.json["error"]["param"].string == "customer")
         }
     }
+
+    @Test("Nobody takes over a customer by calling themselves by that customer's id")
+    func idAsUserID() async throws {
+        try await TestServer.run { server in
+            let id = try await server.customer("first")
+            let answer = try await server.post("/v1/customers", "{\"app_user_id\":\"\(id)\"}")
+            #expect(answer.status == 400 && answer.code == "parameter_invalid")
+            #expect(answer.json["error"]["param"].string == "app_user_id")
+        }
+    }
+
+    @Test("A token of one customer is refused for another, and changes nothing")
+    func takenToken() async throws {
+        try await TestServer.run { server in
+            let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+            let first = try await server.post(
+                "/v1/customers",
+                "{\"app_user_id\":\"first\",\"app_account_token\":\"\(token)\"}"
+            )
+            #expect(first.status == 201)
+            let second = try await server.post(
+                "/v1/customers",
+                "{\"app_user_id\":\"second\",\"app_account_token\":\"\(token)\"}"
+            )
+            #expect(second.status == 409 && second.code == "token_taken")
+            let again = try await server.post(
+                "/v1/customers",
+                "{\"app_user_id\":\"first\",\"app_account_token\":\"\(token)\"}"
+            )
+            #expect(again.status == 200)
+        }
+    }
+
+    @Test("What is changed back and forth ends as it was said last")
+    func backAndForth() async throws {
+        try await TestServer.run { server in
+            for mail in ["a@example.com", "b@example.com", "a@example.com", "b@example.com"] {
+                _ = try await server.post(
+                    "/v1/customers",
+                    "{\"app_user_id\":\"u\",\"email\":\"\(mail)\"}"
+                )
+            }
+            let id = try await server.customer("u")
+            let found = try await server.get("/v1/customers/\(id)")
+            #expect(found.json["email"].string == "b@example.com")
+        }
+    }
 }

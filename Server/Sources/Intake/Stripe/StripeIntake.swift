@@ -27,19 +27,47 @@ public enum StripeIntake {
 
     /// The facts of a Checkout Session that we read with its line items.
     ///
-    /// - Parameter instant: as of when the read speaks (RULES §4.2).
+    /// - Parameters:
+    ///   - items: all of its line items, whatever page they came on; `nil`: as far as it says.
+    ///   - instant: as of when the read speaks (RULES §4.2).
     public static func message(
         reading session: Stripe.CheckoutSession,
+        items: [Stripe.LineItem]? = nil,
         at instant: Instant,
         livemode: Bool
     ) -> StoreMessage {
-        message(
+        let message = message(
             .checkoutSession(session),
             source: "read:\(session.id)",
             stated: Stated(instant, isRead: true),
             livemode: livemode,
             type: "checkout.session"
         )
+        guard let items, case .facts(var facts, let key) = message else { return message }
+        for index in facts.indices {
+            guard case .payment(let payment) = facts[index].statement else { continue }
+            facts[index].statement = .payment(
+                StripePayment(
+                    session: payment.session,
+                    status: payment.status,
+                    isPaid: payment.isPaid,
+                    customer: payment.customer,
+                    reference: payment.reference,
+                    lines: lines(items),
+                    amount: payment.amount,
+                    currency: payment.currency,
+                    created: payment.created
+                )
+            )
+        }
+        return .facts(facts, about: key)
+    }
+
+    private static func lines(_ items: [Stripe.LineItem]) -> [StripePayment.Line]? {
+        let lines = items.compactMap { item in
+            item.price.map { StripePayment.Line(price: $0.id, quantity: item.quantity ?? 1) }
+        }
+        return lines.isEmpty ? nil : lines
     }
 
     /// The facts of a subscription that we read.
@@ -143,12 +171,7 @@ public enum StripeIntake {
     /// What the session sells, if it says so: by the line items that were read, or by the words we
     /// put on it ourselves.
     private static func lines(of session: Stripe.CheckoutSession) -> [StripePayment.Line]? {
-        if let items = session.lineItems, !items.hasMore {
-            let lines = items.data.compactMap { item in
-                item.price.map { StripePayment.Line(price: $0.id, quantity: item.quantity ?? 1) }
-            }
-            return lines.isEmpty ? nil : lines
-        }
+        if let items = session.lineItems, !items.hasMore { return lines(items.data) }
         guard let words = session.metadata[linesKey] else { return nil }
         var lines: [StripePayment.Line] = []
         for word in words.split(separator: ",") {

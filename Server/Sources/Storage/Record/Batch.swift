@@ -30,6 +30,8 @@ struct Batch {
     private var wanted: [(Wanted, Purchase.Key, Instant)] = []
     /// Segments that are in the database for certain.
     var knownSegments: Set<[UInt8]> = []
+    /// Segments that this batch has written.
+    private(set) var writtenSegments: [[UInt8]] = []
     /// In a rebuild: the names of the one registration that is replayed.
     var replayedAliases: [RowKey] = []
     /// In a rebuild: the decision that is replayed, never taken again.
@@ -587,11 +589,13 @@ extension Batch {
         try writeNames()
     }
 
-    private func writeJournal() throws -> [Int: Int64] {
+    private mutating func writeJournal() throws -> [Int: Int64] {
         var seen = knownSegments
         let segments = items.indices.filter { journalled[$0] != nil }
             .flatMap { items[$0].segments }
             .filter { seen.insert($0.id).inserted }
+            .sorted { $0.id.lexicographicallyPrecedes($1.id) }
+        writtenSegments = segments.map(\.id)
         try connection.executeMany(
             "INSERT INTO segment (id, bytes) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
             segments.map { [.blob($0.id), .blob($0.bytes)] }
@@ -706,7 +710,8 @@ extension Batch {
         try connection.executeMany(
             """
             INSERT INTO wanted (key, kind, object, body, created) VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT (key) DO NOTHING
+            ON CONFLICT (key) DO UPDATE SET created = excluded.created
+            WHERE wanted.created < excluded.created
             """,
             wanted.map { wanted, purchase, created in
                 [

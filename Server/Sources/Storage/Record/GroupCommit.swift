@@ -13,6 +13,9 @@ final class GroupCommit: @unchecked Sendable {
     private let limit: Int
     private let commit: @Sendable ([JournalItem]) async throws -> [JournalOutcome]
 
+    /// A database that has stalled must not fill the memory with what waits for it.
+    private static let maximalWaiting = 8_192
+
     private struct Entry: Sendable {
         let item: JournalItem
         let continuation: CheckedContinuation<JournalOutcome, any Error>
@@ -36,6 +39,11 @@ final class GroupCommit: @unchecked Sendable {
     func submit(_ item: JournalItem) async throws -> JournalOutcome {
         try await withCheckedThrowingContinuation { continuation in
             lock.lock()
+            guard waiting.count < Self.maximalWaiting else {
+                lock.unlock()
+                let error = StorageError(.unavailable, "too much is waiting to be written")
+                return continuation.resume(throwing: error)
+            }
             waiting.append(Entry(item: item, continuation: continuation))
             let starts = running < lanes
             if starts { running += 1 }
@@ -52,24 +60,43 @@ final class GroupCommit: @unchecked Sendable {
                     entry.continuation.resume(returning: outcome)
                 }
             } catch {
-                await retrySingly(batch, after: error)
+                await retry(batch[...], after: error)
             }
         }
     }
 
-    /// One bad item must not fail its neighbours.
-    private func retrySingly(_ batch: [Entry], after error: any Error) async {
-        guard batch.count > 1, (error as? StorageError)?.kind != .unavailable else {
+    /// One bad item must not fail its neighbours: a failed batch is tried in halves.
+    ///
+    /// Where the database itself is the trouble, all fail at once, so that stores are told to come
+    /// back instead of waiting.
+    private func retry(_ batch: ArraySlice<Entry>, after error: any Error) async {
+        guard batch.count > 1, !Self.isHopeless(error) else {
             for entry in batch { entry.continuation.resume(throwing: error) }
             return
         }
-        for entry in batch {
-            do {
-                let outcomes = try await commit([entry.item])
-                entry.continuation.resume(returning: outcomes.first ?? .duplicate)
-            } catch {
-                entry.continuation.resume(throwing: error)
+        let middle = batch.startIndex + batch.count / 2
+        var down: (any Error)?
+        for half in [batch[..<middle], batch[middle...]] {
+            if let down {
+                for entry in half { entry.continuation.resume(throwing: down) }
+                continue
             }
+            do {
+                let outcomes = try await commit(half.map(\.item))
+                for (entry, outcome) in zip(half, outcomes) {
+                    entry.continuation.resume(returning: outcome)
+                }
+            } catch {
+                if Self.isHopeless(error) { down = error }
+                await retry(half, after: error)
+            }
+        }
+    }
+
+    private static func isHopeless(_ error: any Error) -> Bool {
+        switch (error as? StorageError)?.kind {
+        case .unavailable, .closed, .diskFull, .readOnly, .inUse: true
+        default: false
         }
     }
 

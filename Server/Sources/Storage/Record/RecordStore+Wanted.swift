@@ -35,7 +35,10 @@ extension RecordStore {
     /// Drops a question that was answered.
     public func settle(_ wanted: WantedRow) async throws {
         try await driver.write { connection in
-            _ = try connection.execute("DELETE FROM wanted WHERE key = $1", [wanted.key.value])
+            _ = try connection.execute(
+                "DELETE FROM wanted WHERE key = $1 AND created = $2",
+                [wanted.key.value, .integer(wanted.raised.milliseconds)]
+            )
         }
     }
 

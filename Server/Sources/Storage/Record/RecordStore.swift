@@ -38,11 +38,20 @@ public final class RecordStore: Sendable {
                         var batch = Batch(connection, history: history, items: items)
                         batch.knownSegments = known
                         let outcomes = try batch.run()
-                        return (outcomes: outcomes, history: batch.history)
+                        return (
+                            outcomes: outcomes, history: batch.history,
+                            written: batch.writtenSegments
+                        )
                     }
                     catalogs.replace(with: done.history)
-                    segments.add(items.flatMap { $0.segments.map(\.id) })
+                    segments.add(done.written)
                     return done.outcomes
+                } catch let error as StorageError
+                    where error.kind == .unavailable || error.kind == .outcomeUnknown
+                {
+                    // What answers next may be another database, restored or failed over.
+                    segments.forget()
+                    throw error
                 } catch let error as StorageError
                     where error.kind == .uniqueViolation && attempts < 3
                 {
@@ -128,6 +137,10 @@ private final class KnownSegments: @unchecked Sendable {
 
     var ids: Set<[UInt8]> {
         lock.withLock { stored }
+    }
+
+    func forget() {
+        lock.withLock { stored = [] }
     }
 
     func add(_ ids: [[UInt8]]) {

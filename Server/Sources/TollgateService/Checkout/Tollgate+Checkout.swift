@@ -47,7 +47,8 @@ extension Tollgate {
             let made = try await stripe.createCheckoutSession(
                 session,
                 // Stripe keeps the first answer under this key, so a retry opens no second session.
-                idempotencyKey: idempotencyKey.map {
+                // Visitors without a name must not share one.
+                idempotencyKey: (customer ?? reference == nil ? nil : idempotencyKey).map {
                     "tollgate-checkout-"
                         + RowKey("checkout", customer ?? "", reference ?? "", $0).hex
                 } ?? newID("tollgate-checkout-")
@@ -76,7 +77,8 @@ extension Tollgate {
         let catalog = store.history.current
         if let id = request.buyButton {
             guard let button = catalog.buyButton(id: id),
-                let product = catalog.product(id: button.product)
+                let product = catalog.product(id: button.product),
+                !product.isRetired
             else { throw Refusal.missing("buy button", id, param: "buy_button") }
             return (product, Int64(button.quantity))
         }
@@ -125,7 +127,9 @@ extension Tollgate {
             let made = try await stripe.createCustomer(
                 email: profile.customer.email,
                 metadata: ["tollgate_customer": profile.customer.id],
-                idempotencyKey: "tollgate-customer-\(profile.customer.id)"
+                // Stripe refuses a known key with another address.
+                idempotencyKey: "tollgate-customer-"
+                    + RowKey(profile.customer.id, profile.customer.email ?? "").hex
             )
             profile.stripeCustomer = made.value.id
         } catch {
@@ -133,7 +137,7 @@ extension Tollgate {
         }
         try await register(
             profile,
-            dedupeKey: RowKey("stripe customer", profile.customer.id, profile.stripeCustomer ?? "")
+            dedupeKey: RowKey("stripe customer", profile.customer.id, newID(""))
         )
         return profile
     }

@@ -23,6 +23,13 @@ extension Tollgate {
                 "An app_user_id has 1 to 255 bytes, none of them 0."
             )
         }
+        // Both are names of one customer; one must not be taken for another's.
+        guard !request.appUserID.hasPrefix(Self.customerPrefix) else {
+            throw Refusal.invalid(
+                "app_user_id",
+                "An app_user_id does not begin with '\(Self.customerPrefix)'."
+            )
+        }
         var token: String?
         if let given = request.appAccountToken {
             guard let uuid = UUID(uuidString: given) else {
@@ -33,7 +40,8 @@ extension Tollgate {
         if let known = try await store.profile(alias: .reference(request.appUserID)) {
             return (try await update(known, with: request, token: token), false)
         }
-        let id = newID("cus_tg_", length: 16)
+        if let token { try await requireFree(token, for: nil) }
+        let id = newID(Self.customerPrefix, length: 16)
         let customer = API.Customer(
             id: id,
             appUserID: request.appUserID,
@@ -62,6 +70,23 @@ extension Tollgate {
         return (customer, true)
     }
 
+    /// What our customer ids begin with.
+    private static let customerPrefix = "cus_tg_"
+
+    /// - Throws: a refusal 409 `token_taken` where another customer registered this token.
+    private func requireFree(_ token: String, for customer: String?) async throws {
+        guard let other = try await store.profile(alias: .token(token)),
+            other.customer.rawValue != customer
+        else { return }
+        throw Refusal(
+            409,
+            .invalidRequestError,
+            "token_taken",
+            "This app_account_token belongs to another customer.",
+            param: "app_account_token"
+        )
+    }
+
     private func update(
         _ known: StoredProfile,
         with request: API.CreateCustomerRequest,
@@ -69,16 +94,18 @@ extension Tollgate {
     ) async throws -> API.Customer {
         var profile = try read(known)
         let before = profile.customer
-        if let token { profile.customer.appAccountToken = token }
+        if let token {
+            try await requireFree(token, for: before.id)
+            profile.customer.appAccountToken = token
+        }
         if let email = request.email { profile.customer.email = email }
         if let metadata = request.metadata {
             profile.customer.metadata.merge(metadata) { _, new in new }
         }
         if profile.customer != before {
-            let content = String(decoding: try APIJSON.encode(profile), as: UTF8.self)
             _ = try await register(
                 profile,
-                dedupeKey: RowKey("customer update", before.id, content)
+                dedupeKey: RowKey("customer update", before.id, newID(""))
             )
         }
         return profile.customer

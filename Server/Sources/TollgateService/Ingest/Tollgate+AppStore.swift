@@ -61,13 +61,20 @@ extension Tollgate {
                 )
             )
         }
+        // The last who restores may own it, and a device shows the same bytes each time; but a
+        // retry by who has it already is no news.
+        var turn = ""
+        if let customer, mode == .restored, try await !store.holds(customer, key) {
+            turn = "\(now.milliseconds)"
+        }
         let dedupeKey = RowKey(
             "transaction",
             key.canonical,
             transaction.transactionID ?? "",
             "\(transaction.signedDate ?? 0)",
             customer?.rawValue ?? "",
-            mode.rawValue
+            mode.rawValue,
+            turn
         )
         let receipt = try await journal(
             .facts(facts, about: key),

@@ -61,8 +61,14 @@ extension Tollgate {
         let session = answer.value
         guard session.status == .complete else { return session }
         let instant = await instantOfRead(answer.date)
+        var items = session.lineItems?.data
+        if session.lineItems?.hasMore == true {
+            items = []
+            for try await item in stripe.lineItems(ofCheckoutSession: id) { items?.append(item) }
+        }
         let message = StripeIntake.message(
             reading: session,
+            items: items,
             at: instant,
             livemode: session.livemode
         )
@@ -112,21 +118,45 @@ extension Tollgate {
         guard stripe != nil else { return }
         do {
             for wanted in try await store.wanted(.checkoutLines, limit: 100) {
-                do {
+                try await answer(wanted) { wanted in
                     try await fulfil(checkoutSession: wanted.object)
-                } catch let refusal as Refusal where refusal.status == 404 {
-                    logger.warning("a session is wanted that Stripe does not know")
+                    return true
                 }
-                try await store.settle(wanted)
             }
             for wanted in try await store.wanted(.subscription, limit: 100) {
-                if try await read(subscription: wanted) { try await store.settle(wanted) }
+                try await answer(wanted) { try await read(subscription: $0) }
             }
         } catch {
             logger.warning(
                 "asking for what is missing will be tried again",
                 metadata: ["error": "\(error)"]
             )
+        }
+    }
+
+    /// Asks one question.
+    ///
+    /// One that Stripe refuses for good is dropped and logged, so that it does not hold up those
+    /// behind it; an error that may pass ends this round.
+    private func answer(
+        _ wanted: WantedRow,
+        _ ask: (WantedRow) async throws -> Bool
+    ) async throws {
+        do {
+            if try await ask(wanted) { try await store.settle(wanted) }
+        } catch {
+            let isFinal =
+                switch error {
+                case let refusal as Refusal: refusal.status == 404
+                case let error as Stripe.RequestError: !error.isRetryable && !error.isForbidden
+                default: false
+                }
+            guard isFinal else { throw error }
+            logger.error(
+                "Stripe does not answer a question and will not be asked again",
+                metadata: ["object": "\(wanted.object)", "error": "\(error)"]
+            )
+            try await store.settle(wanted)
         }
     }
 
@@ -164,5 +194,16 @@ extension Tollgate {
         let isVirtual = abs(now.milliseconds - wall.milliseconds) > 60_000
         if isVirtual { return Instant(seconds: now.milliseconds / 1000) }
         return Instant(seconds: (date ?? wall.milliseconds / 1000) - 1)
+    }
+}
+
+extension Stripe.RequestError {
+    /// Whether our key was refused: then every question fails until somebody mends it.
+    fileprivate var isForbidden: Bool {
+        if case .refused(let error) = self {
+            error.status == 401 || error.status == 403
+        } else {
+            false
+        }
     }
 }

@@ -37,7 +37,8 @@ extension Tollgate {
                 customer: session.customer.rawValue,
                 components: API.SessionComponents(customerPortal: .enabled)
             ),
-            environment: session.environment
+            environment: session.environment,
+            notAfter: session.expiresAt
         )
         var url = "\(configuration.publicURL)/portal?session=\(fresh.clientSecret)"
         if let escaped = wayBack?.addingPercentEncoding(withAllowedCharacters: .alphanumerics) {

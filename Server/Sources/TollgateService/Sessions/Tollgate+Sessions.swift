@@ -8,10 +8,13 @@ extension Tollgate {
     ///
     /// Only a hash of its secret is kept.
     ///
-    /// - Parameter environment: whose purchases it sees; `nil`: the server's default.
+    /// - Parameters:
+    ///   - environment: whose purchases it sees; `nil`: the server's default.
+    ///   - notAfter: ends it earlier than usual, in UNIX seconds.
     public func createSession(
         _ request: API.CreateCustomerSessionRequest,
-        environment: StoreEnvironment? = nil
+        environment: StoreEnvironment? = nil,
+        notAfter: Int64? = nil
     ) async throws -> API.CustomerSession {
         let components = request.components
         guard
@@ -27,7 +30,7 @@ extension Tollgate {
             environment: environment ?? configuration.defaultEnvironment,
             components: components,
             created: created,
-            expiresAt: created + configuration.sessionLifetime
+            expiresAt: min(created + configuration.sessionLifetime, notAfter ?? .max)
         )
         let secret = newID("cuss_secret_", length: 48)
         let body = Array(try APIJSON.encode(session))
