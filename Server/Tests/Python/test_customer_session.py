@@ -148,4 +148,5 @@ def test_refusals_are_the_errors_that_the_library_knows(base, client, customer):
         publishable.v1.customer_sessions.create(
             params={"customer": customer, "components": components("buy_button")}
         )
-    assert scope.value.code == "key_scope"
+    # The library keeps the code of a 403 in the body only.
+    assert scope.value.json_body["error"]["code"] == "key_scope"
