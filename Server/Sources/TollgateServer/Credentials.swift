@@ -50,6 +50,7 @@ enum Credentials {
 
     /// The key of a Bearer header, or the user name of a Basic one, as Stripe's clients may send.
     private static func key(in header: String) -> String? {
+        if header.hasPrefix("Bearer ") { return String(header.dropFirst(7)) }
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2 else { return nil }
         switch parts[0].lowercased() {

@@ -5,7 +5,7 @@ public import StripeAPI
 public import TollgateCore
 
 /// The application, without HTTP: everything it depends on is handed in.
-public struct Tollgate: Sendable {
+public final class Tollgate: Sendable {
     /// The two clocks, which must not be one (RULES §14).
     public struct Clocks: Sendable {
         /// The stores' time: evaluation, freshness of signed dates.
@@ -24,18 +24,18 @@ public struct Tollgate: Sendable {
         }
     }
 
-    public var configuration: Configuration
-    public var store: RecordStore
+    public let configuration: Configuration
+    public let store: RecordStore
     /// Checks what the App Store signs; `nil` where no trusted root is configured.
-    public var appStore: AppStore.SignedDataVerifier?
+    public let appStore: AppStore.SignedDataVerifier?
     /// Speaks to Stripe; `nil` where no secret key is configured.
-    public var stripe: Stripe.Client?
-    public var clocks: Clocks
+    public let stripe: Stripe.Client?
+    public let clocks: Clocks
     /// Unguessable bytes.
-    public var randomBytes: @Sendable (Int) -> [UInt8]
-    public var counters: Counters
-    public var signer: AnswerSigner
-    public var logger: Logger
+    public let randomBytes: @Sendable (Int) -> [UInt8]
+    public let counters: Counters
+    public let signer: AnswerSigner
+    public let logger: Logger
 
     public init(
         configuration: Configuration,
@@ -70,7 +70,7 @@ extension Tollgate {
     /// An application that only answers questions about what is recorded, for commands.
     ///
     /// - Parameter now: the instant of questions that name none.
-    public init(reading store: RecordStore, now: @escaping @Sendable () -> Instant) {
+    public convenience init(reading store: RecordStore, now: @escaping @Sendable () -> Instant) {
         self.init(
             configuration: Configuration(
                 secretKey: "",

@@ -157,7 +157,7 @@ def first_answer(process, port, began):
         assert process.poll() is None, process.stderr.read()
         try:
             connection, status = ask(port, "/healthz")
-        except ConnectionRefusedError:
+        except ConnectionError:
             time.sleep(0.002)
             continue
         connection.close()

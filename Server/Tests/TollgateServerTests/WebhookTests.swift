@@ -96,11 +96,19 @@ struct WebhookTests {
                 now: { Instant(milliseconds: TestServer.start - 300_001) },
                 wall: server.tollgate.clocks.wall
             )
-            var tollgate = server.tollgate
-            tollgate.clocks = skewed
+            let tollgate = server.tollgate
+            let behind = Tollgate(
+                configuration: tollgate.configuration,
+                store: tollgate.store,
+                appStore: tollgate.appStore,
+                stripe: tollgate.stripe,
+                clocks: skewed,
+                randomBytes: tollgate.randomBytes,
+                signer: tollgate.signer,
+                logger: tollgate.logger
+            )
             let payload = try await Self.purchase(in: server.appStore)
             let body = Array("{\"signedPayload\":\"\(payload)\"}".utf8)
-            let behind = tollgate
             await #expect {
                 try await behind.receiveAppStoreNotification(body)
             } throws: { Refusal(telling: $0).error.code == "jws_date" }

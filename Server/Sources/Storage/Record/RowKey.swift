@@ -21,6 +21,11 @@ public struct RowKey: Hashable, Comparable, Sendable {
         self.init(digest: hash.finalize())
     }
 
+    private init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
     package init(digest: SHA256Digest) {
         (high, low) = digest.withUnsafeBytes {
             (
@@ -61,8 +66,11 @@ extension RowKey {
 
     /// The row in which a holder's purchases of one environment are answered.
     package func inEnvironment(_ environment: StoreEnvironment) -> RowKey {
-        RowKey("row", environment.rawValue, hex)
+        environment == .production ? self : RowKey(high: high ^ Self.sandboxMark, low: low)
     }
+
+    /// Keeps the two environments of one holder apart; any constant would do.
+    private static let sandboxMark: UInt64 = 0x7361_6E64_626F_7821
 
     /// Purchases that wait for a catalog which knows the product.
     package init(waitingFor product: StoreProduct) {
