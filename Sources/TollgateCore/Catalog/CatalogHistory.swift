@@ -60,8 +60,20 @@ extension Catalog {
     ///
     /// A staff grant names its own.
     public func lookupKeys(of storeProduct: StoreProduct) -> [String] {
-        storeProduct.store == .tollgate
-            ? [storeProduct.id] : product(storeProduct)?.entitlements ?? []
+        // Every question asks this: by index, since a copy of a product costs more than the search.
+        let id = storeProduct.id
+        switch storeProduct.store {
+        case .tollgate: return [id]
+        case .appStore:
+            for index in products.indices where products[index].appStoreProductID == id {
+                return products[index].entitlements
+            }
+        case .stripe:
+            for index in products.indices where products[index].stripePriceIDs.contains(id) {
+                return products[index].entitlements
+            }
+        }
+        return []
     }
 
     /// How long access goes on past the end of a period whose renewal nothing contradicts, in milliseconds.

@@ -271,7 +271,7 @@ extension Batch {
                 state.balance = try row.int64(1)
                 let answer = try row.bytes(2)
                 if !answer.isEmpty {
-                    state.answer = try RecordDecoder.decode(CustomerAnswer.self, from: answer)
+                    state.answer = try CustomerAnswer(reading: answer)
                 }
             }
             customers[key] = state
@@ -662,13 +662,13 @@ extension Batch {
             ON CONFLICT (key) DO UPDATE
             SET sequence = $3, balance = $4, next_change = $5, answer = $6
             """,
-            try changed.map { key, state in
+            changed.map { key, state in
                 let catalog = history.catalog(ofVersions: state.versions)
                 let next = state.answer.timeline(in: catalog).nextChange(after: state.changed)
                 return [
                     key.value, .integer(state.environment == .production ? 1 : 0),
                     .integer(state.sequence), .integer(state.balance),
-                    SQLValue(next?.milliseconds), .blob(try RecordEncoder.encode(state.answer)),
+                    SQLValue(next?.milliseconds), .blob(state.answer.bytes),
                 ]
             }
         )
