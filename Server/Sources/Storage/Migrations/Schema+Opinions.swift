@@ -1,7 +1,7 @@
 extension Schema {
     /// What stores say of customers beside what they sold them.
     static let opinions = Migration(
-        2,
+        3,
         "opinions of stores",
         [
             // Operational. `customer` is a customer's row in one environment.
