@@ -212,13 +212,15 @@ let package = Package(
             name: "TollgateServerTests",
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "Storage", "StripeAPI",
-                "TollgateServer", "TollgateService", "TollgateTesting", .api, .core,
+                "StripeSimulator", "TollgateServer", "TollgateService", "TollgateTesting", .api,
+                .core, .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
         .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .core]),

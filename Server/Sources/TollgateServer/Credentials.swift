@@ -47,6 +47,11 @@ enum Credentials {
         }
     }
 
+    /// The key that a request shows, whatever it may be worth.
+    static func key(of request: Request) -> String? {
+        request.headers[.authorization].flatMap { key(in: $0) }
+    }
+
     /// The key of a Bearer header, or the user name of a Basic one, as Stripe's clients may send.
     private static func key(in header: String) -> String? {
         let bearer = "Bearer "

@@ -39,6 +39,8 @@ extension APIPath {
     public static let customerCoinsSpend = Self(template: "/v1/customers/{id}/coins/spend")
     public static let customerGrants = Self(template: "/v1/customers/{id}/grants")
     public static let customerSessions = Self(template: "/v1/customer_sessions")
+    public static let customerSessionsRevoke = Self(template: "/v1/customer_sessions/revoke")
+    public static let checkoutClaims = Self(template: "/v1/checkout_claims")
     public static let checkoutSessions = Self(template: "/v1/checkout_sessions")
     public static let buyButton = Self(template: "/v1/buy_buttons/{id}")
     public static let buyButtonCheckout = Self(template: "/v1/buy_buttons/{id}/checkout")
@@ -60,6 +62,9 @@ extension APIPath {
     public static let checkoutRedirectSuccess = Self(template: "/checkout_redirect/success")
     public static let checkoutRedirectCancel = Self(template: "/checkout_redirect/cancel")
     public static let demo = Self(template: "/demo")
+    public static let buy = Self(template: "/buy/{id}")
+    public static let portalChange = Self(template: "/portal/change")
+    public static let portalStripe = Self(template: "/portal/stripe")
     public static let portal = Self(template: "/portal")
     public static let dashboard = Self(template: "/dashboard")
 }

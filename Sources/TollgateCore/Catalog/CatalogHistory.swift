@@ -39,6 +39,12 @@ public struct CatalogHistory: Hashable, Codable, Sendable {
         return nil
     }
 
+    /// The policy for refunded plans in force at `instant`.
+    public func refundedPlan(at instant: Instant) -> Catalog.RefundedPlan {
+        let version = versions.last { $0.adopted <= instant } ?? versions.first
+        return version?.catalog.refundedPlan ?? .keep
+    }
+
     /// The ownership policy in force at `instant`.
     public func ownership(at instant: Instant) -> Catalog.Ownership {
         let version = versions.last { $0.adopted <= instant } ?? versions.first

@@ -293,6 +293,9 @@ extension Batch {
                 purchases[item.subject] = state
                 if state.record != before { try evaluate(item.subject, index) }
             }
+            if let about = item.wantedAbout {
+                wanted += item.wanted.map { ($0, about, item.stated) }
+            }
             journalled[index] = .facts(facts)
             outcomes[index] = .recorded
         case .register(let registration):

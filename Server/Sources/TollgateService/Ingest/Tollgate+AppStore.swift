@@ -121,15 +121,28 @@ extension Tollgate {
         stated: Instant,
         kind: JournalItem.Kind,
         body: [UInt8],
-        store name: Store
+        store name: Store,
+        rereading rereads: [Wanted] = []
     ) async throws -> Receipt {
         var facts: [Fact] = []
         var subject = RowKey("message", name.rawValue, source)
         var receipt = Receipt.recorded
+        var wanted: [Wanted] = rereads
+        var wantedAbout: Purchase.Key?
         switch message {
         case .facts(let stated, let key):
             facts = stated
+            wantedAbout = key
             subject = RecordStore.subject(of: key)
+        case .hint(let reads, let about, let reason):
+            (wanted, wantedAbout) = (reads, about)
+            receipt = .hint
+            logger.info(
+                "a message is only a hint; the store is asked",
+                metadata: [
+                    "store": "\(name.rawValue)", "message": "\(source)", "reason": "\(reason)",
+                ]
+            )
         case .nothing:
             receipt = .nothing
         case .parked(let reason):
@@ -141,16 +154,17 @@ extension Tollgate {
                 ]
             )
         }
-        let outcome = try await store.submit(
-            .message(
-                dedupeKey: dedupeKey,
-                subject: subject,
-                kind: kind,
-                stated: stated,
-                facts: facts,
-                received: body
-            )
+        var item = JournalItem.message(
+            dedupeKey: dedupeKey,
+            subject: subject,
+            kind: kind,
+            stated: stated,
+            facts: facts,
+            received: body
         )
+        item.wanted = wanted
+        item.wantedAbout = wantedAbout
+        let outcome = try await store.submit(item)
         if case .duplicate = outcome { receipt = .duplicate }
         counters.count(
             "tollgate_messages_total",
