@@ -52,7 +52,7 @@ extension Catalog {
         switch storeProduct.store {
         case .appStore: product(appStoreProductID: storeProduct.id)
         case .stripe: product(stripePriceID: storeProduct.id)
-        case .tollgate: nil
+        case .tollgate: storeProduct.catalogProduct.flatMap { product(id: $0) }
         }
     }
 
@@ -60,7 +60,7 @@ extension Catalog {
     ///
     /// A staff grant names its own.
     public func lookupKeys(of storeProduct: StoreProduct) -> [String] {
-        storeProduct.store == .tollgate
+        storeProduct.store == .tollgate && storeProduct.catalogProduct == nil
             ? [storeProduct.id] : product(storeProduct)?.entitlements ?? []
     }
 

@@ -56,6 +56,8 @@ public struct Wanted: Hashable, Codable, Sendable {
         case subscription
         /// A subscription that is active beyond every period we know.
         case subscriptionStatus = "subscription_status"
+        /// A CONSUMPTION_REQUEST to be answered: not what we lack but what the store does.
+        case consumption
     }
 
     public var kind: Kind
@@ -79,6 +81,7 @@ extension Purchase {
         }
         if let payment { evaluate(payment, in: history, &evaluation) }
         if let grant { evaluate(grant, &evaluation) }
+        if key.store == .tollgate { evaluateFreeSubscription(&evaluation) }
         if evaluation.shares.isEmpty {
             evaluation.add(PurchaseAccess(), to: owner(named: []))
         }

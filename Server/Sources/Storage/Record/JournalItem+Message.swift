@@ -6,16 +6,18 @@ extension JournalItem {
     /// - Parameters:
     ///   - facts: all about one purchase; none for what is only kept.
     ///   - received: the exact bytes.
+    ///   - wanted: what the store is asked, or told, because of it.
     public static func message(
         dedupeKey: RowKey,
         subject: RowKey,
         kind: Kind,
         stated: Instant,
         facts: [Fact],
-        received: [UInt8]
+        received: [UInt8],
+        wanted: [Wanted] = []
     ) -> JournalItem {
         let body = SignedBody(received)
-        return JournalItem(
+        var item = JournalItem(
             dedupeKey: dedupeKey,
             subject: subject,
             kind: kind,
@@ -25,5 +27,7 @@ extension JournalItem {
             body: body.compact,
             segments: body.segments.map { ($0.id, $0.bytes) }
         )
+        item.wanted = wanted
+        return item
     }
 }

@@ -23,6 +23,8 @@ public struct JournalItem: Sendable {
         case register(Registration)
         case spend(SpendOrder)
         case adopt(CatalogHistory.Version)
+        /// Forgets who a customer is; what was paid and spent stays in the books (RULES §11).
+        case erase(Customer.ID)
     }
 
     /// Unique by the store's own id; a second item with the same key changes nothing.
@@ -37,6 +39,8 @@ public struct JournalItem: Sendable {
     public var body: [UInt8]?
     /// Parts of the body that others share, by id.
     public var segments: [(id: [UInt8], bytes: [UInt8])]
+    /// Questions and answers to a store that follow from it; queued only if it is new.
+    public var wanted: [Wanted] = []
     var digest: [UInt8]
 
     /// - Parameter received: the exact bytes, of which the digest is kept.
@@ -129,4 +133,5 @@ enum JournalContent: Codable {
     case registered(Customer.ID, aliases: [RowKey])
     case spent(SpendDecision)
     case adopted(CatalogHistory.Version)
+    case erased(Customer.ID)
 }
