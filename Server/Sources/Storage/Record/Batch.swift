@@ -298,7 +298,9 @@ extension Batch {
                 for fact in facts { state.record.join(fact) }
                 purchases[item.subject] = state
                 if state.record != before { try evaluate(item.subject, index) }
-                wanted += item.wanted.map { ($0, key, item.stated) }
+            }
+            if let about = item.wantedAbout {
+                wanted += item.wanted.map { ($0, about, item.stated) }
             }
             journalled[index] = .facts(facts)
             outcomes[index] = .recorded

@@ -6,18 +6,16 @@ extension JournalItem {
     /// - Parameters:
     ///   - facts: all about one purchase; none for what is only kept.
     ///   - received: the exact bytes.
-    ///   - wanted: what the store is asked, or told, because of it.
     public static func message(
         dedupeKey: RowKey,
         subject: RowKey,
         kind: Kind,
         stated: Instant,
         facts: [Fact],
-        received: [UInt8],
-        wanted: [Wanted] = []
+        received: [UInt8]
     ) -> JournalItem {
         let body = SignedBody(received)
-        var item = JournalItem(
+        return JournalItem(
             dedupeKey: dedupeKey,
             subject: subject,
             kind: kind,
@@ -27,7 +25,5 @@ extension JournalItem {
             body: body.compact,
             segments: body.segments.map { ($0.id, $0.bytes) }
         )
-        item.wanted = wanted
-        return item
     }
 }

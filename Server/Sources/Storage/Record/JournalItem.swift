@@ -39,8 +39,11 @@ public struct JournalItem: Sendable {
     public var body: [UInt8]?
     /// Parts of the body that others share, by id.
     public var segments: [(id: [UInt8], bytes: [UInt8])]
-    /// Questions and answers to a store that follow from it; queued only if it is new.
+    /// What has to be asked of the store because this item alone does not say it; queued in the same
+    /// transaction.
     public var wanted: [Wanted] = []
+    /// What `wanted` is about, where there are no facts to say so.
+    public var wantedAbout: Purchase.Key?
     var digest: [UInt8]
 
     /// - Parameter received: the exact bytes, of which the digest is kept.

@@ -30,7 +30,15 @@ extension Tollgate {
         }
         let checkout = store.history.current.checkout
         var buyer: Profile?
-        if let customer { buyer = try await stripeCustomer(of: customer) }
+        if let customer {
+            try await requireNotActive(
+                product,
+                in: .stripe,
+                for: Customer.ID(try await self.customer(customer, param: "customer").id),
+                environment: configuration.defaultEnvironment
+            )
+            buyer = try await stripeCustomer(of: customer)
+        }
         let mode: Stripe.CheckoutSession.Mode =
             product.kind == .autoRenewable ? .subscription : .payment
         let session = Stripe.NewCheckoutSession(

@@ -27,7 +27,8 @@ extension Tollgate {
             stated: stated,
             kind: .signed,
             body: body,
-            store: .appStore
+            store: .appStore,
+            wanted: AppStoreIntake.wanted(by: notification)
         )
     }
 
@@ -121,15 +122,18 @@ extension Tollgate {
         stated: Instant,
         kind: JournalItem.Kind,
         body: [UInt8],
-        store name: Store
+        store name: Store,
+        wanted: [Wanted] = []
     ) async throws -> Receipt {
         var facts: [Fact] = []
         var subject = RowKey("message", name.rawValue, source)
         var receipt = Receipt.recorded
+        var wantedAbout: Purchase.Key?
         switch message {
         case .facts(let stated, let key):
             facts = stated
             subject = RecordStore.subject(of: key)
+            wantedAbout = key
         case .nothing:
             receipt = .nothing
         case .parked(let reason):
@@ -141,16 +145,17 @@ extension Tollgate {
                 ]
             )
         }
-        let outcome = try await store.submit(
-            .message(
-                dedupeKey: dedupeKey,
-                subject: subject,
-                kind: kind,
-                stated: stated,
-                facts: facts,
-                received: body
-            )
+        var item = JournalItem.message(
+            dedupeKey: dedupeKey,
+            subject: subject,
+            kind: kind,
+            stated: stated,
+            facts: facts,
+            received: body
         )
+        item.wanted = wanted
+        item.wantedAbout = wantedAbout
+        let outcome = try await store.submit(item)
         if case .duplicate = outcome { receipt = .duplicate }
         counters.count(
             "tollgate_messages_total",

@@ -115,6 +115,7 @@ extension Tollgate {
     ///
     /// Call it again and again; it returns when nothing is left that can be answered now.
     public func fetchWanted() async {
+        await answerConsumptionRequests()
         guard stripe != nil else { return }
         do {
             for wanted in try await store.wanted(.checkoutLines, limit: 100) {
