@@ -3,7 +3,7 @@
 /// Keys are 16 bytes unless they say otherwise, instants are milliseconds.
 public enum Schema {
     /// All steps so far, the oldest first.
-    public static let migrations = [firstTables, reportsAndMessages]
+    public static let migrations = [firstTables, cursorsAndParked, reportsAndMessages]
 
     static let versionTable = """
         CREATE TABLE IF NOT EXISTS schema_version (
