@@ -95,9 +95,13 @@ extension SimulatedAppStore {
 
         /// A restore on another device makes new transaction ids for the same periods.
         public var restoreMakesNewTransactionIDs = false
+        /// A promotional offer is redeemed only with a signature of the app's server, as Apple does;
+        /// a backend under test that issues none can be spared it.
+        public var requiresOfferSignatures = false
 
         enum CodingKeys: String, CodingKey {
             case restoreMakesNewTransactionIDs = "restore_makes_new_transaction_ids"
+            case requiresOfferSignatures = "requires_offer_signatures"
             case upgradeSendsRefund = "upgrade_sends_refund"
             case resubscribeKeepsOriginalTransactionID =
                 "resubscribe_keeps_original_transaction_id"
@@ -122,6 +126,7 @@ extension SimulatedAppStore {
             reversalClearsRevocation = try read(.reversalClearsRevocation, true)
             extensionMovesExpiresDate = try read(.extensionMovesExpiresDate, true)
             restoreMakesNewTransactionIDs = try read(.restoreMakesNewTransactionIDs, false)
+            requiresOfferSignatures = try read(.requiresOfferSignatures, false)
             graceRecoveryStartsAtCharge = try read(.graceRecoveryStartsAtCharge, true)
         }
     }

@@ -54,14 +54,24 @@ extension SimulatedAppStore {
     }
 
     /// The customer confirms a purchase; the result is what the app gets to post to its server.
-    /// - Parameter offer: an offer's identifier; introductory offers apply by themselves.
+    /// - Parameters:
+    ///   - offer: an offer's identifier; introductory offers apply by themselves.
+    ///   - proof: what the app's server signed for it; needed where `setBehaviour` says so.
     public func buy(
         _ productID: String,
         customer: String,
         appAccountToken: String? = nil,
         quantity: Int = 1,
-        offer: String? = nil
+        offer: String? = nil,
+        proof: OfferProof? = nil
     ) async throws -> SignedTransaction {
+        let introductory = try check(
+            proof,
+            offer: offer,
+            productID: productID,
+            customer: customer,
+            appAccountToken: appAccountToken
+        )
         let id = try await change { world, now in
             try world.buy(
                 productID,
@@ -69,6 +79,7 @@ extension SimulatedAppStore {
                 appAccountToken: appAccountToken,
                 quantity: quantity,
                 offer: offer,
+                allowsIntroductoryOffer: introductory,
                 at: now
             ).id
         }

@@ -33,6 +33,8 @@ public final class Tollgate: Sendable {
     public let store: RecordStore
     /// Checks what the App Store signs; `nil` where no trusted root is configured.
     public let appStore: AppStore.SignedDataVerifier?
+    /// Speaks to the App Store; `nil` where no key of App Store Connect is configured.
+    public let appStoreClients: AppStoreClients?
     /// Speaks to Stripe; `nil` where no secret key is configured.
     public let stripe: Stripe.Client?
     public let clocks: Clocks
@@ -42,11 +44,13 @@ public final class Tollgate: Sendable {
     public let signer: AnswerSigner
     public let logger: Logger
     let readOrder = ReadOrder()
+    let consumptionPace = RetryPace()
 
     public init(
         configuration: Configuration,
         store: RecordStore,
         appStore: AppStore.SignedDataVerifier?,
+        appStoreClients: AppStoreClients? = nil,
         stripe: Stripe.Client?,
         clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8],
@@ -56,6 +60,7 @@ public final class Tollgate: Sendable {
         self.configuration = configuration
         self.store = store
         self.appStore = appStore
+        self.appStoreClients = appStoreClients
         self.stripe = stripe
         self.clocks = clocks
         self.randomBytes = randomBytes

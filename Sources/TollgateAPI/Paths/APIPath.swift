@@ -38,6 +38,10 @@ extension APIPath {
     public static let customerCoins = Self(template: "/v1/customers/{id}/coins")
     public static let customerCoinsSpend = Self(template: "/v1/customers/{id}/coins/spend")
     public static let customerGrants = Self(template: "/v1/customers/{id}/grants")
+    public static let customerFreeSubscriptions = Self(
+        template: "/v1/customers/{id}/free_subscriptions"
+    )
+    public static let customerPurchases = Self(template: "/v1/customers/{id}/purchases")
     public static let customerSessions = Self(template: "/v1/customer_sessions")
     public static let customerSessionsRevoke = Self(template: "/v1/customer_sessions/revoke")
     public static let checkoutClaims = Self(template: "/v1/checkout_claims")
@@ -46,6 +50,8 @@ extension APIPath {
     public static let buyButtonCheckout = Self(template: "/v1/buy_buttons/{id}/checkout")
     public static let portalSessions = Self(template: "/v1/portal_sessions")
     public static let appStoreTransactions = Self(template: "/v1/app_store/transactions")
+    public static let appStorePurchases = Self(template: "/v1/app_store/purchases")
+    public static let appStoreOfferSignatures = Self(template: "/v1/app_store/offer_signatures")
     public static let appStoreReceipts = Self(template: "/v1/app_store/receipts")
     public static let consents = Self(template: "/v1/consents")
     public static let events = Self(template: "/v1/events")
@@ -88,6 +94,7 @@ public enum APIQuery {
     public static let lookupKey = "lookup_key"
     public static let limit = "limit"
     public static let startingAfter = "starting_after"
+    public static let product = "product"
 }
 
 /// What a bearer key may do, told by its prefix.

@@ -58,7 +58,7 @@ extension Catalog {
         switch storeProduct.store {
         case .appStore: product(appStoreProductID: storeProduct.id)
         case .stripe: product(stripePriceID: storeProduct.id)
-        case .tollgate: nil
+        case .tollgate: storeProduct.catalogProduct.flatMap { product(id: $0) }
         }
     }
 
@@ -69,7 +69,8 @@ extension Catalog {
         // Every question asks this: by index, since a copy of a product costs more than the search.
         let id = storeProduct.id
         switch storeProduct.store {
-        case .tollgate: return [id]
+        case .tollgate where storeProduct.catalogProduct == nil: return [id]
+        case .tollgate: return product(storeProduct)?.entitlements ?? []
         case .appStore:
             for index in products.indices where products[index].appStoreProductID == id {
                 return products[index].entitlements

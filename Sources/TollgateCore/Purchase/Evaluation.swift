@@ -62,6 +62,8 @@ public struct Wanted: Hashable, Codable, Sendable {
         case payment
         /// What Stripe thinks a customer of its own may use.
         case entitlements
+        /// A CONSUMPTION_REQUEST to be answered: not what we lack but what the store does.
+        case consumption
     }
 
     public var kind: Kind
@@ -92,6 +94,7 @@ extension Purchase {
             evaluation.wanted.append(Wanted(kind: .payment, object: key.id))
         }
         if let grant { evaluate(grant, &evaluation) }
+        if key.store == .tollgate { evaluateFreeSubscription(&evaluation) }
         if evaluation.shares.isEmpty {
             evaluation.add(PurchaseAccess(), to: owner(named: []))
         }

@@ -31,6 +31,8 @@ public struct Purchase: Hashable, Codable, Sendable {
     public private(set) var claims: [ClaimRecord] = []
     public private(set) var assignment: Newest<Assignment>?
     public private(set) var grant: Newest<StaffGrant>?
+    /// Every report about a free subscription, the oldest first; `nil`: it is none.
+    public private(set) var freeSubscription: [Newest<FreeSubscription>]?
 
     /// A record of which nothing is known yet.
     public init(key: Key) {
@@ -59,6 +61,7 @@ public struct Purchase: Hashable, Codable, Sendable {
         case .claim(let claim): join(claim, fact)
         case .assignment(let assignment): self.assignment.join(newest(assignment, fact))
         case .grant(let grant): self.grant.join(newest(grant, fact))
+        case .freeSubscription(let subscription): join(subscription, fact)
         }
     }
 
@@ -162,6 +165,17 @@ public struct Purchase: Hashable, Codable, Sendable {
         case .missing(let index): if isContested { ids.insert(id, at: index) }
         }
         contested = ids.isEmpty ? nil : ids
+    }
+
+    /// All reports count, each at its time; of two at one instant the larger bytes stay.
+    private mutating func join(_ subscription: FreeSubscription, _ fact: Fact) {
+        let stated = newest(subscription, fact)
+        var reports = freeSubscription ?? []
+        switch reports.position(of: stated.stated, by: { $0.stated }) {
+        case .missing(let index): reports.insert(stated, at: index)
+        case .found(let index): reports[index].join(stated)
+        }
+        freeSubscription = reports
     }
 
     private mutating func join(_ claim: Claim, _ fact: Fact) {

@@ -23,6 +23,8 @@ public struct JournalItem: Sendable {
         case register(Registration)
         case spend(SpendOrder)
         case adopt(CatalogHistory.Version)
+        /// Forgets who a customer is; what was paid and spent stays in the books (RULES §11).
+        case erase(Customer.ID)
     }
 
     /// Unique by the store's own id; a second item with the same key changes nothing.
@@ -134,4 +136,5 @@ enum JournalContent: Codable {
     case registered(Customer.ID, aliases: [RowKey])
     case spent(SpendDecision)
     case adopted(CatalogHistory.Version)
+    case erased(Customer.ID)
 }

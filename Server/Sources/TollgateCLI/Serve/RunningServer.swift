@@ -21,6 +21,7 @@ struct RunningServer: Sendable {
         database: DatabaseLocation,
         catalog: Catalog,
         appStore: AppStore.SignedDataVerifier?,
+        appStoreClients: AppStoreClients? = nil,
         stripe: Stripe.Client?,
         clocks: Tollgate.Clocks
     ) async throws {
@@ -32,6 +33,7 @@ struct RunningServer: Sendable {
             configuration: configuration,
             store: store,
             appStore: appStore,
+            appStoreClients: appStoreClients,
             stripe: stripe,
             clocks: clocks,
             randomBytes: Self.randomBytes,

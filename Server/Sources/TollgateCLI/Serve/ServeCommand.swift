@@ -69,6 +69,7 @@ struct ServeCommand: AsyncParsableCommand {
                 database: location,
                 catalog: catalog,
                 appStore: try stores.verifier(),
+                appStoreClients: try stores.appStoreClients(over: client),
                 stripe: stores.stripe(over: client),
                 clocks: .init(
                     now: clock.now(over: client),

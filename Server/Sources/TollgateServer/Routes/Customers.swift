@@ -21,6 +21,10 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         try await Credentials(request, tollgate).requireSecret()
         return try Response.json(try await tollgate.customer(try context.id))
     }
+    router.delete(APIPath.customer.route) { request, context in
+        try await Credentials(request, tollgate).requireSecret()
+        return try Response.json(try await tollgate.eraseCustomer(try context.id))
+    }
     router.get(APIPath.customerEntitlements.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
         let customer = try credentials.customer(context.id, .activeEntitlements)
@@ -82,6 +86,45 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             idempotencyKey: request.idempotencyKey
         )
         return try Response.json(grant, status: .created)
+    }
+    router.post(APIPath.customerFreeSubscriptions.route) { request, context in
+        let credentials = try await Credentials(request, tollgate)
+        let customer = try credentials.customer(context.id, nil)
+        let (subscription, isNew) = try await tollgate.takeFreeSubscription(
+            try await request.json(API.FreeSubscriptionRequest.self),
+            for: customer,
+            in: try credentials.environment(request.environment())
+        )
+        return try Response.json(subscription, status: isNew ? .created : .ok)
+    }
+    router.delete(APIPath.customerFreeSubscriptions.route) { request, context in
+        let credentials = try await Credentials(request, tollgate)
+        let customer = try credentials.customer(context.id, nil)
+        guard let product = request.uri.queryParameters[Substring(APIQuery.product)] else {
+            throw Refusal(
+                400,
+                .invalidRequestError,
+                .parameterMissing,
+                "Missing required param: product.",
+                param: "product"
+            )
+        }
+        return try Response.json(
+            try await tollgate.removeFreeSubscription(
+                String(product),
+                of: customer,
+                in: try credentials.environment(request.environment())
+            )
+        )
+    }
+    router.post(APIPath.customerPurchases.route) { request, context in
+        try await Credentials(request, tollgate).requireSecret()
+        return try Response.json(
+            try await tollgate.assign(
+                try await request.json(API.PurchaseAssignment.self),
+                to: try context.id
+            )
+        )
     }
     router.post(APIPath.customerSessions.route) { request, _ in
         let credentials = try await Credentials(request, tollgate)

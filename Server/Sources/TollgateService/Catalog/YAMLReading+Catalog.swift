@@ -46,7 +46,7 @@ extension YAMLReading {
             keys: [
                 "id", "name", "kind", "app_store_product_id", "stripe_price_ids", "entitlements",
                 "coins", "duration", "subscription_group", "level", "price", "while_active",
-                "retired",
+                "promotional_offers", "consumption", "retired",
             ]
         )
         let id = required(fields, "id")
@@ -71,7 +71,25 @@ extension YAMLReading {
             level: wholeNumber(fields, "level"),
             price: fields.values["price"].map { price($0) },
             whileActive: word(fields, "while_active", Catalog.Product.WhileActive.self) ?? .refuse,
+            promotionalOffers: texts(fields, "promotional_offers"),
+            consumption: fields.values["consumption"].map { consumption($0) },
             isRetired: truth(fields, "retired") ?? false
+        )
+    }
+
+    private mutating func consumption(_ place: YAMLPlace) -> Catalog.Product.Consumption {
+        let fields = mapping(
+            place,
+            "‘consumption’",
+            keys: ["refund_preference", "sample_content_provided"]
+        )
+        return Catalog.Product.Consumption(
+            refundPreference: word(
+                fields,
+                "refund_preference",
+                Catalog.Product.Consumption.RefundPreference.self
+            ),
+            sampleContentProvided: truth(fields, "sample_content_provided") ?? false
         )
     }
 

@@ -25,7 +25,15 @@ extension Tollgate {
         if let storefront = request.storefront { try requireSale(in: storefront, checkout) }
         if customer == nil, let reference { try Self.requireVisitorReference(reference) }
         var buyer: Profile?
-        if let customer { buyer = try await stripeCustomer(of: customer) }
+        if let customer {
+            try await requireNotActive(
+                product,
+                in: .stripe,
+                for: Customer.ID(try await self.customer(customer, param: "customer").id),
+                environment: configuration.defaultEnvironment
+            )
+            buyer = try await stripeCustomer(of: customer)
+        }
         let mode: Stripe.CheckoutSession.Mode =
             product.kind == .autoRenewable ? .subscription : .payment
         var session = Stripe.NewCheckoutSession(

@@ -52,6 +52,7 @@ extension Tollgate {
     ) async throws -> (Customer.ID, CustomerReading) {
         let id = Customer.ID(customer)
         let reading = try await store.reading(of: id, in: environment)
+        if reading.isErased { throw Refusal.erased("id") }
         if reading.sequence > 0 { return (id, reading) }
         let known = Customer.ID(try await self.customer(customer).id)
         return (known, known == id ? reading : try await store.reading(of: known, in: environment))

@@ -27,7 +27,8 @@ extension Tollgate {
             stated: stated,
             kind: .signed,
             body: body,
-            store: .appStore
+            store: .appStore,
+            rereading: AppStoreIntake.wanted(by: notification)
         )
     }
 
