@@ -209,6 +209,42 @@ extension SimulatedAppStore {
         }
     }
 
+    /// Moves the renewal dates of all of a product's subscribers by 1 to 90 days, and sums up.
+    /// - Parameter identifier: named in the summary; a repetition does nothing.
+    public func extendAll(productID: String, days: Int, identifier: String) async throws {
+        guard (1...90).contains(days) else {
+            throw Refusal.invalid("An extension is of 1 to 90 days.")
+        }
+        try await change { world, now in
+            _ = try world.product(productID)
+            guard world.massExtensions[identifier] == nil else { return }
+            world.extendAll(
+                productID,
+                days: days,
+                countries: nil,
+                identifier: identifier,
+                at: now
+            )
+        }
+    }
+
+    /// Sells a product no longer: subscriptions to it end at their next renewal.
+    public func withdraw(productID: String) async throws {
+        try await change { world, _ in
+            var product = try world.product(productID)
+            product.isForSale = false
+            world.products[productID] = product
+        }
+    }
+
+    /// Sets the token of a purchase, from its running period on.
+    public func attach(appAccountToken token: String, to originalTransactionID: String) async throws
+    {
+        try await change { world, now in
+            try world.setAppAccountToken(token.lowercased(), of: originalTransactionID, at: now)
+        }
+    }
+
     /// Raises a product's price for its subscribers.
     public func raisePrice(
         of productID: String,

@@ -54,6 +54,16 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         return bytes.flatMap { try? JSONDecoder().decode(Snapshot.self, from: $0) }?.now
     }
 
+    /// Certificates and keys that several stores can share, as bytes to be kept.
+    public static func makeAuthority() throws -> Data {
+        try PayloadSigner.encoder.encode(CertificateAuthority.generate(ocspURL: nil).snapshot)
+    }
+
+    /// The root certificate, in DER, of what `makeAuthority` made.
+    public static func rootDER(ofAuthority bytes: Data) throws -> Data {
+        try JSONDecoder().decode(CertificateAuthority.Snapshot.self, from: bytes).root.certificate
+    }
+
     /// Opens the store, or takes up the one that `statePath` holds.
     ///
     /// The caller lets it join `clock`.
@@ -87,7 +97,15 @@ public actor SimulatedAppStore: VirtualClock.Participant {
             for product in configuration.products { world.products[product.id] = product }
             if let url = configuration.notificationURL { world.notificationURL = url }
         } else {
-            authority = try CertificateAuthority.generate(ocspURL: configuration.ocspURL)
+            if let bytes = configuration.authority {
+                let snapshot = try JSONDecoder().decode(
+                    CertificateAuthority.Snapshot.self,
+                    from: bytes
+                )
+                authority = try CertificateAuthority(snapshot)
+            } else {
+                authority = try CertificateAuthority.generate(ocspURL: configuration.ocspURL)
+            }
             var fresh = World(configuration)
             apiKeys = [APIKey.generate(using: &fresh.random)]
             world = fresh
