@@ -37,6 +37,8 @@ extension SimulatedAppStore {
         ///
         /// Stores that share them need one trusted root between them.
         public var authority: Data?
+        /// Told the whole story so far after each thing that is done to the store.
+        public var onDeed: (@Sendable (Story) -> Void)?
         /// What goes wrong on the way to the subscriber.
         public var faults: Faults
         /// Whether calls beyond Apple's rate limits get 429, by real time.

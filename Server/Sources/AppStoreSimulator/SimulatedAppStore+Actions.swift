@@ -43,7 +43,7 @@ extension SimulatedAppStore {
         storefront: String = "USA",
         family: String? = nil
     ) async throws -> Customer {
-        try await change { world, now in
+        let customer = try await change { world, now in
             world.createCustomer(
                 appAccountToken: appAccountToken,
                 storefront: storefront,
@@ -51,6 +51,8 @@ extension SimulatedAppStore {
                 at: now
             )
         }
+        storyCustomers.append(customer)
+        return customer
     }
 
     /// The customer confirms a purchase; the result is what the app gets to post to its server.
@@ -72,6 +74,10 @@ extension SimulatedAppStore {
                 at: now
             ).id
         }
+        var details = [Deed.Detail("product", productID)]
+        if quantity > 1 { details.append(.init("quantity", "\(quantity)")) }
+        if let offer { details.append(.init("offer", offer)) }
+        await note("buy", customer, details)
         return try await signedTransaction(id)
     }
 
@@ -80,6 +86,7 @@ extension SimulatedAppStore {
         try await change { world, now in
             try world.setAutoRenew(false, of: originalTransactionID, at: now)
         }
+        await note("cancel", subscription: originalTransactionID)
     }
 
     /// Turns automatic renewal on again.
@@ -87,6 +94,7 @@ extension SimulatedAppStore {
         try await change { world, now in
             try world.setAutoRenew(true, of: originalTransactionID, at: now)
         }
+        await note("resume", subscription: originalTransactionID)
     }
 
     /// Changes to another plan of the group: up at once, down at the next renewal.
@@ -101,6 +109,7 @@ extension SimulatedAppStore {
                 at: now
             ).id
         }
+        await note("change", subscription: originalTransactionID, [.init("to", productID)])
         return try await signedTransaction(id)
     }
 
@@ -120,6 +129,9 @@ extension SimulatedAppStore {
                 at: now
             ).id
         }
+        var details = [Deed.Detail("offer", offer)]
+        if let productID { details.append(.init("product", productID)) }
+        await note("redeem", subscription: originalTransactionID, details)
         return try await signedTransaction(id)
     }
 
@@ -128,11 +140,17 @@ extension SimulatedAppStore {
         try await change { world, _ in
             try world.consentToPriceIncrease(originalTransactionID)
         }
+        await note("consent", subscription: originalTransactionID)
     }
 
     /// Joins a family, or leaves it by `nil`; what the others share becomes the joiner's too.
     public func join(family: String?, customer: String) async throws {
         try await change { world, now in try world.join(family: family, customer, at: now) }
+        await note(
+            family == nil ? "leave_family" : "join_family",
+            customer,
+            family.map { [.init("family", $0)] } ?? []
+        )
     }
 
     /// Restores on another device; the result is what the app there gets to post to its server.
@@ -162,6 +180,7 @@ extension SimulatedAppStore {
         reason: String = "UNINTENDED_PURCHASE"
     ) async throws {
         try await change { world, _ in try world.requestRefund(transactionID, reason: reason) }
+        await note("request_refund", transaction: transactionID, [.init("reason", reason)])
     }
 
     // MARK: - As the bank
@@ -169,11 +188,13 @@ extension SimulatedAppStore {
     /// The customer's card is refused from now on.
     public func failBilling(customer: String) async throws {
         try await change { world, _ in try world.failBilling(customer) }
+        await note("fail_billing", customer)
     }
 
     /// The card works again, and what is overdue is charged.
     public func recoverBilling(customer: String) async throws {
         try await change { world, now in try world.recoverBilling(customer, at: now) }
+        await note("recover_billing", customer)
     }
 
     // MARK: - As Apple
@@ -190,16 +211,24 @@ extension SimulatedAppStore {
         try await change { world, now in
             try world.refund(transactionID, reason: reason, percentage: percentage, at: now)
         }
+        let percent = percentage.map { "\(Double($0) / 1000)" }
+        await note(
+            "refund",
+            transaction: transactionID,
+            percent.map { [.init("percent", $0)] } ?? []
+        )
     }
 
     /// Takes a refund back.
     public func reverseRefund(_ transactionID: String) async throws {
         try await change { world, now in try world.reverseRefund(transactionID, at: now) }
+        await note("reverse_refund", transaction: transactionID)
     }
 
     /// Refuses a refund that was asked for.
     public func declineRefund(_ transactionID: String) async throws {
         try await change { world, _ in try world.declineRefund(transactionID) }
+        await note("decline_refund", transaction: transactionID)
     }
 
     /// Moves a subscription's renewal date by 1 to 90 days.
@@ -207,6 +236,7 @@ extension SimulatedAppStore {
         _ = try await change { world, now in
             try world.extend(originalTransactionID, days: days, at: now)
         }
+        await note("extend", subscription: originalTransactionID, [.init("days", "\(days)")])
     }
 
     /// Moves the renewal dates of all of a product's subscribers by 1 to 90 days, and sums up.
@@ -226,6 +256,7 @@ extension SimulatedAppStore {
                 at: now
             )
         }
+        await note("extend_all", nil, [.init("product", productID), .init("days", "\(days)")])
     }
 
     /// Sells a product no longer: subscriptions to it end at their next renewal.
@@ -235,6 +266,7 @@ extension SimulatedAppStore {
             product.isForSale = false
             world.products[productID] = product
         }
+        await note("withdraw", nil, [.init("product", productID)])
     }
 
     /// Sets the token of a purchase, from its running period on.
@@ -254,6 +286,14 @@ extension SimulatedAppStore {
         try await change { world, _ in
             try world.raisePrice(of: productID, to: price, consentRequired: consentRequired)
         }
+        await note(
+            "raise_price",
+            nil,
+            [
+                .init("product", productID), .init("price", "\(Double(price) / 1000)"),
+                .init("asks_consent", "\(consentRequired)"),
+            ]
+        )
     }
 
     /// A family member loses what was shared.
@@ -261,6 +301,7 @@ extension SimulatedAppStore {
         try await change { world, now in
             try world.revokeFamilyShare(originalTransactionID, at: now)
         }
+        await note("revoke_share", subscription: originalTransactionID)
     }
 
     /// Sends a TEST notification and returns its token.
@@ -303,7 +344,7 @@ extension SimulatedAppStore {
         )
     }
 
-    private func isCurrent(_ transaction: Transaction, at now: Int64) -> Bool {
+    func isCurrent(_ transaction: Transaction, at now: Int64) -> Bool {
         guard transaction.revocation == nil, !transaction.isUpgraded else { return false }
         switch transaction.kind {
         case .consumable:

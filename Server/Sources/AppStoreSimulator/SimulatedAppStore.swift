@@ -44,6 +44,12 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         var now: Int64
     }
 
+    let seed: UInt64
+    let onDeed: (@Sendable (Story) -> Void)?
+    var deeds: [Deed] = []
+    var storyCustomers: [Customer] = []
+    /// What is sold, before prices are raised and products withdrawn.
+    var storyProducts: [String: Product] = [:]
     private var lastNow: Int64 = 0
     /// The date of the newest signature; see `tell`.
     var lastSigned: Int64 = 0
@@ -79,6 +85,8 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         statePath = configuration.statePath
         environment = configuration.environment
         faults = configuration.faults
+        seed = configuration.seed
+        onDeed = configuration.onDeed
         faultRandom = SeededRandom(seed: configuration.seed ^ 0xF4017)
         if configuration.enforcesRateLimits {
             rateLimits = RateLimits(environment: configuration.environment)
@@ -110,6 +118,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
             apiKeys = [APIKey.generate(using: &fresh.random)]
             world = fresh
         }
+        storyProducts = world.products
         rootDER = authority.snapshot.root.certificate
         signer = try PayloadSigner(authority)
         responder = try OCSPResponder(authority)
@@ -141,7 +150,10 @@ public actor SimulatedAppStore: VirtualClock.Participant {
 
     /// Adds products, or replaces those of the same id.
     public func setProducts(_ products: [Product]) {
-        for product in products { world.products[product.id] = product }
+        for product in products {
+            world.products[product.id] = product
+            storyProducts[product.id] = product
+        }
         save()
     }
 
@@ -153,8 +165,9 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     }
 
     /// What goes wrong from now on.
-    public func setFaults(_ faults: Faults) {
+    public func setFaults(_ faults: Faults) async {
         self.faults = faults
+        await note("faults", nil, faults.details)
     }
 
     /// What is said of the store's certificates from now on.

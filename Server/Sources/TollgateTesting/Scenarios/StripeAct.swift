@@ -179,10 +179,13 @@ extension ScenarioReading {
     }
 
     private mutating func when(_ fields: inout ScenarioFields) -> StripeAct.When {
-        switch text(&fields, "when") {
-        case nil, "now": .now
-        case "period_end": .periodEnd
-        case _: instant(&fields, "when").map { .at($0) } ?? .now
+        guard let place = take(&fields, "when"), let text = scalar(place, "‘when’") else {
+            return .now
+        }
+        switch text {
+        case "now": return .now
+        case "period_end": return .periodEnd
+        default: return instant(text, place).map { .at($0.milliseconds) } ?? .now
         }
     }
 }
