@@ -166,7 +166,7 @@ let package = Package(
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "Intake", "SandboxClock", "Storage",
                 "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
-                "StrictJSON", "TollgateServer", "TollgateService", .api, .core,
+                "StrictJSON", "TollgateServer", "TollgateService", "TollgateTesting", .api, .core,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "BillingSDK", package: "BillingSDK"),
@@ -186,7 +186,19 @@ let package = Package(
         // MARK: - Tests
         .target(
             name: "TollgateTesting",
-            dependencies: ["CLibPQ", "Storage", "StoragePostgres", "StorageSQLite"]
+            dependencies: [
+                "AppStoreAPI", "AppStoreSimulator", "CLibPQ", "SandboxClock", "Storage",
+                "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
+                "TollgateService", .api, .core,
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Yams", package: "Yams"),
+            ]
+        ),
+        .testTarget(
+            name: "ScenarioTests",
+            dependencies: [
+                "AppStoreSimulator", "SandboxClock", "StripeSimulator", "TollgateTesting",
+            ]
         ),
         .testTarget(
             name: "StorageTests",

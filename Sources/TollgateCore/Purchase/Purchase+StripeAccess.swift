@@ -52,7 +52,8 @@ extension Purchase {
             let stops = subscription.cancelAt != nil || subscription.cancelsAtPeriodEnd || isCut
             return stops ? [paid] : [paid, interval(end, end, .renewal)]
         case "past_due":
-            return [interval(item.start, item.start, .grace)]
+            let unpaid = min(item.start, paidThrough(item.price) ?? item.start)
+            return [interval(unpaid, unpaid, .grace)]
         case "canceled":
             guard let ended = subscription.endedAt else { return [] }
             return [interval(item.start, min(end, ended), .payment)]
@@ -72,6 +73,15 @@ extension Purchase {
             }
         }
         return nil
+    }
+
+    /// Until when paid invoices cover a price.
+    ///
+    /// Periods go on rolling while none of them is paid, and each would bring a grace of its own.
+    private func paidThrough(_ price: String) -> Instant? {
+        invoices.filter(\.value.isPaid).flatMap(\.value.lines)
+            .filter { $0.price == price && !$0.isProration }
+            .map(\.end).max()
     }
 
     /// A one-time purchase: for ever, for a while, or coins.

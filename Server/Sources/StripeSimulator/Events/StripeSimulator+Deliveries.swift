@@ -25,7 +25,13 @@ extension StripeSimulator {
                 secrets: message.secrets,
                 timestamp: configuration.wall()
             )
-            let outcome = await courier.post(message.body, to: message.url, signature: signature)
+            let outcome: Courier.Outcome
+            if let deliver = configuration.deliver {
+                let isTaken = await deliver(message.body, message.url, signature)
+                outcome = isTaken ? .delivered : .refused
+            } else {
+                outcome = await courier.post(message.body, to: message.url, signature: signature)
+            }
             if outcome == .silent { silent.insert(delivery.endpoint) }
             var isDelivered = outcome == .delivered
             if isDelivered, world.faults.lostAnswers > 0 {
