@@ -205,13 +205,13 @@ let package = Package(
         ),
         .testTarget(
             name: "IntakeTests",
-            dependencies: ["AppStoreAPI", "Intake", "StrictJSON", "StripeAPI", .core]
+            dependencies: ["AppStoreAPI", "Intake", "StrictJSON", "StripeAPI", .core, .sdk]
         ),
         .testTarget(
             name: "TollgateServerTests",
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "Storage", "StripeAPI",
-                "TollgateServer", "TollgateService", "TollgateTesting", .api, .core,
+                "TollgateServer", "TollgateService", "TollgateTesting", .api, .core, .sdk,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -227,6 +227,7 @@ let package = Package(
 extension Target.Dependency {
     static let core = product(name: "TollgateCore", package: "BillingSDK")
     static let api = product(name: "TollgateAPI", package: "BillingSDK")
+    static let sdk = product(name: "BillingSDK", package: "BillingSDK")
 }
 
 // Linking with lld takes 3 seconds instead of 13; warnings are errors everywhere.

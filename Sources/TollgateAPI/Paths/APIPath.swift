@@ -40,11 +40,16 @@ extension APIPath {
     public static let customerGrants = Self(template: "/v1/customers/{id}/grants")
     public static let customerSessions = Self(template: "/v1/customer_sessions")
     public static let checkoutSessions = Self(template: "/v1/checkout_sessions")
+    public static let checkoutSession = Self(template: "/v1/checkout_sessions/{id}")
+    public static let catalog = Self(template: "/v1/catalog")
     public static let buyButton = Self(template: "/v1/buy_buttons/{id}")
     public static let buyButtonCheckout = Self(template: "/v1/buy_buttons/{id}/checkout")
     public static let portalSessions = Self(template: "/v1/portal_sessions")
     public static let appStoreTransactions = Self(template: "/v1/app_store/transactions")
     public static let appStoreReceipts = Self(template: "/v1/app_store/receipts")
+    public static let appStoreOfferSignatures = Self(
+        template: "/v1/app_store/offer_signatures"
+    )
     public static let consents = Self(template: "/v1/consents")
     public static let events = Self(template: "/v1/events")
     public static let appStoreWebhook = Self(template: "/webhooks/app_store")

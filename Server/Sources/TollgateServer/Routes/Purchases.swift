@@ -42,6 +42,15 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             )
         )
     }
+    router.get(APIPath.checkoutSession.route) { request, context in
+        let credentials = try await Credentials(request, tollgate)
+        return try Response.json(
+            try await tollgate.checkoutOutcome(
+                try context.id,
+                for: credentials.session?.customer
+            )
+        )
+    }
     router.get(APIPath.buyButton.route) { request, context in
         _ = try await Credentials(request, tollgate)
         return try Response.json(try tollgate.buyButton(try context.id))
@@ -62,7 +71,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             reference: wanted.clientReferenceID,
             idempotencyKey: request.idempotencyKey
         )
-        return try Response.json(API.BuyButtonCheckout(url: checkout.url))
+        return try Response.json(API.BuyButtonCheckout(id: checkout.id, url: checkout.url))
     }
     router.post(APIPath.portalSessions.route) { request, _ in
         let session = try await Credentials(request, tollgate).requireSession()
