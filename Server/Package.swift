@@ -218,14 +218,14 @@ let package = Package(
         ),
         .testTarget(
             name: "IntakeTests",
-            dependencies: ["AppStoreAPI", "Intake", "StrictJSON", "StripeAPI", .core]
+            dependencies: ["AppStoreAPI", "Intake", "StrictJSON", "StripeAPI", .core, .sdk]
         ),
         .testTarget(
             name: "TollgateServerTests",
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "Storage", "StripeAPI",
                 "StripeSimulator", "TollgateServer", "TollgateService", "TollgateTesting", .api,
-                .core, .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .core, .sdk, .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -242,6 +242,7 @@ let package = Package(
 extension Target.Dependency {
     static let core = product(name: "TollgateCore", package: "BillingSDK")
     static let api = product(name: "TollgateAPI", package: "BillingSDK")
+    static let sdk = product(name: "BillingSDK", package: "BillingSDK")
 }
 
 // Linking with lld takes 3 seconds instead of 13; warnings are errors everywhere.

@@ -98,7 +98,38 @@ extension API {
 
     /// The answer of `POST /v1/buy_buttons/{id}/checkout`.
     public struct BuyButtonCheckout: Hashable, Codable, Sendable {
+        /// The Checkout Session's, by which its outcome can be asked.
+        public var id: String?
         public var url: String
-        public init(url: String) { self.url = url }
+
+        public init(id: String? = nil, url: String) {
+            self.id = id
+            self.url = url
+        }
+    }
+
+    /// The answer of `GET /v1/checkout_sessions/{id}`: how a checkout went, by Stripe's word.
+    public struct CheckoutOutcome: Hashable, Codable, Sendable, Identifiable {
+        public var id: String
+        public var status: CheckoutStatus
+
+        public init(id: String, status: CheckoutStatus) {
+            self.id = id
+            self.status = status
+        }
+    }
+
+    /// How far a checkout is.
+    public struct CheckoutStatus: OpenValue {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The buyer has not finished; the page can still be used.
+        public static let open = Self(rawValue: "open")
+        /// Finished, but the money is still on its way.
+        public static let processing = Self(rawValue: "processing")
+        /// Paid, and what was bought is recorded.
+        public static let confirmed = Self(rawValue: "confirmed")
+        /// The page ended without a purchase.
+        public static let expired = Self(rawValue: "expired")
     }
 }

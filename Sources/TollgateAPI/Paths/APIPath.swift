@@ -46,6 +46,8 @@ extension APIPath {
     public static let customerSessionsRevoke = Self(template: "/v1/customer_sessions/revoke")
     public static let checkoutClaims = Self(template: "/v1/checkout_claims")
     public static let checkoutSessions = Self(template: "/v1/checkout_sessions")
+    public static let checkoutSession = Self(template: "/v1/checkout_sessions/{id}")
+    public static let catalog = Self(template: "/v1/catalog")
     public static let buyButton = Self(template: "/v1/buy_buttons/{id}")
     public static let buyButtonCheckout = Self(template: "/v1/buy_buttons/{id}/checkout")
     public static let portalSessions = Self(template: "/v1/portal_sessions")

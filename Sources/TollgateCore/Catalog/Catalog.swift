@@ -178,18 +178,32 @@ extension Catalog {
         public var termsVersion: String?
         /// Where these terms can be read.
         public var termsURL: String?
+        /// The version of the subscription terms, which count for subscriptions besides the others.
+        public var subscriptionTermsVersion: String?
+        /// Where these can be read.
+        public var subscriptionTermsURL: String?
         /// The age in years that a customer must state to have reached.
         public var minimumAge: Int?
 
-        public init(termsVersion: String? = nil, termsURL: String? = nil, minimumAge: Int? = nil) {
+        public init(
+            termsVersion: String? = nil,
+            termsURL: String? = nil,
+            subscriptionTermsVersion: String? = nil,
+            subscriptionTermsURL: String? = nil,
+            minimumAge: Int? = nil
+        ) {
             self.termsVersion = termsVersion
             self.termsURL = termsURL
+            self.subscriptionTermsVersion = subscriptionTermsVersion
+            self.subscriptionTermsURL = subscriptionTermsURL
             self.minimumAge = minimumAge
         }
 
         enum CodingKeys: String, CodingKey {
             case termsVersion = "terms_version"
             case termsURL = "terms_url"
+            case subscriptionTermsVersion = "subscription_terms_version"
+            case subscriptionTermsURL = "subscription_terms_url"
             case minimumAge = "minimum_age"
         }
     }

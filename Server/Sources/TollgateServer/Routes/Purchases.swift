@@ -46,6 +46,15 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             return (.ok, try APIJSON.encode(checkout))
         }
     }
+    router.get(APIPath.checkoutSession.route) { request, context in
+        let credentials = try await Credentials(request, tollgate)
+        return try Response.json(
+            try await tollgate.checkoutOutcome(
+                try context.id,
+                for: credentials.session?.customer
+            )
+        )
+    }
     router.get(APIPath.buyButton.route) { request, context in
         _ = try await Credentials(request, tollgate)
         let storefront = request.uri.queryParameters["storefront"].map(String.init)
@@ -75,7 +84,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
                 reference: wanted.clientReferenceID,
                 idempotencyKey: request.idempotencyKey
             )
-            return (.ok, try APIJSON.encode(API.BuyButtonCheckout(url: checkout.url)))
+            return (.ok, try APIJSON.encode(API.BuyButtonCheckout(id: checkout.id, url: checkout.url)))
         }
     }
     router.post(APIPath.checkoutClaims.route) { request, _ in

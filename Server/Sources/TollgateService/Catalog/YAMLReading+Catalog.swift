@@ -137,11 +137,16 @@ extension YAMLReading {
         let fields = mapping(
             place,
             "‘gates’",
-            keys: ["terms_version", "terms_url", "minimum_age"]
+            keys: [
+                "terms_version", "terms_url", "subscription_terms_version",
+                "subscription_terms_url", "minimum_age",
+            ]
         )
         return Catalog.Gates(
             termsVersion: text(fields, "terms_version"),
             termsURL: text(fields, "terms_url"),
+            subscriptionTermsVersion: text(fields, "subscription_terms_version"),
+            subscriptionTermsURL: text(fields, "subscription_terms_url"),
             minimumAge: wholeNumber(fields, "minimum_age")
         )
     }
