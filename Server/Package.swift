@@ -224,6 +224,7 @@ let package = Package(
             name: "TollgateServerTests",
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "Storage", "StripeAPI",
+                "StrictJSON",
                 "StripeSimulator", "TollgateServer", "TollgateService", "TollgateTesting", .api,
                 .core, .sdk, .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
