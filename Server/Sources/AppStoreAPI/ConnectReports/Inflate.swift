@@ -2,9 +2,9 @@
 ///
 /// Reports come as gzip files, whatever `Content-Encoding` says, so no HTTP client unpacks them.
 /// What it writes is bounded: a small file may not become a large one without end.
-struct Inflate {
+package struct Inflate {
     /// What is wrong with the bytes.
-    enum Failure: Error, Hashable {
+    package enum Failure: Error, Hashable {
         case notGzip
         case truncated
         case invalid
@@ -15,7 +15,7 @@ struct Inflate {
     /// The contents of a gzip file, all its members one after another.
     ///
     /// - Parameter limit: the most bytes that it may have.
-    static func gunzip(_ bytes: [UInt8], limit: Int) throws(Failure) -> [UInt8] {
+    package static func gunzip(_ bytes: [UInt8], limit: Int) throws(Failure) -> [UInt8] {
         var output: [UInt8] = []
         var position = 0
         repeat {

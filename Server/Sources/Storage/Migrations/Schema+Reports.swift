@@ -43,6 +43,14 @@ extension Schema {
             """,
             "CREATE UNIQUE INDEX message_number ON message (number)",
             "CREATE INDEX message_waiting ON message (id) WHERE number IS NULL",
+            // Operational: customers whose answer changes by time alone, after a first such change.
+            """
+            CREATE TABLE sweep (
+                customer {blob} PRIMARY KEY NOT NULL,
+                due {integer} NOT NULL
+            ) {keyed_table}
+            """,
+            "CREATE INDEX sweep_due ON sweep (due)",
         ]
     )
 }

@@ -1,8 +1,8 @@
 public import AppStoreAPI
 internal import Foundation
 public import Storage
-public import TollgateAPI
-internal import TollgateCore
+internal import TollgateAPI
+public import TollgateCore
 
 /// Takes the reports of App Store Connect into the database, for the reports to come.
 ///
