@@ -68,20 +68,9 @@ extension RecordStore {
                     "UPDATE message SET number = $1 WHERE id = $2",
                     [.integer(number), .integer(try row.int64(0))]
                 )
-                // News of the past: what changed since then was not seen by any sweep.
                 if let swept {
-                    try connection.execute(
-                        """
-                        INSERT INTO sweep (customer, due)
-                        SELECT key, next_change FROM customer
-                        WHERE key = $1 AND next_change > $3 AND next_change <= $2
-                        ON CONFLICT (customer) DO UPDATE SET due = excluded.due
-                        """,
-                        [
-                            key.value, .integer(swept.milliseconds),
-                            .integer(try row.int64(3)),
-                        ]
-                    )
+                    let told = Instant(milliseconds: try row.int64(3))
+                    try Self.look(again: key, told: told, swept: swept, connection)
                 }
             }
             return rows.count

@@ -87,7 +87,7 @@ extension RecordStore {
             )
         }
         rows += try connection.query(
-            "SELECT customer, due FROM sweep WHERE due <= $1",
+            "SELECT customer, due FROM sweep WHERE due IS NOT NULL AND due <= $1",
             [.integer(reached.milliseconds)]
         )
         var due: [RowKey: Instant] = [:]
@@ -97,6 +97,39 @@ extension RecordStore {
             due[key] = min(due[key] ?? instant, instant)
         }
         return (due, reached)
+    }
+
+    /// News of the past: a message told the answer as of `told`, and what changed by time alone
+    /// since then lies before the last sweep, which did not know it.
+    static func look(
+        again key: RowKey,
+        told: Instant,
+        swept: Instant,
+        _ connection: any StorageConnection
+    ) throws {
+        let rows = try connection.query(
+            "SELECT sequence, next_change FROM customer WHERE key = $1 AND next_change IS NOT NULL",
+            [key.value]
+        )
+        guard let row = rows.first, case let next = Instant(milliseconds: try row.int64(1)),
+            told < next, next <= swept
+        else { return }
+        let seen = try connection.query(
+            "SELECT sequence, seen FROM sweep WHERE customer = $1",
+            [key.value]
+        )
+        if let seen = seen.first, try seen.int64(0) >= row.int64(0),
+            try seen.int64(1) >= next.milliseconds
+        {
+            return
+        }
+        try connection.execute(
+            """
+            INSERT INTO sweep (customer, sequence, seen, due) VALUES ($1, 0, 0, $2)
+            ON CONFLICT (customer) DO UPDATE SET due = $2
+            """,
+            [key.value, .integer(next.milliseconds)]
+        )
     }
 
     private static func announce(
@@ -115,17 +148,16 @@ extension RecordStore {
         else { return false }
         let timeline = try RecordDecoder.decode(CustomerAnswer.self, from: bytes)
             .timeline(in: catalog)
-        if let next = timeline.nextChange(after: now) {
-            try connection.execute(
-                """
-                INSERT INTO sweep (customer, due) VALUES ($1, $2)
-                ON CONFLICT (customer) DO UPDATE SET due = $2
-                """,
-                [key.value, .integer(next.milliseconds)]
-            )
-        } else {
-            try connection.execute("DELETE FROM sweep WHERE customer = $1", [key.value])
-        }
+        try connection.execute(
+            """
+            INSERT INTO sweep (customer, sequence, seen, due) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (customer) DO UPDATE SET sequence = $2, seen = $3, due = $4
+            """,
+            [
+                key.value, .integer(try row.int64(1)), .integer(now.milliseconds),
+                SQLValue(timeline.nextChange(after: now)?.milliseconds),
+            ]
+        )
         let active = timeline.active(at: now)
         guard active != timeline.active(at: due.advanced(by: -1)) else { return false }
         try connection.execute(
