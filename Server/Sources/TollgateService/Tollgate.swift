@@ -14,13 +14,18 @@ public final class Tollgate: Sendable {
         public var now: @Sendable () async -> Instant
         /// Real time: sessions, the tolerance of signatures, the end of signed answers.
         public var wall: @Sendable () -> Instant
+        /// Whether `now` is a sandbox's clock, which stands still until it is moved: then much happens
+        /// within one second.
+        public var isVirtual: Bool
 
         public init(
             now: @escaping @Sendable () async -> Instant,
-            wall: @escaping @Sendable () -> Instant
+            wall: @escaping @Sendable () -> Instant,
+            isVirtual: Bool = false
         ) {
             self.now = now
             self.wall = wall
+            self.isVirtual = isVirtual
         }
     }
 
@@ -38,6 +43,7 @@ public final class Tollgate: Sendable {
     public let counters: Counters
     public let signer: AnswerSigner
     public let logger: Logger
+    let readOrder = ReadOrder()
     let consumptionPace = RetryPace()
 
     public init(

@@ -110,7 +110,11 @@ struct TestServer: Sendable {
         )
         var logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         logger.logLevel = .critical
-        let application = Application(router: try buildRouter(tollgate), logger: logger)
+        let application = Application(
+            router: try buildRouter(tollgate),
+            server: .http1OnEventLoops,
+            logger: logger
+        )
         try await application.test(.ahc(.http)) { client in
             try await test(
                 TestServer(

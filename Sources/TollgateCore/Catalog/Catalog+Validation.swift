@@ -127,6 +127,12 @@ extension Catalog {
                 "terms are accepted by version; add ‘terms_version’"
             )
         }
+        if gates.subscriptionTermsVersion == nil, gates.subscriptionTermsURL != nil {
+            report.add(
+                at: [.key("gates"), .key("subscription_terms_url")],
+                "terms are accepted by version; add ‘subscription_terms_version’"
+            )
+        }
         return report.problems
     }
 }

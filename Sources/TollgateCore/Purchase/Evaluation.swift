@@ -56,6 +56,12 @@ public struct Wanted: Hashable, Codable, Sendable {
         case subscription
         /// A subscription that is active beyond every period we know.
         case subscriptionStatus = "subscription_status"
+        /// A paid Stripe invoice of which a message showed only a part.
+        case invoice
+        /// The refunds and disputes of a Stripe payment intent, and what it paid for.
+        case payment
+        /// What Stripe thinks a customer of its own may use.
+        case entitlements
         /// A CONSUMPTION_REQUEST to be answered: not what we lack but what the store does.
         case consumption
     }
@@ -80,6 +86,13 @@ extension Purchase {
             evaluation.wanted.append(Wanted(kind: .subscription, object: key.id))
         }
         if let payment { evaluate(payment, in: history, &evaluation) }
+        // A refund names the payment alone; only Stripe knows that it paid an invoice of a plan.
+        let isUnlinked =
+            refunds.contains { $0.value.invoice == nil }
+            || disputes.contains { $0.value.invoice == nil }
+        if isUnlinked, payment == nil || contested != nil {
+            evaluation.wanted.append(Wanted(kind: .payment, object: key.id))
+        }
         if let grant { evaluate(grant, &evaluation) }
         if key.store == .tollgate { evaluateFreeSubscription(&evaluation) }
         if evaluation.shares.isEmpty {

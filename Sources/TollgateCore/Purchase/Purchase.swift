@@ -22,6 +22,11 @@ public struct Purchase: Hashable, Codable, Sendable {
     public private(set) var invoices: [Newest<StripeInvoice>] = []
     public private(set) var refunds: [Newest<StripeRefund>] = []
     public private(set) var disputes: [Newest<StripeDispute>] = []
+    /// Ids of the refunds and disputes about which two events of their newest second disagree, sorted;
+    /// `nil`: none.
+    ///
+    /// They have to be read (RULES §4.3).
+    public private(set) var contested: [String]?
     /// Sorted by customer.
     public private(set) var claims: [ClaimRecord] = []
     public private(set) var assignment: Newest<Assignment>?
@@ -112,8 +117,14 @@ public struct Purchase: Hashable, Codable, Sendable {
         case .missing(let index): refunds.insert(stated, at: index)
         case .found(let index):
             let known = refunds[index].value.rank
-            guard known != refund.rank else { return refunds[index].join(stated) }
-            if known < refund.rank { refunds[index] = stated }
+            guard known != refund.rank else {
+                contest(refund.id, refunds[index], stated)
+                return refunds[index].join(stated)
+            }
+            if known < refund.rank {
+                refunds[index] = stated
+                setContested(refund.id, false)
+            }
         }
     }
 
@@ -123,9 +134,37 @@ public struct Purchase: Hashable, Codable, Sendable {
         case .missing(let index): disputes.insert(stated, at: index)
         case .found(let index):
             let known = disputes[index].value.isClosed
-            guard known != dispute.isClosed else { return disputes[index].join(stated) }
-            if dispute.isClosed { disputes[index] = stated }
+            guard known != dispute.isClosed else {
+                contest(dispute.id, disputes[index], stated)
+                return disputes[index].join(stated)
+            }
+            if dispute.isClosed {
+                disputes[index] = stated
+                setContested(dispute.id, false)
+            }
         }
+    }
+
+    /// Notes whether the newest second says two things of an object, as for a subscription.
+    private mutating func contest<Value>(
+        _ id: String,
+        _ known: Newest<Value>,
+        _ stated: Newest<Value>
+    ) {
+        if known.stated < stated.stated {
+            setContested(id, false)
+        } else if known.stated == stated.stated, known.value != stated.value {
+            setContested(id, true)
+        }
+    }
+
+    private mutating func setContested(_ id: String, _ isContested: Bool) {
+        var ids = contested ?? []
+        switch ids.position(of: id, by: { $0 }) {
+        case .found(let index): if !isContested { ids.remove(at: index) }
+        case .missing(let index): if isContested { ids.insert(id, at: index) }
+        }
+        contested = ids.isEmpty ? nil : ids
     }
 
     /// All reports count, each at its time; of two at one instant the larger bytes stay.

@@ -1,7 +1,7 @@
 extension Schema {
     /// Reports of stores, and messages to those who follow a customer's answer.
     static let reportsAndMessages = Migration(
-        3,
+        4,
         "reports, messages",
         [
             // Evidence: a store's report as it came. `key` hashes what it is a report of.

@@ -4,7 +4,7 @@ internal import TollgateCore
 /// The engine that derives rows from facts.
 ///
 /// A change that derives other bytes from the same journal must raise it.
-package let engineVersion: Int64 = 1
+package let engineVersion: Int64 = 2
 
 /// One transaction's work: items are joined and applied in order, in memory, and every row that
 /// changed is written once (RULES §12).
@@ -277,7 +277,7 @@ extension Batch {
                 if answer == CustomerAnswer.erasedBytes {
                     state.isErased = true
                 } else if !answer.isEmpty {
-                    state.answer = try RecordDecoder.decode(CustomerAnswer.self, from: answer)
+                    state.answer = try CustomerAnswer(reading: answer)
                 }
             }
             customers[key] = state
@@ -690,7 +690,7 @@ extension Batch {
             ON CONFLICT (key) DO UPDATE
             SET sequence = $3, balance = $4, next_change = $5, answer = $6
             """,
-            try changed.map { key, state in
+            changed.map { key, state in
                 let catalog = history.catalog(ofVersions: state.versions)
                 guard !state.isErased else {
                     messages.append(try message(of: key, state, active: []))
@@ -708,7 +708,7 @@ extension Batch {
                 return [
                     key.value, .integer(state.environment == .production ? 1 : 0),
                     .integer(state.sequence), .integer(state.balance),
-                    SQLValue(next?.milliseconds), .blob(try RecordEncoder.encode(state.answer)),
+                    SQLValue(next?.milliseconds), .blob(state.answer.bytes),
                 ]
             }
         )

@@ -1,8 +1,8 @@
 package import TollgateCore
 
 /// A customer's row in one environment: the answer to "what may they use", ready to be read.
-package struct CustomerAnswer: Codable, Hashable, Sendable {
-    package struct Holding: Codable, Hashable, Sendable {
+package struct CustomerAnswer: Hashable, Sendable {
+    package struct Holding: Hashable, Sendable {
         package var purchase: Purchase.Key
         package var access: PurchaseAccess
     }

@@ -101,7 +101,8 @@ struct DemoWorld: Sendable {
             stripe: stripeClient,
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },
-                wall: SystemClock.now
+                wall: SystemClock.now,
+                isVirtual: true
             )
         )
         self.clock = clock

@@ -25,8 +25,7 @@ struct RunningServer: Sendable {
         stripe: Stripe.Client?,
         clocks: Tollgate.Clocks
     ) async throws {
-        var logger = Logger(label: "tollgate") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = .notice
+        let logger = Logger(label: "tollgate") { JSONLogHandler(label: $0) }
         driver = try database.open()
         let store = try await RecordStore(driver)
         try await store.adopt(catalog, at: await clocks.now())
@@ -64,6 +63,7 @@ struct RunningServer: Sendable {
         routes(router)
         let application = Application(
             router: router,
+            server: .http1OnEventLoops,
             configuration: .init(
                 address: .hostname(address.host, port: address.port),
                 serverName: "tollgate"

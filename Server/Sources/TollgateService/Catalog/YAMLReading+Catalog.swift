@@ -10,7 +10,7 @@ extension YAMLReading {
             "the catalog",
             keys: [
                 "entitlements", "products", "buy_buttons", "renewal_leeway", "past_due_grace",
-                "ownership", "checkout", "gates",
+                "refunded_plan", "ownership", "checkout", "gates",
             ]
         )
         var catalog = Catalog()
@@ -24,6 +24,7 @@ extension YAMLReading {
             catalog.renewalLeeway.stripe = span(fields, "stripe") ?? catalog.renewalLeeway.stripe
         }
         catalog.pastDueGrace = span(fields, "past_due_grace") ?? catalog.pastDueGrace
+        catalog.refundedPlan = word(fields, "refunded_plan", Catalog.RefundedPlan.self) ?? .keep
         catalog.ownership = word(fields, "ownership", Catalog.Ownership.self) ?? .keep
         if let place = fields.values["checkout"] { catalog.checkout = checkout(place) }
         if let place = fields.values["gates"] { catalog.gates = gates(place) }
@@ -136,11 +137,16 @@ extension YAMLReading {
         let fields = mapping(
             place,
             "‘gates’",
-            keys: ["terms_version", "terms_url", "minimum_age"]
+            keys: [
+                "terms_version", "terms_url", "subscription_terms_version",
+                "subscription_terms_url", "minimum_age",
+            ]
         )
         return Catalog.Gates(
             termsVersion: text(fields, "terms_version"),
             termsURL: text(fields, "terms_url"),
+            subscriptionTermsVersion: text(fields, "subscription_terms_version"),
+            subscriptionTermsURL: text(fields, "subscription_terms_url"),
             minimumAge: wholeNumber(fields, "minimum_age")
         )
     }

@@ -116,14 +116,21 @@ extension Tollgate {
     }
 
     /// Registers a profile under all its names.
+    ///
+    /// - Parameter more: names that the profile itself does not hold.
     @discardableResult
-    func register(_ profile: Profile, dedupeKey: RowKey) async throws -> JournalOutcome {
+    func register(
+        _ profile: Profile,
+        also more: [Holder] = [],
+        dedupeKey: RowKey
+    ) async throws -> JournalOutcome {
         let id = Customer.ID(profile.customer.id)
         var aliases: [Holder] = [
             .reference(profile.customer.appUserID), .reference(profile.customer.id),
             .token(profile.customer.appAccountToken),
         ]
         if let stripe = profile.stripeCustomer { aliases.append(.stripeCustomer(stripe)) }
+        aliases += more
         let registration = Registration(
             customer: id,
             aliases: aliases,

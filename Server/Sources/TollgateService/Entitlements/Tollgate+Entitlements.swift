@@ -114,7 +114,11 @@ extension Tollgate {
             purchases: try await store.purchases(of: id, in: environment, known: known),
             in: store.history
         )
-        return API.Explanation(explanation, customer: id, environment: environment)
+        var answer = API.Explanation(explanation, customer: id, environment: environment)
+        if let opinion = try await stripeOpinion(on: lookupKey, of: id, in: environment) {
+            answer.facts.append(opinion)
+        }
+        return answer
     }
 
     /// Grants `lookupKey` without a purchase, once per idempotency key.

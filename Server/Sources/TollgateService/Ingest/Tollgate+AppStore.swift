@@ -28,7 +28,7 @@ extension Tollgate {
             kind: .signed,
             body: body,
             store: .appStore,
-            wanted: AppStoreIntake.wanted(by: notification)
+            rereading: AppStoreIntake.wanted(by: notification)
         )
     }
 
@@ -123,17 +123,27 @@ extension Tollgate {
         kind: JournalItem.Kind,
         body: [UInt8],
         store name: Store,
-        wanted: [Wanted] = []
+        rereading rereads: [Wanted] = []
     ) async throws -> Receipt {
         var facts: [Fact] = []
         var subject = RowKey("message", name.rawValue, source)
         var receipt = Receipt.recorded
+        var wanted: [Wanted] = rereads
         var wantedAbout: Purchase.Key?
         switch message {
         case .facts(let stated, let key):
             facts = stated
-            subject = RecordStore.subject(of: key)
             wantedAbout = key
+            subject = RecordStore.subject(of: key)
+        case .hint(let reads, let about, let reason):
+            (wanted, wantedAbout) = (reads, about)
+            receipt = .hint
+            logger.info(
+                "a message is only a hint; the store is asked",
+                metadata: [
+                    "store": "\(name.rawValue)", "message": "\(source)", "reason": "\(reason)",
+                ]
+            )
         case .nothing:
             receipt = .nothing
         case .parked(let reason):
