@@ -93,6 +93,7 @@ private struct StoreReads: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await tollgate.fetchWanted()
+                await tollgate.publishEvents()
                 try? await Task.sleep(for: .milliseconds(500))
             }
         }
