@@ -211,7 +211,8 @@ let package = Package(
             name: "TollgateServerTests",
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "Storage", "StripeAPI",
-                "StripeSimulator", "TollgateServer", "TollgateService", "TollgateTesting", .api,
+                "StrictJSON", "StripeSimulator", "TollgateServer", "TollgateService",
+                "TollgateTesting", .api,
                 .core, .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
