@@ -72,7 +72,10 @@ struct RunningServer: Sendable {
             logger: tollgate.logger
         )
         let services: [ServiceGroupConfiguration.ServiceConfiguration] =
-            [.init(service: application), .init(service: StoreReads(tollgate: tollgate))] + beside
+            [
+                .init(service: application), .init(service: StoreReads(tollgate: tollgate)),
+                .init(service: StripeSweeps(tollgate: tollgate)),
+            ] + beside
         let group = ServiceGroup(
             configuration: .init(
                 services: services,
@@ -82,6 +85,33 @@ struct RunningServer: Sendable {
         )
         try await group.run()
         await driver.close()
+    }
+
+    /// Closes the database of a server that was never run.
+    func close() async {
+        await driver.close()
+    }
+}
+
+/// Asks Stripe every ten minutes for what it could not deliver.
+private struct StripeSweeps: Service {
+    let tollgate: Tollgate
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(600))
+                guard !Task.isCancelled, tollgate.stripe != nil else { continue }
+                do {
+                    _ = try await tollgate.reconcileStripe()
+                } catch {
+                    tollgate.logger.warning(
+                        "reconciling with Stripe will be tried again",
+                        metadata: ["error": "\(error)"]
+                    )
+                }
+            }
+        }
     }
 }
 
