@@ -5,10 +5,6 @@ struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Bring in what existed before Tollgate did.",
-<<<<<<< HEAD
-        subcommands: [ImportReportsCommand.self]
-=======
-        subcommands: [ImportStripeCommand.self]
->>>>>>> stripe
+        subcommands: [ImportReportsCommand.self, ImportStripeCommand.self]
     )
 }
