@@ -28,6 +28,8 @@ public final class Tollgate: Sendable {
     public let store: RecordStore
     /// Checks what the App Store signs; `nil` where no trusted root is configured.
     public let appStore: AppStore.SignedDataVerifier?
+    /// Speak to the App Store; none where no key is configured.
+    public let appStoreServers: AppStoreServers
     /// Speaks to Stripe; `nil` where no secret key is configured.
     public let stripe: Stripe.Client?
     public let clocks: Clocks
@@ -41,6 +43,7 @@ public final class Tollgate: Sendable {
         configuration: Configuration,
         store: RecordStore,
         appStore: AppStore.SignedDataVerifier?,
+        appStoreServers: AppStoreServers = AppStoreServers(),
         stripe: Stripe.Client?,
         clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8],
@@ -50,6 +53,7 @@ public final class Tollgate: Sendable {
         self.configuration = configuration
         self.store = store
         self.appStore = appStore
+        self.appStoreServers = appStoreServers
         self.stripe = stripe
         self.clocks = clocks
         self.randomBytes = randomBytes

@@ -5,6 +5,6 @@ struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Bring in what existed before Tollgate did.",
-        subcommands: []
+        subcommands: [ImportReceiptsCommand.self]
     )
 }

@@ -21,6 +21,7 @@ struct RunningServer: Sendable {
         database: DatabaseLocation,
         catalog: Catalog,
         appStore: AppStore.SignedDataVerifier?,
+        appStoreServers: AppStoreServers = AppStoreServers(),
         stripe: Stripe.Client?,
         clocks: Tollgate.Clocks
     ) async throws {
@@ -33,6 +34,7 @@ struct RunningServer: Sendable {
             configuration: configuration,
             store: store,
             appStore: appStore,
+            appStoreServers: appStoreServers,
             stripe: stripe,
             clocks: clocks,
             randomBytes: Self.randomBytes,
@@ -41,7 +43,7 @@ struct RunningServer: Sendable {
         )
     }
 
-    private static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
+    static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
@@ -70,7 +72,10 @@ struct RunningServer: Sendable {
             logger: tollgate.logger
         )
         let services: [ServiceGroupConfiguration.ServiceConfiguration] =
-            [.init(service: application), .init(service: StoreReads(tollgate: tollgate))] + beside
+            [
+                .init(service: application), .init(service: StoreReads(tollgate: tollgate)),
+                .init(service: AppStoreReconciling(tollgate: tollgate)),
+            ] + beside
         let group = ServiceGroup(
             configuration: .init(
                 services: services,
@@ -91,6 +96,7 @@ private struct StoreReads: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await tollgate.fetchWanted()
+                await tollgate.fetchWantedFromAppStore()
                 try? await Task.sleep(for: .milliseconds(500))
             }
         }

@@ -66,6 +66,7 @@ struct ServeCommand: AsyncParsableCommand {
                 database: location,
                 catalog: catalog,
                 appStore: try stores.verifier(),
+                appStoreServers: try stores.appStoreServers(over: client),
                 stripe: stores.stripe(over: client),
                 clocks: .init(
                     now: try ClockSetting(Settings.text(nil, "CLOCK")).now(over: client),
