@@ -5,6 +5,7 @@ import PackageDescription
 
 let package = Package(
     name: "BillingSDK",
+    defaultLocalization: "en",
     platforms: [.iOS(.v15), .macOS(.v12)],
     products: [
         .library(name: "BillingSDK", targets: ["BillingSDK"]),
@@ -14,7 +15,11 @@ let package = Package(
     targets: [
         .target(name: "TollgateCore"),
         .target(name: "TollgateAPI", dependencies: ["TollgateCore"]),
-        .target(name: "BillingSDK", dependencies: ["TollgateAPI", "TollgateCore"]),
+        .target(
+            name: "BillingSDK",
+            dependencies: ["TollgateAPI", "TollgateCore"],
+            resources: [.process("Resources")]
+        ),
         .testTarget(name: "TollgateCoreTests", dependencies: ["TollgateCore"]),
         .testTarget(
             name: "BillingSDKTests",

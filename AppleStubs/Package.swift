@@ -9,6 +9,7 @@ let asApple: SwiftSetting = .define("BILLING_APPLE_STUBS")
 
 let package = Package(
     name: "AppleStubs",
+    defaultLocalization: "en",
     targets: [
         .target(name: "Combine", swiftSettings: [.swiftLanguageMode(.v5)]),
         .target(name: "UIKit", swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -30,6 +31,7 @@ let package = Package(
         .target(
             name: "BillingSDK",
             dependencies: ["TollgateAPI", "TollgateCore"] + stubs,
+            resources: [.process("Resources")],
             swiftSettings: [asApple]
         ),
 
@@ -48,7 +50,7 @@ let package = Package(
         // Beside a module named UIKit, Testing would look for an overlay that only Apple has.
         .testTarget(
             name: "AppleGlueTests",
-            dependencies: ["BillingSDK", "DocSamples", "TollgateAPI"] + stubs,
+            dependencies: ["BillingSDK", "DocSamples", "TollgateAPI", "TollgateCore"] + stubs,
             swiftSettings: [
                 asApple, .unsafeFlags(["-Xfrontend", "-disable-cross-import-overlays"]),
             ]

@@ -28,7 +28,7 @@ public final class BillingSDK: Sendable {
 
     init(client: BillingClient) {
         self.client = client
-        purchaseInbox = PurchaseInbox(storage: client.storage, now: client.now)
+        purchaseInbox = client.inbox
         followedApp = FollowedApp(client: client)
     }
 
@@ -88,6 +88,11 @@ public final class BillingSDK: Sendable {
         client.addListener(listener)
     }
 
+    /// The whole new set each time that the set of entitlements changes, from now on.
+    ///
+    /// Ends when its reader stops; a view reads it in `task`.
+    public var entitlementUpdates: AsyncStream<[Entitlement]> { client.changes() }
+
     /// Removes every listener that ``onEntitlementsChanged(_:)`` added.
     public func removeAllEntitlementsChangedCallbacks() {
         client.removeAllListeners()
@@ -135,14 +140,26 @@ public final class BillingSDK: Sendable {
 
 // The module and its main type have one name, so `BillingSDK.BuyButton` means a member of the class.
 // These aliases make that spelling work, for apps with a `BuyButton` of their own.
+/// Another name for ``BuyButton``, for apps that have a type of that name.
 public typealias UBBuyButton = BuyButton
+/// Another name for ``Entitlement``, for apps that have a type of that name.
 public typealias UBEntitlement = Entitlement
+/// Another name for ``CustomerPortal``, for apps that have a type of that name.
 public typealias UBCustomerPortal = CustomerPortal
+/// Another name for ``CoinBalance``, for apps that have a type of that name.
 public typealias UBCoinBalance = CoinBalance
+/// Another name for ``Consents``, for apps that have a type of that name.
+public typealias UBConsents = Consents
 
 extension BillingSDK {
+    /// ``BuyButton``, spelled with the module's name.
     public typealias BuyButton = UBBuyButton
+    /// ``Entitlement``, spelled with the module's name.
     public typealias Entitlement = UBEntitlement
+    /// ``CustomerPortal``, spelled with the module's name.
     public typealias CustomerPortal = UBCustomerPortal
+    /// ``CoinBalance``, spelled with the module's name.
     public typealias CoinBalance = UBCoinBalance
+    /// ``Consents``, spelled with the module's name.
+    public typealias Consents = UBConsents
 }

@@ -29,6 +29,7 @@ import TollgateAPI
             server.grant("premium", to: "cus_ada")
             server.world.withLock { world in
                 world.keys = JSONWebKeySet(keys: [key])
+                world.signCatalog = { Self.signed($0) }
                 world.sign = { customer, list in
                     Self.token(customer, list, lasting: lasting, audience: audience)
                 }
@@ -59,18 +60,31 @@ import TollgateAPI
                     }
                 )
             )
+            return signed(claims)
+        }
+
+        static func signed(_ claims: some Encodable) -> String {
             let input = try? JSONWebToken.signingInput(header: .init(kid: "k1"), claims: claims)
             let text = input ?? ""
             let signature = checksum(Data(text.utf8), key.x963Representation ?? Data())
             return text + "." + Base64URL.encode(signature)
         }
 
-        func launch(canVerify: Bool = true) -> TestApp {
+        func launch(
+            canVerify: Bool = true,
+            uptime: @escaping @Sendable () -> TimeInterval = { 0 },
+            storeKit: @escaping @Sendable () async -> [StoreKitStatement] = { [] }
+        ) -> TestApp {
             let check: BillingSDK.Configuration.SignatureCheck = { message, signature, key in
                 OfflineTests.checksum(message, key) == signature
             }
             let directory = directory
-            return TestApp(maximumStale: 60, server: server) { configuration in
+            return TestApp(
+                maximumStale: 60,
+                server: server,
+                uptime: uptime,
+                storeKit: storeKit
+            ) { configuration in
                 configuration.cacheDirectory = directory
                 configuration.verifySignature = canVerify ? check : nil
             }
@@ -138,6 +152,26 @@ import TollgateAPI
         #expect(try await phone.launch().keys() == [])
         phone.server.clock.advance(by: -4000)
         #expect(try await phone.launch().keys() == [])
+    }
+
+    @Test func aClockThatStandsStillDoesNotLengthenItWhileTheDeviceRuns() async throws {
+        let phone = Phone(lasting: 7200)
+        let uptime = Locked<TimeInterval>(100)
+        let read: @Sendable () -> TimeInterval = { uptime.withLock { $0 } }
+        _ = try await phone.launch(uptime: read).keys()
+        goOffline(phone, after: 0)
+        uptime.withLock { $0 += 7199 }
+        #expect(try await phone.launch(uptime: read).keys() == ["premium"])
+        uptime.withLock { $0 += 2 }
+        let error = await billingError { try await phone.launch(uptime: read).keys() }
+        #expect(error?.name == "networkUnavailable")
+    }
+
+    @Test func aRestartOfTheDeviceDoesNotEndIt() async throws {
+        let phone = Phone(lasting: 7200)
+        _ = try await phone.launch(uptime: { 5000 }).keys()
+        goOffline(phone, after: 10)
+        #expect(try await phone.launch(uptime: { 3 }).keys() == ["premium"])
     }
 
     @Test func anEntitlementEndsInsideTheAnswer() async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import TollgateAPI
+import TollgateCore
 
 @testable import BillingSDK
 
@@ -76,6 +77,12 @@ final class FakeServer: Sendable {
         /// Signs what it says, if set: customer, at → token.
         var sign: (@Sendable (String, API.EntitlementList) -> String)?
         var keys = JSONWebKeySet(keys: [])
+        var catalog = Catalog()
+        /// Signs the slice of the catalog, if set.
+        var signCatalog: (@Sendable (API.SignedCatalog) -> String)?
+        var consents: [String: API.Consents] = [:]
+        var checkouts: [String: API.CheckoutStatus] = [:]
+        var offers: [API.OfferSignatureRequest] = []
     }
 
     static let publishableKey = "pk_test_shop"
@@ -164,6 +171,7 @@ final class FakeServer: Sendable {
         _ world: inout World
     ) throws -> HTTPResponse {
         let at = Int64(clock.now.timeIntervalSince1970 * 1000)
+        if let answer = try catalogAndCheckouts(request, path, customer, &world) { return answer }
         switch (request.method, path) {
         case ("GET", APIPath.buyButton.path(id: "buy_btn_monthly")):
             return try Self.ok(
@@ -177,8 +185,13 @@ final class FakeServer: Sendable {
                 )
             )
         case ("POST", APIPath.buyButtonCheckout.path(id: "buy_btn_monthly")):
+            let id = "cs_\(world.checkouts.count + 1)"
+            world.checkouts[id] = .open
             return try Self.ok(
-                API.BuyButtonCheckout(url: "https://shop.example/" + (customer ?? "nobody"))
+                API.BuyButtonCheckout(
+                    id: id,
+                    url: "https://shop.example/" + (customer ?? "nobody")
+                )
             )
         case ("POST", APIPath.appStoreTransactions.path):
             let body = try APIJSON.decode(
@@ -215,6 +228,82 @@ final class FakeServer: Sendable {
         }
     }
 
+    private func catalogAndCheckouts(
+        _ request: HTTPRequest,
+        _ path: String,
+        _ customer: String?,
+        _ world: inout World
+    ) throws -> HTTPResponse? {
+        let seconds = Int64(clock.now.timeIntervalSince1970)
+        let required = API.RequiredConsents(
+            terms: [
+                world.catalog.gates.termsVersion.map { .init(document: "terms", version: $0) },
+                world.catalog.gates.subscriptionTermsVersion.map {
+                    .init(document: "subscription_terms", version: $0)
+                },
+            ].compactMap { $0 },
+            minimumAge: world.catalog.gates.minimumAge
+        )
+        if (request.method, path) == ("GET", APIPath.catalog.path) {
+            let slice = API.SignedCatalog(world.catalog, iat: seconds, exp: seconds + 30 * 86400)
+            return try Self.ok(
+                API.CatalogSlice(
+                    required: required,
+                    checkout: .init(successPath: "/s", cancelPath: "/c"),
+                    signedCatalog: world.signCatalog?(slice) ?? Self.unsigned(slice)
+                )
+            )
+        }
+        if request.method == "GET",
+            let (id, status) = world.checkouts.first(where: {
+                path == APIPath.checkoutSession.path(id: $0.key)
+            })
+        {
+            return try Self.ok(API.CheckoutOutcome(id: id, status: status))
+        }
+        guard let customer else { return nil }
+        switch (request.method, path) {
+        case ("GET", APIPath.consents.path), ("POST", APIPath.consents.path):
+            var consents = world.consents[customer] ?? API.Consents(terms: [])
+            if let body = request.body {
+                let said = try APIJSON.decode(API.ConsentsRequest.self, from: body)
+                consents.terms += (said.terms ?? []).map {
+                    .init(document: $0.document, version: $0.version, acceptedAt: seconds * 1000)
+                }
+                consents.age = said.age ?? consents.age
+            }
+            consents.required = required
+            world.consents[customer] = consents
+            return try Self.ok(consents)
+        case ("POST", APIPath.appStoreOfferSignatures.path):
+            let asked = try APIJSON.decode(
+                API.OfferSignatureRequest.self,
+                from: request.body ?? Data()
+            )
+            world.offers.append(asked)
+            return try Self.ok(
+                API.OfferSignature(
+                    type: asked.type,
+                    productID: asked.product,
+                    appAccountToken: "0f8fad5b-d9cb-469f-a165-70867728950e",
+                    promotionalOffer: API.OfferSignature.PromotionalOffer(
+                        offerID: asked.offer ?? "",
+                        keyID: "KEY",
+                        nonce: "6a1f9f0c-2f5b-4b49-b6c7-0e6b8f9a4d10",
+                        signature: "c2lnbmVk",
+                        timestamp: seconds * 1000
+                    ),
+                    compactJWS: "e30.e30.c2ln"
+                )
+            )
+        default: return nil
+        }
+    }
+
+    private static func unsigned(_ slice: API.SignedCatalog) throws -> String {
+        try JSONWebToken.signingInput(header: .init(kid: "k1"), claims: slice) + ".c2ln"
+    }
+
     private static func ok(_ value: some Encodable) throws -> HTTPResponse {
         HTTPResponse(status: 200, body: try APIJSON.encode(value))
     }
@@ -246,6 +335,8 @@ final class TestApp: Sendable {
         maximumStale: TimeInterval = 300,
         server: FakeServer? = nil,
         hasProvider: Bool = true,
+        uptime: @escaping @Sendable () -> TimeInterval = { 0 },
+        storeKit: @escaping @Sendable () async -> [StoreKitStatement] = { [] },
         configure: (inout BillingSDK.Configuration) -> Void = { _ in }
     ) {
         let clock = server?.clock ?? TestClock()
@@ -263,7 +354,9 @@ final class TestApp: Sendable {
             client: BillingClient(
                 configuration: configuration,
                 transport: server.transport,
-                now: { clock.now }
+                now: { clock.now },
+                uptime: uptime,
+                storeKitStatements: storeKit
             )
         )
         if hasProvider { setProvider() }

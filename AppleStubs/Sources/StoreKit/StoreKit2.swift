@@ -24,6 +24,8 @@ public enum VerificationResult<SignedType> {
     }
 }
 extension VerificationResult: Sendable where SignedType: Sendable {}
+extension VerificationResult: Equatable where SignedType: Equatable {}
+extension VerificationResult: Hashable where SignedType: Hashable {}
 extension VerificationResult where SignedType == Transaction {
     public var jwsRepresentation: String { unsafePayloadValue._jws }
 }
@@ -36,11 +38,30 @@ public struct Transaction: Identifiable, Sendable, Hashable {
     public let purchaseDate: Date
     public let expirationDate: Date?
     public let revocationDate: Date?
+    public let subscriptionGroupID: String?
+    public let offerType: OfferType?
     public let _jws: String
+    public let jsonRepresentation: Data
 
-    public init(_stub id: UInt64, productID: String, appAccountToken: UUID? = nil, jws: String) {
+    public struct OfferType: RawRepresentable, Equatable, Hashable, Sendable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+        public static let introductory = Self(rawValue: 1), promotional = Self(rawValue: 2),
+            code = Self(rawValue: 3)
+    }
+
+    public init(
+        _stub id: UInt64,
+        productID: String,
+        appAccountToken: UUID? = nil,
+        jws: String,
+        group: String? = nil,
+        offerType: OfferType? = nil,
+        json: Data = Data()
+    ) {
         self.id = id; originalID = id; self.productID = productID;
         self.appAccountToken = appAccountToken
+        subscriptionGroupID = group; self.offerType = offerType; jsonRepresentation = json
         purchaseDate = Date(); expirationDate = nil; revocationDate = nil; _jws = jws
     }
 
@@ -63,7 +84,7 @@ public struct Transaction: Identifiable, Sendable, Hashable {
         Transactions { _FakeAppStore.shared.unfinishedStream() }
     }
     public static var currentEntitlements: Transactions {
-        Transactions { _FakeAppStore.shared.unfinishedStream() }
+        Transactions { _FakeAppStore.shared.entitledStream() }
     }
     public func finish() async { _FakeAppStore.shared.finish(id) }
 }
@@ -88,9 +109,89 @@ public struct Product: Identifiable, Sendable, Hashable {
     public var type: ProductType = .consumable
 
     public struct PurchaseOption: Hashable, Sendable {
-        let token: UUID?
-        public static func appAccountToken(_ token: UUID) -> PurchaseOption { .init(token: token) }
-        public static func quantity(_ quantity: Int) -> PurchaseOption { .init(token: nil) }
+        public enum _Kind: Hashable, Sendable {
+            case token(UUID), quantity(Int), offer(String, key: String, UUID, Data, Int)
+        }
+        public let _kind: _Kind
+        public static func appAccountToken(_ token: UUID) -> PurchaseOption {
+            .init(_kind: .token(token))
+        }
+        public static func quantity(_ quantity: Int) -> PurchaseOption {
+            .init(_kind: .quantity(quantity))
+        }
+        public static func promotionalOffer(
+            offerID: String,
+            keyID: String,
+            nonce: UUID,
+            signature: Data,
+            timestamp: Int
+        ) -> PurchaseOption {
+            .init(_kind: .offer(offerID, key: keyID, nonce, signature, timestamp))
+        }
+    }
+
+    public struct SubscriptionInfo: Sendable, Hashable {
+        public struct RenewalState: RawRepresentable, Equatable, Hashable, Sendable {
+            public let rawValue: Int
+            public init(rawValue: Int) { self.rawValue = rawValue }
+            public static let subscribed = Self(rawValue: 1), expired = Self(rawValue: 2),
+                inBillingRetryPeriod = Self(rawValue: 3), inGracePeriod = Self(rawValue: 4),
+                revoked = Self(rawValue: 5)
+        }
+        public struct RenewalInfo: Sendable, Hashable {
+            public let currentProductID: String
+            public let willAutoRenew: Bool
+            public let autoRenewPreference: String?
+            public let gracePeriodExpirationDate: Date?
+            public let jsonRepresentation: Data
+            public init(
+                _stub productID: String,
+                willAutoRenew: Bool = true,
+                graceUntil: Date? = nil,
+                json: Data = Data()
+            ) {
+                currentProductID = productID; self.willAutoRenew = willAutoRenew
+                autoRenewPreference = productID; gracePeriodExpirationDate = graceUntil
+                jsonRepresentation = json
+            }
+        }
+        public struct Status: Sendable, Hashable {
+            public let state: RenewalState
+            public let transaction: VerificationResult<Transaction>
+            public let renewalInfo: VerificationResult<RenewalInfo>
+            public init(
+                _stub state: RenewalState,
+                _ transaction: Transaction,
+                _ renewalInfo: RenewalInfo
+            ) {
+                self.state = state; self.transaction = .verified(transaction)
+                self.renewalInfo = .verified(renewalInfo)
+            }
+        }
+        public static func status(for groupID: String) async throws -> [Status] {
+            _FakeAppStore.shared.statuses[groupID] ?? []
+        }
+    }
+
+    @available(iOS 16.4, macOS 13.3, *)
+    public struct PromotionInfo: Sendable, Hashable, Identifiable {
+        public enum Visibility: Sendable, Hashable { case appStoreConnectDefault, visible, hidden }
+        public let productID: String
+        public var visibility: Visibility
+        public var id: String { productID }
+        public static var currentOrder: [PromotionInfo] {
+            get async throws { _FakeAppStore.shared.promotions }
+        }
+        public static func updateProductOrder(byID productIDs: some Collection<String>) async throws
+        {
+            _FakeAppStore.shared.order(Array(productIDs))
+        }
+        public static func updateProductVisibility(
+            _ visibility: Visibility,
+            for productID: String
+        ) async throws {
+            _FakeAppStore.shared.setVisibility(visibility, of: productID)
+        }
     }
     public enum PurchaseResult: Sendable {
         case success(VerificationResult<Transaction>)
@@ -99,12 +200,14 @@ public struct Product: Identifiable, Sendable, Hashable {
     }
     public static func products<Identifiers: Collection>(for identifiers: Identifiers) async throws
         -> [Product]
-    where Identifiers.Element == String { identifiers.map { Product(_stub: $0) } }
+    where Identifiers.Element == String {
+        identifiers.filter { $0 != "unknown" }.map { Product(_stub: $0) }
+    }
 
     @MainActor public func purchase(options: Set<PurchaseOption> = []) async throws
         -> PurchaseResult
     {
-        try _FakeAppStore.shared.purchase(self, token: options.compactMap(\.token).first)
+        try _FakeAppStore.shared.purchase(self, options: options)
     }
 }
 
@@ -139,13 +242,18 @@ public final class _FakeAppStore: @unchecked Sendable {
     public var behaviour: Behaviour = .succeed
     public var canMakePayments = true
     public private(set) var finished: [UInt64] = []
+    /// What `currentEntitlements` shows besides what is unfinished.
+    public var entitled: [Transaction] = []
+    public var statuses: [String: [Product.SubscriptionInfo.Status]] = [:]
+    public private(set) var lastOptions: Set<Product.PurchaseOption> = []
+    public private(set) var promotions: [Product.PromotionInfo] = []
 
     /// Stub-only: a new phone for the next test.
     public func _reset() {
         let watching = lock.withLock {
             defer {
                 nextID = 1; watchers = []; intentWatchers = []; open = []; backlogIntents = [];
-                finished = []
+                finished = []; entitled = []; statuses = [:]; lastOptions = []; promotions = []
                 behaviour = .succeed; canMakePayments = true
             }
             return watchers
@@ -157,6 +265,29 @@ public final class _FakeAppStore: @unchecked Sendable {
         AsyncStream { c in
             lock.withLock {
                 watchers.append(c); open.forEach { c.yield(.verified($0)) }
+            }
+        }
+    }
+    func entitledStream() -> AsyncStream<VerificationResult<Transaction>> {
+        AsyncStream { c in
+            lock.withLock { (open + entitled).forEach { c.yield(.verified($0)) } }; c.finish()
+        }
+    }
+    func order(_ ids: [String]) {
+        lock.withLock {
+            let known = promotions
+            promotions = ids.map { id in
+                known.first { $0.productID == id }
+                    ?? Product.PromotionInfo(productID: id, visibility: .appStoreConnectDefault)
+            }
+        }
+    }
+    func setVisibility(_ visibility: Product.PromotionInfo.Visibility, of id: String) {
+        lock.withLock {
+            if let index = promotions.firstIndex(where: { $0.productID == id }) {
+                promotions[index].visibility = visibility
+            } else {
+                promotions.append(.init(productID: id, visibility: visibility))
             }
         }
     }
@@ -178,8 +309,14 @@ public final class _FakeAppStore: @unchecked Sendable {
             open.removeAll { $0.id == id }; finished.append(id)
         }
     }
-    func purchase(_ p: Product, token: UUID?) throws -> Product.PurchaseResult {
+    func purchase(_ p: Product, options: Set<Product.PurchaseOption>) throws
+        -> Product.PurchaseResult
+    {
         lock.withLock {
+            lastOptions = options
+            let token = options.compactMap {
+                if case .token(let token) = $0._kind { token } else { nil }
+            }.first
             switch behaviour {
             case .cancel: return .userCancelled
             case .pending: return .pending
@@ -199,9 +336,14 @@ public final class _FakeAppStore: @unchecked Sendable {
         }
     }
     @discardableResult
-    public func deliver(productID: String) -> UInt64 {
+    public func deliver(productID: String, offerType: Transaction.OfferType? = nil) -> UInt64 {
         lock.withLock {
-            let t = Transaction(_stub: nextID, productID: productID, jws: "jws-\(nextID)")
+            let t = Transaction(
+                _stub: nextID,
+                productID: productID,
+                jws: "jws-\(nextID)",
+                offerType: offerType
+            )
             nextID += 1
             open.append(t)
             watchers.forEach { $0.yield(.verified(t)) }

@@ -127,6 +127,12 @@ public struct Text: View, _Primitive {
     public init(_ key: LocalizedStringKey) { s = key.s }
     @_disfavoredOverload public init<S: StringProtocol>(_ content: S) { s = String(content) }
     public init(verbatim: String) { s = verbatim }
+    public init(
+        _ key: LocalizedStringKey,
+        tableName: String? = nil,
+        bundle: Bundle?,
+        comment: StaticString? = nil
+    ) { s = (bundle ?? .main).localizedString(forKey: key.s, value: nil, table: tableName) }
     public func bold() -> Text { self }
     public func foregroundColor(_ color: Color?) -> Text { self }
     public func font(_ font: Font?) -> Text { self }
@@ -235,10 +241,14 @@ extension View {
         alignment: Alignment = .center
     ) -> some View { _mod("frame") }
     nonisolated public func frame(
+        minWidth: CGFloat? = nil,
+        idealWidth: CGFloat? = nil,
         maxWidth: CGFloat? = nil,
+        minHeight: CGFloat? = nil,
+        idealHeight: CGFloat? = nil,
         maxHeight: CGFloat? = nil,
         alignment: Alignment = .center
-    ) -> some View { _mod("frame") }
+    ) -> some View { _mod(maxHeight == nil ? "frame" : "frame(maxHeight)") }
     nonisolated public func padding(_ edges: Edge.Set = .all, _ length: CGFloat? = nil) -> some View
     { _mod("padding") }
     nonisolated public func foregroundColor(_ color: Color?) -> some View {
@@ -253,8 +263,39 @@ extension View {
         }
     }
     nonisolated public func accessibilityLabel(_ label: Text) -> some View {
-        _mod("accessibilityLabel")
+        _mod("accessibilityLabel(\(label.s))")
     }
+    nonisolated public func accessibilityHint(_ hint: Text) -> some View {
+        _mod("accessibilityHint(\(hint.s))")
+    }
+    nonisolated public func accessibilityElement(children: AccessibilityChildBehavior = .ignore)
+        -> some View
+    { _mod("accessibilityElement") }
+    nonisolated public func font(_ font: Font?) -> some View { _mod("font") }
+    nonisolated public func multilineTextAlignment(_ alignment: TextAlignment) -> some View {
+        _mod("multilineTextAlignment")
+    }
+    nonisolated public func lineLimit(_ number: Int?) -> some View { _mod("lineLimit") }
+    nonisolated public func fixedSize(horizontal: Bool, vertical: Bool) -> some View {
+        _mod("fixedSize(\(horizontal),\(vertical))")
+    }
+    nonisolated public func navigationTitle(_ key: LocalizedStringKey) -> some View {
+        _mod("navigationTitle")
+    }
+    @available(iOS 15, macOS 12, *)
+    nonisolated public func foregroundStyle<S: ShapeStyle>(_ style: S) -> some View {
+        _mod("foregroundStyle")
+    }
+    nonisolated public func alert(
+        _ title: LocalizedStringKey,
+        isPresented: Binding<Bool>,
+        @ViewBuilder actions: () -> some View
+    ) -> some View { _mod("alert") }
+    nonisolated public func onChange<V: Equatable>(
+        of value: V,
+        perform action: @escaping (V) -> Void
+    ) -> some View { _mod("onChange") }
+    nonisolated public func ignoresSafeArea() -> some View { _mod("ignoresSafeArea") }
     nonisolated public func accessibilityIdentifier(_ identifier: String) -> some View {
         _mod("id:" + identifier)
     }
@@ -267,6 +308,13 @@ extension View {
         -> some View
     { _mod("onOpenURL", after: { $0.onOpenURL = action }) }
     nonisolated public func task(
+        priority: TaskPriority = .userInitiated,
+        _ action: @escaping @MainActor @Sendable () async -> Void
+    ) -> some View {
+        _mod("task", after: { $0.task = action })
+    }
+    nonisolated public func task<T: Equatable>(
+        id value: T,
         priority: TaskPriority = .userInitiated,
         _ action: @escaping @MainActor @Sendable () async -> Void
     ) -> some View {
@@ -285,8 +333,154 @@ extension View {
         isPresented: Binding<Bool>,
         onDismiss: (() -> Void)? = nil,
         @ViewBuilder content: @escaping () -> C
-    ) -> some View { _mod("sheet") }
+    ) -> some View {
+        _mod(
+            "sheet",
+            after: { node in
+                guard isPresented.wrappedValue else { return }
+                node.sheet = { _Stub.render(content()) }
+                node.dismissSheet = {
+                    isPresented.wrappedValue = false
+                    onDismiss?()
+                }
+            }
+        )
+    }
 }
+
+public struct AccessibilityChildBehavior: Sendable {
+    public static let ignore = Self(), combine = Self(), contain = Self()
+}
+public enum TextAlignment: Sendable { case leading, center, trailing }
+public protocol ShapeStyle {}
+extension Color: ShapeStyle {}
+public struct HierarchicalShapeStyle: ShapeStyle { public init() {} }
+extension ShapeStyle where Self == HierarchicalShapeStyle {
+    public static var secondary: HierarchicalShapeStyle { .init() }
+    public static var primary: HierarchicalShapeStyle { .init() }
+}
+
+public struct Label<Title: View, Icon: View>: View, _Primitive {
+    let title: Title, icon: Icon
+    public init(@ViewBuilder title: () -> Title, @ViewBuilder icon: () -> Icon) {
+        self.title = title(); self.icon = icon()
+    }
+    public func _node(_ env: _Env) -> _Node {
+        _Node("Label", children: [_Stub.render(title, env), _Stub.render(icon, env)])
+    }
+}
+extension Label where Title == Text, Icon == Image {
+    public init(_ key: LocalizedStringKey, systemImage name: String) {
+        self.init(title: { Text(key) }, icon: { Image(systemName: name) })
+    }
+}
+public struct Image: View, _Primitive {
+    let name: String
+    public init(systemName: String) { name = systemName }
+    public func _node(_ env: _Env) -> _Node { _Node("Image", text: name) }
+}
+public struct Spacer: View, _Primitive {
+    public init(minLength: CGFloat? = nil) {}
+    public func _node(_ env: _Env) -> _Node { _Node("Spacer") }
+}
+public struct List<Content: View>: View, _Primitive {
+    let c: Content
+    public init(@ViewBuilder content: () -> Content) { c = content() }
+    public func _node(_ env: _Env) -> _Node { _Node("List", children: [_Stub.render(c, env)]) }
+}
+public struct Section<Header: View, Content: View>: View, _Primitive {
+    let h: Header, c: Content
+    public init(@ViewBuilder content: () -> Content, @ViewBuilder header: () -> Header) {
+        h = header(); c = content()
+    }
+    public func _node(_ env: _Env) -> _Node {
+        _Node("Section", children: [_Stub.render(h, env), _Stub.render(c, env)])
+    }
+}
+extension Section where Header == Text {
+    public init(_ key: LocalizedStringKey, @ViewBuilder content: () -> Content) {
+        self.init(content: content, header: { Text(key) })
+    }
+}
+public struct NavigationView<Content: View>: View, _Primitive {
+    let c: Content
+    public init(@ViewBuilder content: () -> Content) { c = content() }
+    public func _node(_ env: _Env) -> _Node {
+        _Node("NavigationView", children: [_Stub.render(c, env)])
+    }
+}
+public struct TextField<Label: View>: View, _Primitive {
+    let label: Label, text: Binding<String>
+    public func _node(_ env: _Env) -> _Node {
+        _Node("TextField", text: text.wrappedValue, children: [_Stub.render(label, env)])
+    }
+}
+extension TextField where Label == Text {
+    public init(_ key: LocalizedStringKey, text: Binding<String>) {
+        label = Text(key); self.text = text
+    }
+}
+public struct Toggle<Label: View>: View, _Primitive {
+    let label: Label, isOn: Binding<Bool>
+    public func _node(_ env: _Env) -> _Node {
+        _Node("Toggle", children: [_Stub.render(label, env)])
+    }
+}
+extension Toggle where Label == Text {
+    public init(_ key: LocalizedStringKey, isOn: Binding<Bool>) {
+        label = Text(key); self.isOn = isOn
+    }
+}
+public struct Link<Label: View>: View, _Primitive {
+    let label: Label
+    public let destination: URL
+    public func _node(_ env: _Env) -> _Node { _Node("Link", children: [_Stub.render(label, env)]) }
+}
+extension Link where Label == Text {
+    public init(_ key: LocalizedStringKey, destination: URL) {
+        label = Text(key); self.destination = destination
+    }
+}
+
+// MARK: The app
+
+@MainActor @preconcurrency public protocol Scene {
+    associatedtype Body: Scene
+    @SceneBuilder @MainActor @preconcurrency var body: Body { get }
+}
+extension Never: Scene {}
+@resultBuilder public enum SceneBuilder {
+    public static func buildBlock<Content: Scene>(_ content: Content) -> Content { content }
+}
+public struct WindowGroup<Content: View>: Scene {
+    public let _content: Content
+    public init(@ViewBuilder content: () -> Content) { _content = content() }
+    public var body: Never { fatalError("primitive") }
+}
+@MainActor @preconcurrency public protocol App {
+    associatedtype Body: Scene
+    @SceneBuilder @MainActor @preconcurrency var body: Body { get }
+    init()
+}
+extension App { public static func main() {} }
+
+#if canImport(UIKit)
+    public struct UIViewControllerRepresentableContext<Representable> {}
+    @MainActor @preconcurrency
+    public protocol UIViewControllerRepresentable: View, _Primitive where Body == Never {
+        associatedtype UIViewControllerType: UIViewController
+        typealias Context = UIViewControllerRepresentableContext<Self>
+        func makeUIViewController(context: Context) -> UIViewControllerType
+        func updateUIViewController(_ uiViewController: UIViewControllerType, context: Context)
+    }
+    extension UIViewControllerRepresentable {
+        public func _node(_ env: _Env) -> _Node {
+            let node = _Node("UIViewController")
+            node.controller = makeUIViewController(context: .init())
+            return node
+        }
+    }
+#endif
 
 // MARK: Property wrappers
 
@@ -414,6 +608,9 @@ public struct _Env {
     public var onAppear: (@MainActor () -> Void)?
     public var onOpenURL: (@MainActor (URL) -> Void)?
     public var task: (@MainActor @Sendable () async -> Void)?
+    public var sheet: (@MainActor () -> _Node)?
+    public var dismissSheet: (@MainActor () -> Void)?
+    public var controller: AnyObject?
     init(
         _ kind: String,
         text: String? = nil,

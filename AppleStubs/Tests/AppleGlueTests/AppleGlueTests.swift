@@ -20,255 +20,262 @@ func eventually(_ condition: () -> Bool) async -> Bool {
     return condition()
 }
 
-/// What only an Apple device runs, run against stand-ins; one at a time, since they are one phone.
-@Suite(.serialized) @MainActor struct AppleGlueTests {
-    let store = _FakeAppStore.shared
+extension OnePhone {
+    /// What only an Apple device runs, run against stand-ins; one at a time, since they are one phone.
+    @Suite @MainActor struct AppleGlueTests {
+        let store = _FakeAppStore.shared
 
-    init() {
-        store._reset()
-        UIApplication.shared._openedURLs = []
-    }
-
-    private var opened: [String] { UIApplication.shared._openedURLs.map(\.absoluteString) }
-
-    private func press(_ view: some View) throws {
-        let action = try #require(_Stub.render(view).first("Button")?.action)
-        action()
-    }
-
-    private func comeToForeground() {
-        NotificationCenter.default.post(
-            name: UIApplication.willEnterForegroundNotification,
-            object: nil
-        )
-    }
-
-    // MARK: - The buy button
-
-    @Test func pressingTheButtonOpensTheCheckoutOfWhoIsSignedIn() async throws {
-        let app = TestApp()
-        let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
-        let node = _Stub.render(button.view())
-        #expect(node.texts.first == "Subscribe")
-        #expect(node.texts.last?.contains("1,500") == true)
-        try press(button.view())
-        #expect(await eventually { opened == ["https://shop.example/cus_ada"] })
-    }
-
-    @Test func aButtonThatFailsOffersAnotherTry() async throws {
-        let app = TestApp()
-        let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
-        let view = button.view()
-        app.server.mood(.unreachable)
-        try press(view)
-        #expect(await eventually { _Stub.render(view).texts.first == "Try again" })
-        #expect(opened.isEmpty)
-        app.server.mood(.well)
-        try press(view)
-        #expect(await eventually { opened == ["https://shop.example/cus_ada"] })
-    }
-
-    @Test func theButtonIsDisabledWhereParentsForbidPayments() async throws {
-        let app = TestApp()
-        let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
-        #expect(_Stub.render(button.view()).all.contains { $0.disabled } == false)
-        store.canMakePayments = false
-        #expect(_Stub.render(button.view()).all.contains { $0.disabled })
-        #expect(BillingSDK.canMakePayments == false)
-    }
-
-    @Test func anActionOfTheAppsOwnReplacesTheCheckout() async throws {
-        let app = TestApp()
-        let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
-        let presses = Locked(0)
-        let view = button.view { presses.withLock { $0 += 1 } }
-        try press(view)
-        #expect(presses.withLock { $0 } == 1)
-        #expect(opened.isEmpty)
-    }
-
-    // MARK: - The portal and the foreground
-
-    @Test func closingThePortalRefreshesTheEntitlements() async throws {
-        let app = TestApp(maximumStale: 36000)
-        app.server.grant("premium", to: "cus_ada")
-        _ = try await app.keys()
-        let screen = UIViewController()
-        try await app.billing.getCustomerPortal().presentCustomerPortal(from: screen)
-        #expect(await eventually { screen.presentedViewController != nil })
-        let page = try #require(screen.presentedViewController as? SFSafariViewController)
-        #expect(page._url.absoluteString == "https://portal.example/cus_ada")
-        app.server.grant("gold", to: "cus_ada")
-        page.delegate?.safariViewControllerDidFinish(page)
-        #expect(await eventually { app.heardSets == [["premium"], ["gold"]] })
-    }
-
-    @Test func swipingThePortalAwayRefreshesTheEntitlements() async throws {
-        let app = TestApp(maximumStale: 36000)
-        _ = try await app.keys()
-        let screen = UIViewController()
-        try await app.billing.getCustomerPortal().presentCustomerPortal(from: screen)
-        #expect(await eventually { screen.presentedViewController != nil })
-        app.server.grant("gold", to: "cus_ada")
-        let presentation = try #require(screen.presentedViewController?.presentationController)
-        presentation.delegate?.presentationControllerDidDismiss(presentation)
-        #expect(await eventually { app.heardSets == [["gold"]] })
-    }
-
-    @Test func thePortalOpensInTheBrowser() async throws {
-        let app = TestApp()
-        try await app.billing.getCustomerPortal().redirectToCustomerPortal()
-        #expect(await eventually { opened == ["https://portal.example/cus_ada"] })
-    }
-
-    @Test func comingToTheForegroundRefreshesTheEntitlements() async throws {
-        let app = TestApp(maximumStale: 36000)
-        _ = try await app.keys()
-        app.server.grant("premium", to: "cus_ada")
-        comeToForeground()
-        #expect(await eventually { app.heardSets == [["premium"]] })
-    }
-
-    // MARK: - The App Store
-
-    private func submitted(_ app: TestApp) -> [String] {
-        app.server.world.withLock { $0.submitted.map { "\($0.signedTransaction) \($0.mode)" } }
-    }
-
-    @Test func aPurchaseIsFinishedOnceTheServerHasIt() async throws {
-        let app = TestApp()
-        let product = try #require(try await app.billing.getAppStoreProducts(ids: ["coins"]).first)
-        let token = UUID()
-        guard case .purchased = try await app.billing.purchase(product, appAccountToken: token)
-        else {
-            Issue.record("not purchased")
-            return
+        init() {
+            store._reset()
+            UIApplication.shared._openedURLs = []
         }
-        #expect(store.finished == [1])
-        #expect(submitted(app) == ["jws-1 purchased"])
-    }
 
-    @Test func aPurchaseThatTheServerHasNotAcknowledgedStaysUnfinishedAndIsTriedAgain() async throws
-    {
-        let app = TestApp()
-        _ = try await app.keys()
-        app.server.mood(.answers(503, .storageUnavailable))
-        let purchase = try await app.billing.purchase(Product(_stub: "coins"))
-        guard case .awaitingServer = purchase else {
-            Issue.record("got \(purchase)")
-            return
+        private var opened: [String] { UIApplication.shared._openedURLs.map(\.absoluteString) }
+
+        private func press(_ view: some View) throws {
+            let action = try #require(_Stub.render(view).first("Button")?.action)
+            action()
         }
-        #expect(store.finished == [])
-        app.server.mood(.well)
-        comeToForeground()
-        #expect(await eventually { store.finished == [1] })
-        #expect(submitted(app) == ["jws-1 observed"])
-    }
 
-    @Test func cancelledAndPendingPurchasesAreNoErrors() async throws {
-        let app = TestApp()
-        store.behaviour = .cancel
-        guard case .cancelled = try await app.billing.purchase(Product(_stub: "coins")) else {
-            Issue.record("not cancelled")
-            return
+        private func comeToForeground() {
+            NotificationCenter.default.post(
+                name: UIApplication.willEnterForegroundNotification,
+                object: nil
+            )
         }
-        store.behaviour = .pending
-        guard case .pending = try await app.billing.purchase(Product(_stub: "coins")) else {
-            Issue.record("not pending")
-            return
+
+        // MARK: - The buy button
+
+        @Test func pressingTheButtonOpensTheCheckoutOfWhoIsSignedIn() async throws {
+            let app = TestApp()
+            let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
+            let node = _Stub.render(button.view())
+            #expect(node.texts.first == "Subscribe")
+            #expect(node.texts.last?.contains("1,500") == true)
+            try press(button.view())
+            #expect(await eventually { opened == ["https://shop.example/cus_ada"] })
         }
-        #expect(submitted(app).isEmpty)
-    }
 
-    @Test func nothingIsBoughtForNobody() async throws {
-        let app = TestApp()
-        app.signIn(nil)
-        var error: BillingSDKError?
-        do {
-            _ = try await app.billing.purchase(Product(_stub: "coins"))
-        } catch let thrown as BillingSDKError {
-            error = thrown
+        @Test func aButtonThatFailsOffersAnotherTry() async throws {
+            let app = TestApp()
+            let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
+            let view = button.view()
+            app.server.mood(.unreachable)
+            try press(view)
+            // The stand-in's locale is Japanese.
+            #expect(await eventually { _Stub.render(view).texts.first == "もう一度試す" })
+            #expect(_Stub.render(view).texts.last == "購入ページを開けませんでした。")
+            #expect(opened.isEmpty)
+            app.server.mood(.well)
+            try press(view)
+            #expect(await eventually { opened == ["https://shop.example/cus_ada"] })
         }
-        #expect(error?.name == "unauthenticated")
-        #expect(store.finished.isEmpty && submitted(app).isEmpty)
-    }
 
-    @Test func transactionsFromElsewhereArriveFromLaunchOn() async throws {
-        let app = TestApp()
-        let early = store.deliver(productID: "monthly")
-        #expect(await eventually { store.finished.contains(early) })
-        let late = store.deliver(productID: "monthly")
-        #expect(await eventually { store.finished == [early, late] })
-        #expect(submitted(app) == ["jws-1 observed", "jws-2 observed"])
-    }
+        @Test func theButtonIsDisabledWhereParentsForbidPayments() async throws {
+            let app = TestApp()
+            let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
+            #expect(_Stub.render(button.view()).all.contains { $0.disabled } == false)
+            store.canMakePayments = false
+            #expect(_Stub.render(button.view()).all.contains { $0.disabled })
+            #expect(BillingSDK.canMakePayments == false)
+        }
 
-    @Test func aTransactionWaitsUntilSomebodySignsIn() async throws {
-        let app = TestApp()
-        app.signIn(nil)
-        let id = store.deliver(productID: "monthly")
-        #expect(await eventually { app.providerCalls > 0 })
-        #expect(store.finished.isEmpty && submitted(app).isEmpty)
-        app.signIn("cus_ada")
-        _ = try await app.keys()
-        #expect(await eventually { store.finished == [id] })
-    }
+        @Test func anActionOfTheAppsOwnReplacesTheCheckout() async throws {
+            let app = TestApp()
+            let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
+            let presses = Locked(0)
+            let view = button.view { presses.withLock { $0 += 1 } }
+            try press(view)
+            #expect(presses.withLock { $0 } == 1)
+            #expect(opened.isEmpty)
+        }
 
-    @Test func restoringClaimsWhatTheAppleIDHasBought() async throws {
-        let app = TestApp { $0.handlesAppStoreTransactions = false }
-        _ = store.deliver(productID: "lifetime")
-        #expect(try await app.billing.restoreAppStorePurchases() == 1)
-        #expect(submitted(app) == ["jws-1 restored"])
-        #expect(store.finished == [1])
-    }
+        // MARK: - The portal and the foreground
 
-    @Test func anAppWithItsOwnStoreKitCodeIsLeftAlone() async throws {
-        let app = TestApp { $0.handlesAppStoreTransactions = false }
-        _ = try await app.keys()
-        _ = store.deliver(productID: "monthly")
-        comeToForeground()
-        #expect(
-            await eventually { app.entitlementRequests() == 2 }
-        )
-        #expect(store.finished.isEmpty && submitted(app).isEmpty)
-    }
+        @Test func closingThePortalRefreshesTheEntitlements() async throws {
+            let app = TestApp(maximumStale: 36000)
+            app.server.grant("premium", to: "cus_ada")
+            _ = try await app.keys()
+            let screen = UIViewController()
+            try await app.billing.getCustomerPortal().presentCustomerPortal(from: screen)
+            #expect(await eventually { screen.presentedViewController != nil })
+            let page = try #require(screen.presentedViewController as? SFSafariViewController)
+            #expect(page._url.absoluteString == "https://portal.example/cus_ada")
+            app.server.grant("gold", to: "cus_ada")
+            page.delegate?.safariViewControllerDidFinish(page)
+            #expect(await eventually { app.heardSets == [["premium"], ["gold"]] })
+        }
 
-    // MARK: - Purchases that begin outside the app
+        @Test func swipingThePortalAwayRefreshesTheEntitlements() async throws {
+            let app = TestApp(maximumStale: 36000)
+            _ = try await app.keys()
+            let screen = UIViewController()
+            try await app.billing.getCustomerPortal().presentCustomerPortal(from: screen)
+            #expect(await eventually { screen.presentedViewController != nil })
+            app.server.grant("gold", to: "cus_ada")
+            let presentation = try #require(screen.presentedViewController?.presentationController)
+            presentation.delegate?.presentationControllerDidDismiss(presentation)
+            #expect(await eventually { app.heardSets == [["gold"]] })
+        }
 
-    @Test func aPromotedPaymentIsHeldAndExactlyItIsQueuedLater() throws {
-        let app = TestApp()
-        let holder = PromotingPurchasePaymentHolder(inbox: app.billing.purchaseInbox)
-        let product = SKProduct(_stub: "monthly")
-        let payment = SKPayment(product: product)
-        let purchase = holder.add(PromotingPurchasePayment(product: product, payment: payment))
-        #expect(holder.pendingPayments.map(\.product.productIdentifier) == ["monthly"])
-        #expect(holder.payment(for: purchase, product: product) === payment)
-        holder.consume(purchase)
-        #expect(holder.pendingPayments.isEmpty && app.billing.purchaseInbox.pending.isEmpty)
-    }
+        @Test func thePortalOpensInTheBrowser() async throws {
+            let app = TestApp()
+            try await app.billing.getCustomerPortal().redirectToCustomerPortal()
+            #expect(await eventually { opened == ["https://portal.example/cus_ada"] })
+        }
 
-    @Test func afterARelaunchANewPaymentIsMadeFromWhatTheInboxKept() throws {
-        let app = TestApp()
-        let product = SKProduct(_stub: "coins_100")
-        let purchase = app.billing.purchaseInbox.add(
-            productID: "coins_100",
-            quantity: 3,
-            origin: .promotedPayment
-        )
-        let holder = PromotingPurchasePaymentHolder(inbox: app.billing.purchaseInbox)
-        let payment = try #require(holder.payment(for: purchase, product: product))
-        #expect(payment.productIdentifier == "coins_100" && payment.quantity == 3)
-        #expect(holder.payment(for: purchase, product: SKProduct(_stub: "other")) == nil)
-    }
+        @Test func comingToTheForegroundRefreshesTheEntitlements() async throws {
+            let app = TestApp(maximumStale: 36000)
+            _ = try await app.keys()
+            app.server.grant("premium", to: "cus_ada")
+            comeToForeground()
+            #expect(await eventually { app.heardSets == [["premium"]] })
+        }
 
-    @Test func purchaseIntentsLandInTheInbox() async throws {
-        let app = TestApp()
-        var product = Product(_stub: "monthly")
-        product.type = .autoRenewable
-        store.sendIntent(product)
-        let receiving = Task { await app.billing.receivePurchaseIntents() }
-        #expect(await eventually { !app.billing.purchaseInbox.pending.isEmpty })
-        receiving.cancel()
-        let pending = try #require(app.billing.purchaseInbox.pending.first)
-        #expect(pending.kind == .subscription && pending.origin == .purchaseIntent)
+        // MARK: - The App Store
+
+        private func submitted(_ app: TestApp) -> [String] {
+            app.server.world.withLock { $0.submitted.map { "\($0.signedTransaction) \($0.mode)" } }
+        }
+
+        @Test func aPurchaseIsFinishedOnceTheServerHasIt() async throws {
+            let app = TestApp()
+            let product = try #require(
+                try await app.billing.getAppStoreProducts(ids: ["coins"]).first
+            )
+            let token = UUID()
+            guard case .purchased = try await app.billing.purchase(product, appAccountToken: token)
+            else {
+                Issue.record("not purchased")
+                return
+            }
+            #expect(store.finished == [1])
+            #expect(submitted(app) == ["jws-1 purchased"])
+        }
+
+        @Test func aPurchaseThatTheServerHasNotAcknowledgedStaysUnfinishedAndIsTriedAgain()
+            async throws
+        {
+            let app = TestApp()
+            _ = try await app.keys()
+            app.server.mood(.answers(503, .storageUnavailable))
+            let purchase = try await app.billing.purchase(Product(_stub: "coins"))
+            guard case .awaitingServer = purchase else {
+                Issue.record("got \(purchase)")
+                return
+            }
+            #expect(store.finished == [])
+            app.server.mood(.well)
+            comeToForeground()
+            #expect(await eventually { store.finished == [1] })
+            #expect(submitted(app) == ["jws-1 observed"])
+        }
+
+        @Test func cancelledAndPendingPurchasesAreNoErrors() async throws {
+            let app = TestApp()
+            store.behaviour = .cancel
+            guard case .cancelled = try await app.billing.purchase(Product(_stub: "coins")) else {
+                Issue.record("not cancelled")
+                return
+            }
+            store.behaviour = .pending
+            guard case .pending = try await app.billing.purchase(Product(_stub: "coins")) else {
+                Issue.record("not pending")
+                return
+            }
+            #expect(submitted(app).isEmpty)
+        }
+
+        @Test func nothingIsBoughtForNobody() async throws {
+            let app = TestApp()
+            app.signIn(nil)
+            var error: BillingSDKError?
+            do {
+                _ = try await app.billing.purchase(Product(_stub: "coins"))
+            } catch let thrown as BillingSDKError {
+                error = thrown
+            }
+            #expect(error?.name == "unauthenticated")
+            #expect(store.finished.isEmpty && submitted(app).isEmpty)
+        }
+
+        @Test func transactionsFromElsewhereArriveFromLaunchOn() async throws {
+            let app = TestApp()
+            let early = store.deliver(productID: "monthly")
+            #expect(await eventually { store.finished.contains(early) })
+            let late = store.deliver(productID: "monthly")
+            #expect(await eventually { store.finished == [early, late] })
+            #expect(submitted(app) == ["jws-1 observed", "jws-2 observed"])
+        }
+
+        @Test func aTransactionWaitsUntilSomebodySignsIn() async throws {
+            let app = TestApp()
+            app.signIn(nil)
+            let id = store.deliver(productID: "monthly")
+            #expect(await eventually { app.providerCalls > 0 })
+            #expect(store.finished.isEmpty && submitted(app).isEmpty)
+            app.signIn("cus_ada")
+            _ = try await app.keys()
+            #expect(await eventually { store.finished == [id] })
+        }
+
+        @Test func restoringClaimsWhatTheAppleIDHasBought() async throws {
+            let app = TestApp(configure: { $0.handlesAppStoreTransactions = false })
+            _ = store.deliver(productID: "lifetime")
+            #expect(try await app.billing.restoreAppStorePurchases() == 1)
+            #expect(submitted(app) == ["jws-1 restored"])
+            #expect(store.finished == [1])
+        }
+
+        @Test func anAppWithItsOwnStoreKitCodeIsLeftAlone() async throws {
+            let app = TestApp(configure: { $0.handlesAppStoreTransactions = false })
+            _ = try await app.keys()
+            _ = store.deliver(productID: "monthly")
+            comeToForeground()
+            #expect(
+                await eventually { app.entitlementRequests() == 2 }
+            )
+            #expect(store.finished.isEmpty && submitted(app).isEmpty)
+        }
+
+        // MARK: - Purchases that begin outside the app
+
+        @Test func aPromotedPaymentIsHeldAndExactlyItIsQueuedLater() throws {
+            let app = TestApp()
+            let holder = PromotingPurchasePaymentHolder(inbox: app.billing.purchaseInbox)
+            let product = SKProduct(_stub: "monthly")
+            let payment = SKPayment(product: product)
+            let purchase = holder.add(PromotingPurchasePayment(product: product, payment: payment))
+            #expect(holder.pendingPayments.map(\.product.productIdentifier) == ["monthly"])
+            #expect(holder.payment(for: purchase, product: product) === payment)
+            holder.consume(purchase)
+            #expect(holder.pendingPayments.isEmpty && app.billing.purchaseInbox.pending.isEmpty)
+        }
+
+        @Test func afterARelaunchANewPaymentIsMadeFromWhatTheInboxKept() throws {
+            let app = TestApp()
+            let product = SKProduct(_stub: "coins_100")
+            let purchase = app.billing.purchaseInbox.add(
+                productID: "coins_100",
+                quantity: 3,
+                origin: .promotedPayment
+            )
+            let holder = PromotingPurchasePaymentHolder(inbox: app.billing.purchaseInbox)
+            let payment = try #require(holder.payment(for: purchase, product: product))
+            #expect(payment.productIdentifier == "coins_100" && payment.quantity == 3)
+            #expect(holder.payment(for: purchase, product: SKProduct(_stub: "other")) == nil)
+        }
+
+        @Test func purchaseIntentsLandInTheInbox() async throws {
+            let app = TestApp()
+            var product = Product(_stub: "monthly")
+            product.type = .autoRenewable
+            store.sendIntent(product)
+            let receiving = Task { await app.billing.receivePurchaseIntents() }
+            #expect(await eventually { !app.billing.purchaseInbox.pending.isEmpty })
+            receiving.cancel()
+            let pending = try #require(app.billing.purchaseInbox.pending.first)
+            #expect(pending.kind == .subscription && pending.origin == .purchaseIntent)
+        }
     }
 }

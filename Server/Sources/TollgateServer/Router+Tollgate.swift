@@ -27,6 +27,7 @@ private func addRoutes(to router: Router<ServerRequestContext>, _ tollgate: Toll
     addWebhooks(to: router, tollgate)
     addCustomers(to: router, tollgate)
     addPurchases(to: router, tollgate)
+    addConsents(to: router, tollgate)
     try addPages(to: router, tollgate)
 }
 

@@ -137,12 +137,13 @@ struct AppStoreWorld: Sendable {
         let environment =
             setup.environment == .sandbox
             ? AppStore.Environment.sandbox : .production
+        let apiKey = try AppStore.APIKey(
+            issuerID: key.issuerID,
+            keyID: key.keyID,
+            pem: key.privateKeyPEM
+        )
         let client = AppStore.ServerAPIClient(
-            key: try AppStore.APIKey(
-                issuerID: key.issuerID,
-                keyID: key.keyID,
-                pem: key.privateKeyPEM
-            ),
+            key: apiKey,
             bundleID: TestServer.bundleID,
             hosts: ["https://app-store.test"],
             transport: transport,
@@ -150,18 +151,17 @@ struct AppStoreWorld: Sendable {
             now: { Int64(Date().timeIntervalSince1970 * 1000) },
             sleep: { _ in }
         )
-        var servers = AppStoreServers()
-        if setup.hasServerAPI {
-            if environment == .production {
-                servers.production = client
-            } else {
-                servers.sandbox = client
-            }
-        }
+        let clients = AppStoreClients(
+            key: apiKey,
+            bundleID: TestServer.bundleID,
+            production: client,
+            sandbox: client
+        )
+        var options = AppStoreOptions()
         if setup.hasSharedSecret {
             let secret = await appStore.sharedSecret
-            servers.sharedSecret = secret
-            servers.receipts = AppStore.ReceiptClient(
+            options.sharedSecret = secret
+            options.receipts = AppStore.ReceiptClient(
                 sharedSecret: secret,
                 urls: [environment: "https://app-store.test/verifyReceipt"],
                 transport: transport,
@@ -182,7 +182,8 @@ struct AppStoreWorld: Sendable {
                 appAppleID: environment == .production ? 1_234_567_890 : nil,
                 environments: [environment]
             ),
-            appStoreServers: servers,
+            appStoreClients: setup.hasServerAPI ? clients : nil,
+            appStoreOptions: options,
             stripe: nil,
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },

@@ -218,7 +218,7 @@ struct ReconciliationTests {
             try await world.appStore.refund(bought.transactionID)
             #expect(try await world.isEntitled(customer.id))
             #expect(try await world.count("wanted") == 1)
-            await world.tollgate.fetchWantedFromAppStore()
+            await world.tollgate.fetchWanted()
             #expect(try await world.count("wanted") == 0)
             let list = try await world.tollgate.entitlements(of: customer.id)
             #expect(list.data.first?.ground == .payment)
@@ -237,7 +237,7 @@ struct ReconciliationTests {
             #expect(try await !world.isEntitled(customer.id))
             #expect(try await world.count("wanted") == 1)
             #expect(try await world.count("journal") == 2, "the catalog and the customer")
-            await world.tollgate.fetchWantedFromAppStore()
+            await world.tollgate.fetchWanted()
             #expect(try await world.isEntitled(customer.id))
             #expect(try await world.count("wanted") == 0)
 

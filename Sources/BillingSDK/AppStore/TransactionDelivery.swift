@@ -4,8 +4,25 @@ import Foundation
 struct SignedTransaction: Sendable {
     let id: UInt64
     let jwsRepresentation: String
+    var productID: String?
+    /// Whether it was bought with an offer code, outside the app.
+    var isCodeRedemption = false
     /// Tells StoreKit that the app has delivered what was bought.
     let finish: @Sendable () async -> Void
+
+    init(
+        id: UInt64,
+        jwsRepresentation: String,
+        productID: String? = nil,
+        isCodeRedemption: Bool = false,
+        finish: @escaping @Sendable () async -> Void
+    ) {
+        self.id = id
+        self.jwsRepresentation = jwsRepresentation
+        self.productID = productID
+        self.isCodeRedemption = isCodeRedemption
+        self.finish = finish
+    }
 
     /// Tells this statement from others about the same transaction, such as its refund.
     var signature: String { String(jwsRepresentation.suffix(86)) }
@@ -42,6 +59,14 @@ extension BillingClient {
         if mode == .observed, let done = deliveries.withLock({ $0.done[key.signature] }) {
             return done
         }
+        if transaction.isCodeRedemption, let productID = transaction.productID {
+            // Bought outside the app: it is seen in the inbox until the server has it.
+            inbox.addUnderWay(
+                productID: productID,
+                origin: .code,
+                reference: String(transaction.id)
+            )
+        }
         let task = deliveries.withLock { deliveries in
             if let task = deliveries.underWay[key] { return task }
             // It outlives a caller that is cancelled: what was paid for goes on.
@@ -64,6 +89,10 @@ extension BillingClient {
                 mode: key.mode
             )
             await transaction.finish()
+            inbox.finishUnderWay(
+                productID: transaction.productID,
+                reference: String(transaction.id)
+            )
             deliveries.withLock { deliveries in
                 deliveries.underWay[key] = nil
                 deliveries.done[key.signature] = submission

@@ -57,6 +57,67 @@
             }
         }
 
+        /// Buys `product` with a promotional offer, which the server signs for the customer.
+        ///
+        /// - Parameters:
+        ///   - product: what to buy.
+        ///   - offer: the offer's id in App Store Connect.
+        /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in;
+        ///   ``BillingSDKError/notFound(_:)`` or ``BillingSDKError/requestRefused(status:code:message:)``
+        ///   if the server does not sign; StoreKit's errors. Nothing was bought then.
+        @MainActor
+        public func purchase(_ product: Product, offer: String) async throws -> AppStorePurchase {
+            let answer = try await client.offerSignature(product: product.id, offer: offer)
+            guard let signed = answer.promotionalOffer,
+                let nonce = UUID(uuidString: signed.nonce),
+                let signature = Data(base64Encoded: signed.signature),
+                let timestamp = Int(exactly: signed.timestamp)
+            else { throw BillingSDKError.invalidResponse("not an offer's signature") }
+            return try await purchase(
+                product,
+                // The token is part of what was signed.
+                appAccountToken: UUID(uuidString: answer.appAccountToken),
+                options: [
+                    .promotionalOffer(
+                        offerID: signed.offerID,
+                        keyID: signed.keyID,
+                        nonce: nonce,
+                        signature: signature,
+                        timestamp: timestamp
+                    )
+                ]
+            )
+        }
+
+        /// Buys what waits in ``purchaseInbox``, once ``PurchaseInbox/next(_:)`` says to proceed and the
+        /// customer agrees.
+        ///
+        /// It leaves the inbox when the server has it. Where somebody has to approve first, or the server
+        /// cannot be reached, it stays as under way and leaves by itself. Where the customer cancels, it
+        /// stays: postpone or discard it.
+        /// - Throws: ``BillingSDKError/notFound(_:)`` if the App Store does not sell it; as
+        ///   ``purchase(_:appAccountToken:options:)``.
+        @MainActor
+        public func purchase(
+            _ pending: PendingPurchase,
+            appAccountToken: UUID? = nil
+        ) async throws -> AppStorePurchase {
+            guard let product = try await getAppStoreProducts(ids: [pending.productID]).first else {
+                throw BillingSDKError.notFound("The App Store does not sell \(pending.productID).")
+            }
+            let outcome = try await purchase(
+                product,
+                appAccountToken: appAccountToken,
+                options: pending.quantity > 1 ? [.quantity(pending.quantity)] : []
+            )
+            switch outcome {
+            case .purchased: purchaseInbox.finish(pending.id)
+            case .pending, .awaitingServer: purchaseInbox.setUnderWay(pending.id)
+            case .cancelled: break
+            }
+            return outcome
+        }
+
         /// Claims what this Apple ID has bought for the customer who is signed in.
         ///
         /// Call it only when the customer asks for it: the App Store may want their password.

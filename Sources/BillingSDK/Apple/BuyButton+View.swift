@@ -4,7 +4,8 @@
     extension BuyButton {
         /// A button that sells this: label, price, progress and errors included.
         ///
-        /// It opens the checkout page in the browser, for the customer who is signed in.
+        /// It opens the checkout page in the browser, for the customer who is signed in. It is
+        /// disabled where the device may not buy. Sizes, colours and direction follow the system.
         @MainActor
         public func view() -> some View { BuyButtonView(button: self, action: nil) }
 
@@ -26,30 +27,51 @@
         @Environment(\.locale) private var locale
 
         var body: some View {
-            Button(action: press) {
-                HStack {
-                    if progress == .working {
-                        ProgressView()
-                    } else {
-                        Text(title)
-                        if let price { Text(price) }
+            VStack {
+                Button(action: press) {
+                    HStack {
+                        if progress == .working {
+                            ProgressView()
+                        } else {
+                            Text(verbatim: title)
+                            if let price { Text(verbatim: price) }
+                        }
                     }
+                    .frame(minWidth: 44, minHeight: 44)
+                }
+                .disabled(reason != nil || progress == .working)
+                .accessibilityLabel(Text(verbatim: accessibilityText))
+                if let explanation {
+                    Text(verbatim: explanation)
+                        .font(.caption)
+                        .foregroundColor(.secondary)
+                        .multilineTextAlignment(.center)
+                        .fixedSize(horizontal: false, vertical: true)
                 }
             }
-            .disabled(!canBuy || progress == .working)
-            .accessibilityLabel(Text(accessibilityText))
         }
 
-        private var canBuy: Bool { button.active && PaymentPermission.isGiven }
+        private var texts: Texts { Texts(locale) }
         private var price: String? { button.formattedPrice(locale: locale) }
 
         private var title: String {
-            if progress == .failed { return "Try again" }
-            return button.callToAction ?? button.product.name
+            if progress == .failed { return texts[.buyButtonTryAgain] }
+            return button.callToAction ?? texts[.buyButtonBuy]
+        }
+
+        /// Why it cannot be pressed.
+        private var reason: Texts.Key? {
+            if !button.active { return .buyButtonUnavailable }
+            return PaymentPermission.isGiven ? nil : .buyButtonNotAllowed
+        }
+
+        private var explanation: String? {
+            (reason ?? (progress == .failed ? .buyButtonFailed : nil)).map { texts[$0] }
         }
 
         private var accessibilityText: String {
-            [title, button.product.name, price ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
+            if progress == .working { return texts[.buyButtonWorking] }
+            return texts(.buyButtonLabel, title, button.product.name, price ?? "")
         }
 
         private func press() {
@@ -61,6 +83,77 @@
                     progress = .ready
                 } catch {
                     progress = .failed
+                }
+            }
+        }
+    }
+
+    /// A buy button by its id: it loads itself, and offers another try where that fails.
+    public struct LoadedBuyButton: View {
+        private enum Phase {
+            case loading
+            case loaded(BuyButton)
+            case failed
+        }
+
+        private let id: String
+        private let billing: BillingSDK
+        @State private var phase = Phase.loading
+        @State private var attempt = 0
+        @Environment(\.locale) private var locale
+
+        /// The button with this id in the catalog.
+        public init(id: String, billing: BillingSDK) {
+            self.id = id
+            self.billing = billing
+        }
+
+        /// Progress, then the button or another try.
+        public var body: some View {
+            Group {
+                switch phase {
+                case .loading:
+                    ProgressView()
+                        .accessibilityLabel(Text(verbatim: texts[.buyButtonLoading]))
+                case .loaded(let button): button.view()
+                case .failed:
+                    TryAgain(
+                        explanation: texts[.buyButtonLoadFailed],
+                        title: texts[.buyButtonTryAgain]
+                    ) {
+                        phase = .loading
+                        attempt += 1
+                    }
+                }
+            }
+            .task(id: attempt) { await load() }
+        }
+
+        private var texts: Texts { Texts(locale) }
+
+        private func load() async {
+            do {
+                phase = .loaded(try await billing.getBuyButton(id: id))
+            } catch {
+                // Gone from the screen: the next appearance loads again.
+                if !Task.isCancelled { phase = .failed }
+            }
+        }
+    }
+
+    /// What went wrong, and a button to try once more.
+    struct TryAgain: View {
+        let explanation: String
+        let title: String
+        let action: @MainActor () -> Void
+
+        var body: some View {
+            VStack {
+                Text(verbatim: explanation)
+                    .multilineTextAlignment(.center)
+                    .fixedSize(horizontal: false, vertical: true)
+                Button(action: action) {
+                    Text(verbatim: title).frame(minWidth: 44, minHeight: 44)
                 }
             }
         }

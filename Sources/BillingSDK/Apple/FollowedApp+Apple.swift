@@ -22,6 +22,7 @@
                 guard let client else { return }
                 Task {
                     if handlesTransactions { await client.deliverUnfinishedTransactions() }
+                    await client.settleCheckouts()
                     await client.refreshIfSignedIn()
                 }
             }
@@ -83,6 +84,8 @@
             self.init(
                 id: transaction.id,
                 jwsRepresentation: result.jwsRepresentation,
+                productID: transaction.productID,
+                isCodeRedemption: transaction.offerType == .code,
                 finish: { await transaction.finish() }
             )
         }

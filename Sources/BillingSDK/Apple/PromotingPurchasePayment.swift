@@ -20,14 +20,25 @@
     /// Holds promoted payments until the app is ready; what outlives the process is the inbox.
     ///
     /// `shouldAddStorePayment` adds and returns false. Later exactly that payment is queued; after a
-    /// relaunch a new one is made from the product id and quantity that the inbox kept.
-    @MainActor
-    public final class PromotingPurchasePaymentHolder {
+    /// relaunch a new one is made from the product id and quantity that the inbox kept. May be used
+    /// from any thread, as StoreKit calls its observer.
+    ///
+    /// `@unchecked`: `held` is touched only under `lock`, and a payment is StoreKit's, handed on as it came.
+    public final class PromotingPurchasePaymentHolder: @unchecked Sendable {
         private let inbox: PurchaseInbox
+        private let lock = NSLock()
         private var held: [PendingPurchase.ID: PromotingPurchasePayment] = [:]
 
         /// A holder whose payments land in `inbox`.
         public init(inbox: PurchaseInbox) { self.inbox = inbox }
+
+        private func locked<Result>(
+            _ body: (inout [PendingPurchase.ID: PromotingPurchasePayment]) -> Result
+        ) -> Result {
+            lock.lock()
+            defer { lock.unlock() }
+            return body(&held)
+        }
 
         /// Keeps a payment and puts its purchase into the inbox.
         @discardableResult
@@ -35,22 +46,24 @@
             let purchase = inbox.add(
                 productID: payment.product.productIdentifier,
                 quantity: payment.payment.quantity,
+                kind: payment.product.subscriptionPeriod == nil ? .oneOff : .subscription,
                 origin: .promotedPayment
             )
-            held[purchase.id] = payment
+            locked { $0[purchase.id] = payment }
             return purchase
         }
 
         /// The payments of this process that still wait, oldest first.
         public var pendingPayments: [PromotingPurchasePayment] {
-            inbox.pending.compactMap { held[$0.id] }
+            let pending = inbox.pending
+            return locked { held in pending.compactMap { held[$0.id] } }
         }
 
         /// What to queue for `purchase`: the payment that StoreKit gave, or after a relaunch a new one.
         ///
         /// Nil if `product` is another product.
         public func payment(for purchase: PendingPurchase, product: SKProduct) -> SKPayment? {
-            if let held = held[purchase.id] { return held.payment }
+            if let held = locked({ $0[purchase.id] }) { return held.payment }
             guard product.productIdentifier == purchase.productID else { return nil }
             let payment = SKMutablePayment(product: product)
             payment.quantity = purchase.quantity
@@ -59,7 +72,7 @@
 
         /// Forgets a payment and its purchase; only after the purchase has ended, well or not.
         public func consume(_ purchase: PendingPurchase) {
-            held[purchase.id] = nil
+            locked { $0[purchase.id] = nil }
             inbox.finish(purchase.id)
         }
     }

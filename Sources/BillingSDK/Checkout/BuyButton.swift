@@ -63,7 +63,7 @@ public final class BuyButton: Identifiable, Sendable {
     /// For the customer who is signed in; where nobody is, anonymously. A provider that fails is
     /// not taken for "nobody": the call throws, and nothing is bought for nobody by mistake.
     public func checkout() async throws -> URL {
-        try await client.checkout(buyButton: id)
+        try await client.checkout(of: self)
     }
 
     /// The price for reading, such as `¥1,500`, in `locale`; nil if the amount cannot be read.

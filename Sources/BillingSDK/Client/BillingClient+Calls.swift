@@ -8,6 +8,8 @@ extension BillingClient {
             request("GET", APIPath.buyButton.path(id: id), key: configuration.publishableKey)
         )
         let data = try response.decoded(API.BuyButton.self)
+        // A visitor's first contact may be this; what StoreKit says can be read offline from then on.
+        await keepCatalog()
         return BuyButton(
             id: data.id,
             active: data.active,
@@ -27,12 +29,42 @@ extension BillingClient {
         )
     }
 
-    func checkout(buyButton id: String) async throws -> URL {
+    func checkout(of button: BuyButton) async throws -> URL {
         let response = try await sendForCustomerOrNobody(
-            APIPath.buyButtonCheckout.path(id: id),
+            "POST",
+            APIPath.buyButtonCheckout.path(id: button.id),
             body: API.BuyButtonCheckoutRequest()
         )
-        return try Self.webURL(response.decoded(API.BuyButtonCheckout.self).url)
+        let checkout = try response.decoded(API.BuyButtonCheckout.self)
+        let url = try Self.webURL(checkout.url)
+        if let id = checkout.id {
+            let product = button.product
+            checkouts.begin(.init(id: id, productID: product.appStoreProductID ?? product.id))
+        }
+        return url
+    }
+
+    /// How a checkout went, as far as can be found out now.
+    ///
+    /// - Parameter leftPage: whether the customer has turned back from a page that is still open.
+    func outcome(ofCheckout id: String, leftPage: Bool) async -> CheckoutReturn {
+        do {
+            let response = try await sendForCustomerOrNobody(
+                "GET",
+                APIPath.checkoutSession.path(id: id)
+            )
+            switch try response.decoded(API.CheckoutOutcome.self).status {
+            case .confirmed: return .confirmed
+            case .expired: return .cancelled
+            case .open: return leftPage ? .cancelled : .processing
+            default: return .processing
+            }
+        } catch BillingSDKError.notFound {
+            // Somebody else's, or nobody's.
+            return .cancelled
+        } catch {
+            return .processing
+        }
     }
 
     func customerPortal() async throws -> CustomerPortal {
@@ -68,6 +100,7 @@ extension BillingClient {
     ) async throws -> AppStoreSubmission {
         let mode = API.SubmissionMode(rawValue: mode.rawValue) ?? .observed
         let response = try await sendForCustomerOrNobody(
+            "POST",
             APIPath.appStoreTransactions.path,
             body: API.AppStoreTransactionRequest(signedTransaction: signedTransaction, mode: mode)
         )
@@ -78,23 +111,42 @@ extension BillingClient {
         return AppStoreSubmission(isNew: reply.new, customer: reply.customer)
     }
 
-    /// A write with the publishable key, and the session beside it where somebody is signed in.
+    /// A call with the publishable key, and the session beside it where somebody is signed in.
     ///
     /// A provider that fails is an error, never "nobody".
     private func sendForCustomerOrNobody(
+        _ method: String,
         _ path: String,
-        body: some Encodable & Sendable
+        body: (any Encodable & Sendable)? = nil
     ) async throws -> HTTPResponse {
         let key = configuration.publishableKey
         // One key for all attempts: a repetition after a 401 must not buy twice.
-        let idempotencyKey = [APIHeader.idempotencyKey: UUID().uuidString]
+        let idempotencyKey =
+            method == "GET" ? [:] : [APIHeader.idempotencyKey: UUID().uuidString]
         let answered = try await sendWithSession { session in
             var headers = idempotencyKey
             headers[APIHeader.customerSession] = session.clientSecret
-            return try request("POST", path, key: key, headers: headers, body: body)
+            return try request(method, path, key: key, headers: headers, body: body)
         }
         if let answered { return answered.response }
-        return try await send(request("POST", path, key: key, headers: idempotencyKey, body: body))
+        return try await send(request(method, path, key: key, headers: idempotencyKey, body: body))
+    }
+
+    /// The server's signature for a promotional offer to the customer who is signed in.
+    func offerSignature(product: String, offer: String) async throws -> API.OfferSignature {
+        let body = API.OfferSignatureRequest(
+            type: .promotionalOffer,
+            product: product,
+            offer: offer
+        )
+        return try await customerCall(API.OfferSignature.self) { session in
+            try request(
+                "POST",
+                APIPath.appStoreOfferSignatures.path,
+                key: session.clientSecret,
+                body: body
+            )
+        }
     }
 
     private static func webURL(_ text: String) throws -> URL {

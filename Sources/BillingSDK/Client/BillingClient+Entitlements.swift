@@ -1,5 +1,6 @@
 import Foundation
 internal import TollgateAPI
+internal import TollgateCore
 
 /// Reading entitlements: from memory, from the server, or from what the server signed earlier.
 extension BillingClient {
@@ -22,10 +23,10 @@ extension BillingClient {
                 case .success(.entitlements(let entitlements)): return entitlements
                 case .success(.superseded): break
                 case .failure(let error):
-                    guard !forceRefresh, let earlier = earlierAnswer(despite: error) else {
-                        throw error
-                    }
-                    return earlier
+                    guard !forceRefresh else { throw error }
+                    if let earlier = earlierAnswer(despite: error) { return earlier }
+                    guard let onDevice = await deviceAnswer(despite: error) else { throw error }
+                    return onDevice
                 }
             }
             // Signed out meanwhile: this call was for somebody who is gone.
@@ -60,11 +61,13 @@ extension BillingClient {
             return try await requestEntitlements(flight)
         } catch {
             let withdrawn = (error as? BillingSDKError)?.withdrawsEarlierAnswer ?? false
-            let isCurrent = guarded.withLock {
-                $0.state.readFailed(flight: flight, withdrawn: withdrawn)
+            let (isCurrent, customer) = guarded.withLock {
+                (
+                    $0.state.readFailed(flight: flight, withdrawn: withdrawn), $0.state.customer
+                )
             }
             guard isCurrent else { return .superseded }
-            if withdrawn { offline.forget() }
+            if withdrawn { offline.withdraw(customer) }
             deliverAnnouncements()
             throw error
         }
@@ -117,13 +120,56 @@ extension BillingClient {
         return signed
     }
 
+    /// What the engine makes of StoreKit's entitlements, on a device that never had an answer.
+    ///
+    /// It can only say yes: what was bought on the web is not known here, so nothing is no answer.
+    private func deviceAnswer(despite error: any Error) async -> [Entitlement]? {
+        guard let error = error as? BillingSDKError, error.permitsEarlierAnswer else { return nil }
+        let (customer, resumes, epoch) = guarded.withLock {
+            ($0.state.customer, $0.state.resumesLastLaunch, $0.state.epoch)
+        }
+        guard customer != nil || resumes, offline.hasNoAnswer(for: customer),
+            let slice = offline.catalog(at: now())
+        else { return nil }
+        let statements = await storeKitStatements()
+        let instant = Int64(0).advanced(byWholeMilliseconds: now().timeIntervalSince1970)
+        let active = DeviceEvaluation.active(
+            statements,
+            in: slice,
+            at: Instant(milliseconds: instant)
+        )
+        guard !active.isEmpty,
+            guarded.withLock({ $0.state.offlineAnswer(active, epoch: epoch) })
+        else { return nil }
+        deliverAnnouncements()
+        return active
+    }
+
     /// Keeps the signed form of an answer for a time without network.
     private func keep(_ list: API.EntitlementList, of customer: String, epoch: Int) async {
+        await keepCatalog()
         guard let token = list.signedAnswer, offline.canVerify else { return }
         let names = list.data.map(\.entry.entitlement)
         offline.keep(token: token, names: names, customer: customer, at: now()) {
             guarded.withLock { $0.state.epoch } == epoch
         }
+        await keepKey(of: token)
+    }
+
+    /// Keeps the signed slice of the catalog for a device that is asked before it has an answer.
+    func keepCatalog() async {
+        guard offline.wantsCatalog(at: now()), let slice = try? await catalogSlice() else { return }
+        offline.keep(catalog: slice.signedCatalog, at: now())
+        await keepKey(of: slice.signedCatalog)
+    }
+
+    /// What the app may know of the catalog, from the server.
+    func catalogSlice() async throws -> API.CatalogSlice {
+        try await send(request("GET", APIPath.catalog.path, key: configuration.publishableKey))
+            .decoded(API.CatalogSlice.self)
+    }
+
+    private func keepKey(of token: String) async {
         guard offline.lacksKey(of: token) else { return }
         let keys = try? await send(
             request("GET", APIPath.jsonWebKeySet.path, key: configuration.publishableKey)

@@ -19,7 +19,10 @@ final class BillingClient: Sendable {
         var provider: Provider?
         var sessionTask: Task<UBCustomerSessionDetails?, any Error>?
         var readTask: Task<ReadOutcome, any Error>?
-        var listeners: [Listener] = []
+        var listeners: [Int: Listener] = [:]
+        /// Views and other followers, which end by themselves.
+        var followers: [Int: Listener] = [:]
+        var lastListener = 0
         var isDelivering = false
     }
 
@@ -30,6 +33,11 @@ final class BillingClient: Sendable {
     let guarded: Locked<Guarded>
     let storage: OfflineStorage
     let offline: OfflineAnswers
+    /// Purchases that were begun outside the app.
+    let inbox: PurchaseInbox
+    let checkouts: BegunCheckouts
+    /// What StoreKit shows on this device; nothing where there is none.
+    let storeKitStatements: @Sendable () async -> [StoreKitStatement]
     let deliveries = Locked(TransactionDeliveries())
     /// Runs when somebody has signed in: what waited for an owner can go on.
     let onSignIn = Locked<(@Sendable () -> Void)?>(nil)
@@ -37,7 +45,12 @@ final class BillingClient: Sendable {
     init(
         configuration: BillingSDK.Configuration,
         transport: @escaping Transport = URLSessionTransport.make(),
-        now: @escaping @Sendable () -> Date = { Date() }
+        now: @escaping @Sendable () -> Date = { Date() },
+        uptime: @escaping @Sendable () -> TimeInterval = {
+            ProcessInfo.processInfo.systemUptime
+        },
+        storeKitStatements: @escaping @Sendable () async -> [StoreKitStatement] =
+            StoreKitStatement.ofThisDevice
     ) {
         self.configuration = configuration
         self.transport = transport
@@ -50,17 +63,41 @@ final class BillingClient: Sendable {
             in: configuration.cacheDirectory,
             for: configuration.publishableKey
         )
-        offline = OfflineAnswers(verifySignature: configuration.verifySignature, storage: storage)
+        offline = OfflineAnswers(
+            verifySignature: configuration.verifySignature,
+            storage: storage,
+            uptime: uptime
+        )
+        inbox = PurchaseInbox(storage: storage, now: now)
+        checkouts = BegunCheckouts(storage: storage)
+        self.storeKitStatements = storeKitStatements
     }
 
     // MARK: - Listeners
 
     func addListener(_ listener: @escaping Listener) {
-        guarded.withLock { $0.listeners.append(listener) }
+        guarded.withLock { guarded in
+            guarded.lastListener += 1
+            guarded.listeners[guarded.lastListener] = listener
+        }
     }
 
     func removeAllListeners() {
-        guarded.withLock { $0.listeners = [] }
+        guarded.withLock { $0.listeners = [:] }
+    }
+
+    /// Every new set from now on, until the reader stops.
+    func changes() -> AsyncStream<[Entitlement]> {
+        AsyncStream { continuation in
+            let number = guarded.withLock { guarded in
+                guarded.lastListener += 1
+                guarded.followers[guarded.lastListener] = { continuation.yield($0) }
+                return guarded.lastListener
+            }
+            continuation.onTermination = { [weak self] _ in
+                self?.guarded.withLock { guarded in guarded.followers[number] = nil }
+            }
+        }
     }
 
     /// Tells listeners what they have not heard yet.
@@ -73,7 +110,8 @@ final class BillingClient: Sendable {
                     return nil
                 }
                 guarded.isDelivering = true
-                return (guarded.listeners, next)
+                let all = guarded.listeners.merging(guarded.followers) { first, _ in first }
+                return (all.sorted { $0.key < $1.key }.map(\.value), next)
             }
             guard let (listeners, entitlements) = next else { return }
             for listener in listeners { listener(entitlements) }
@@ -97,6 +135,7 @@ final class BillingClient: Sendable {
             guarded.cancelFlights()
         }
         offline.forget()
+        checkouts.forget()
         deliverAnnouncements()
     }
 

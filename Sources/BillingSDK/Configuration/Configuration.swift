@@ -25,6 +25,21 @@ extension BillingSDK {
         /// Set it to false while the app has StoreKit code of its own that finishes transactions.
         public var handlesAppStoreTransactions = true
 
+        /// The paths of the universal links by which a checkout leads back into the app, as the
+        /// catalog's `checkout` has them.
+        public var checkoutPaths = CheckoutPaths()
+
+        /// Where a checkout leads back to.
+        public struct CheckoutPaths: Hashable, Sendable {
+            /// After a payment: `/checkout_redirect/success`.
+            public var success = "/checkout_redirect/success"
+            /// When the customer turned back: `/checkout_redirect/cancel`.
+            public var cancel = "/checkout_redirect/cancel"
+
+            /// The paths that the catalog has unless it says otherwise.
+            public init() {}
+        }
+
         /// A configuration.
         ///
         /// - Parameters:

@@ -6,6 +6,12 @@ struct OfflineStorage: Sendable {
         case answer
         case keys
         case inbox
+        /// The signed slice of the catalog.
+        case catalog
+        /// Why StoreKit's word must not stand in for the server's.
+        case mark
+        /// Checkouts that were begun and not yet come back from.
+        case checkouts
     }
 
     var load: @Sendable (Name) -> Data?

@@ -34,6 +34,46 @@ public struct PendingPurchase: Codable, Hashable, Identifiable, Sendable {
     public let origin: Origin
     /// By the device's clock.
     public let receivedAt: Date
+    /// What the store calls it, where it was begun there already: a Checkout Session's id, or a
+    /// transaction's.
+    public let reference: String?
     /// Whether the customer has put it off.
     public internal(set) var isPostponed = false
+    /// Whether it is under way at the store already: it is not to be bought again, it leaves the
+    /// inbox by itself when the server has it.
+    public internal(set) var isUnderWay = false
+
+    init(
+        id: UUID,
+        productID: String,
+        quantity: Int,
+        kind: Kind?,
+        origin: Origin,
+        receivedAt: Date,
+        reference: String? = nil,
+        isUnderWay: Bool = false
+    ) {
+        self.id = id
+        self.productID = productID
+        self.quantity = quantity
+        self.kind = kind
+        self.origin = origin
+        self.receivedAt = receivedAt
+        self.reference = reference
+        self.isUnderWay = isUnderWay
+    }
+
+    /// Reads what this or an earlier version of the app wrote.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        id = try values.decode(UUID.self, forKey: .id)
+        productID = try values.decode(String.self, forKey: .productID)
+        quantity = try values.decode(Int.self, forKey: .quantity)
+        kind = try values.decodeIfPresent(Kind.self, forKey: .kind)
+        origin = try values.decode(Origin.self, forKey: .origin)
+        receivedAt = try values.decode(Date.self, forKey: .receivedAt)
+        reference = try values.decodeIfPresent(String.self, forKey: .reference)
+        isPostponed = try values.decodeIfPresent(Bool.self, forKey: .isPostponed) ?? false
+        isUnderWay = try values.decodeIfPresent(Bool.self, forKey: .isUnderWay) ?? false
+    }
 }

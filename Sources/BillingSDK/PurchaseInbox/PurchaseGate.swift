@@ -30,21 +30,24 @@ public struct PurchaseReadiness: Hashable, Sendable {
     public var hasStatedAge = false
     /// Products that the customer has, of which there can be only one.
     public var ownedProductIDs: Set<String> = []
+    /// What kind products are, where a purchase does not say it itself; by App Store product id.
+    public var productKinds: [String: PendingPurchase.Kind] = [:]
 
     /// All gates closed.
     public init() {}
 
     /// The gates that `purchase` has yet to pass, in order; none: it may go on.
     public func closedGates(for purchase: PendingPurchase) -> [PurchaseGate] {
-        PurchaseGate.allCases.filter { gate in
+        let kind = purchase.kind ?? productKinds[purchase.productID]
+        return PurchaseGate.allCases.filter { gate in
             switch gate {
             case .setUp: !isSetUp
             case .signIn: !isSignedIn
             case .notOwned: ownedProductIDs.contains(purchase.productID)
             case .terms: !hasAcceptedTerms
             case .subscriptionTerms:
-                purchase.kind != .oneOff && !hasAcceptedSubscriptionTerms
-            case .age: purchase.kind != .subscription && !hasStatedAge
+                kind != .oneOff && !hasAcceptedSubscriptionTerms
+            case .age: kind != .subscription && !hasStatedAge
             }
         }
     }

@@ -51,7 +51,10 @@ public final class PurchaseInbox: Sendable {
             receivedAt: now()
         )
         return change { purchases in
-            if let index = purchases.firstIndex(where: { $0.productID == productID }) {
+            let same = { (waiting: PendingPurchase) in
+                waiting.productID == productID && waiting.reference == nil && !waiting.isUnderWay
+            }
+            if let index = purchases.firstIndex(where: same) {
                 // Begun once more: it is wanted now, whatever was said before.
                 purchases[index].isPostponed = false
                 return purchases[index]
@@ -61,9 +64,58 @@ public final class PurchaseInbox: Sendable {
         }
     }
 
-    /// The next step; nil if nothing waits that was not put off.
+    /// Takes in a purchase that the store has taken already; it leaves when the server has it.
+    @discardableResult
+    func addUnderWay(
+        productID: String,
+        origin: PendingPurchase.Origin,
+        reference: String
+    ) -> PendingPurchase {
+        let new = PendingPurchase(
+            id: UUID(),
+            productID: productID,
+            quantity: 1,
+            kind: nil,
+            origin: origin,
+            receivedAt: now(),
+            reference: reference,
+            isUnderWay: true
+        )
+        return change { purchases in
+            if let known = purchases.first(where: { $0.reference == reference }) { return known }
+            purchases.append(new)
+            return new
+        }
+    }
+
+    /// The store has taken it: it is not offered any more, and leaves when the server has it.
+    func setUnderWay(_ id: PendingPurchase.ID) {
+        change { purchases in
+            guard let index = purchases.firstIndex(where: { $0.id == id }) else { return }
+            purchases[index].isUnderWay = true
+        }
+    }
+
+    /// The server has a transaction: what was under way for it is done.
+    func finishUnderWay(productID: String?, reference: String) {
+        change { purchases in
+            if let index = purchases.firstIndex(where: { $0.reference == reference }) {
+                purchases.remove(at: index)
+            } else if let productID,
+                let index = purchases.firstIndex(where: {
+                    $0.isUnderWay && $0.reference == nil && $0.productID == productID
+                })
+            {
+                purchases.remove(at: index)
+            }
+        }
+    }
+
+    /// The next step; nil if nothing waits that was not put off and is not under way.
     public func next(_ readiness: PurchaseReadiness) -> Step? {
-        guard let purchase = pending.first(where: { !$0.isPostponed }) else { return nil }
+        guard let purchase = pending.first(where: { !$0.isPostponed && !$0.isUnderWay }) else {
+            return nil
+        }
         guard let gate = readiness.closedGates(for: purchase).first else {
             return .proceed(purchase)
         }

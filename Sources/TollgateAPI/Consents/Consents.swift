@@ -6,18 +6,35 @@ extension API {
         public var terms: [Acceptance]
         /// Nil until an age was stated.
         public var age: AgeStatement?
+        /// What the catalog asks for today; an older acceptance does not do.
+        public var required: RequiredConsents
 
-        public init(terms: [Acceptance], age: AgeStatement? = nil) {
+        public init(
+            terms: [Acceptance],
+            age: AgeStatement? = nil,
+            required: RequiredConsents = RequiredConsents()
+        ) {
             self.terms = terms
             self.age = age
+            self.required = required
         }
 
-        private enum CodingKeys: String, CodingKey { case terms, age }
+        private enum CodingKeys: String, CodingKey { case terms, age, required }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            terms = try container.decode([Acceptance].self, forKey: .terms)
+            age = try container.decodeIfPresent(AgeStatement.self, forKey: .age)
+            required =
+                try container.decodeIfPresent(RequiredConsents.self, forKey: .required)
+                ?? RequiredConsents()
+        }
 
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(terms, forKey: .terms)
             try container.encode(age, forKey: .age)
+            try container.encode(required, forKey: .required)
         }
 
         /// One document in one version.

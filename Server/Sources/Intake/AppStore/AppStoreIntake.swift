@@ -1,6 +1,6 @@
 public import AppStoreAPI
 internal import Foundation
-internal import TollgateCore
+public import TollgateCore
 
 /// Turns what the App Store signed into facts.
 ///
@@ -65,6 +65,14 @@ public enum AppStoreIntake {
             )
         }
         return .facts(facts, about: key)
+    }
+
+    /// What a verified notification asks us, beside what it states.
+    public static func wanted(by notification: AppStore.Notification) -> [Wanted] {
+        guard notification.notificationType == .consumptionRequest,
+            let transaction = notification.data?.transaction?.transactionID
+        else { return [] }
+        return [Wanted(kind: .consumption, object: transaction)]
     }
 
     /// The facts of one verified transaction.

@@ -65,4 +65,14 @@ extension RecordStore {
             )
         }
     }
+
+    /// Asks with none of a customer's receipts any more.
+    public func dropReceipts(of customer: Customer.ID) async throws {
+        try await driver.write { connection in
+            _ = try connection.execute(
+                "DELETE FROM receipt WHERE customer = $1",
+                [.text(customer.rawValue)]
+            )
+        }
+    }
 }

@@ -49,15 +49,16 @@ struct TestNotificationCommand: AsyncParsableCommand {
     }
 
     private func run(_ asked: StoreEnvironment?, over client: HTTPClient) async throws {
-        let servers = try StoreSettings().appStoreServers(over: client)
-        guard let environment = asked ?? servers.environments.first,
-            let server = servers[environment]
-        else {
+        let settings = try StoreSettings()
+        let served = settings.servedEnvironments
+        let environment = asked ?? (served.contains(.production) ? .production : .sandbox)
+        guard let clients = try settings.appStoreClients(over: client) else {
             throw CheckFailed(
                 message:
-                    "The App Store Server API is not configured for this environment: set TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE."
+                    "The App Store Server API is not configured: set TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE."
             )
         }
+        let server = clients[environment]
         let token = try await server.requestTestNotification()
         if !json { Terminal.say("\(environment.rawValue): requested as \(token)") }
         guard let status = try await wait(for: token, server) else {

@@ -60,7 +60,8 @@ struct WritingCommand: Sendable {
                 ),
                 store: try await RecordStore(driver),
                 appStore: try stores.verifier(),
-                appStoreServers: try stores.appStoreServers(over: client),
+                appStoreClients: try stores.appStoreClients(over: client),
+                appStoreOptions: stores.appStoreOptions(over: client),
                 stripe: stores.stripe(over: client),
                 clocks: .init(
                     now: try ClockSetting(Settings.text(nil, "CLOCK")).now(over: client),

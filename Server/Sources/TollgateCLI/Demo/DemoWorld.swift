@@ -74,18 +74,6 @@ struct DemoWorld: Sendable {
             appAppleID: nil,
             environments: [.sandbox]
         )
-        let key = await appStore.apiKey
-        let appStoreServer = AppStore.ServerAPIClient(
-            key: try AppStore.APIKey(
-                issuerID: key.issuerID,
-                keyID: key.keyID,
-                pem: key.privateKeyPEM
-            ),
-            bundleID: Self.bundleID,
-            hosts: ["http://\(addresses.appStore.host):\(addresses.appStore.port)"],
-            transport: appStoreTransport(over: client),
-            now: { SystemClock.now().milliseconds }
-        )
         let stripeClient = Stripe.Client(
             apiBase: "http://\(addresses.stripe.host):\(addresses.stripe.port)",
             secretKey: Self.stripeKey,
@@ -104,11 +92,17 @@ struct DemoWorld: Sendable {
             database: database,
             catalog: catalog,
             appStore: verifier,
-            appStoreServers: AppStoreServers(sandbox: appStoreServer),
+            appStoreClients: try await AppStoreClients(
+                appStore,
+                bundleID: Self.bundleID,
+                at: addresses.appStore,
+                over: client
+            ),
             stripe: stripeClient,
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },
-                wall: SystemClock.now
+                wall: SystemClock.now,
+                isVirtual: true
             )
         )
         self.clock = clock
@@ -223,6 +217,28 @@ extension StripeSimulator.Product {
                     interval: interval
                 )
             }
+        )
+    }
+}
+
+extension AppStoreClients {
+    /// Speaks to the simulated App Store with its own key.
+    fileprivate init(
+        _ appStore: SimulatedAppStore,
+        bundleID: String,
+        at address: ListenAddress,
+        over client: HTTPClient
+    ) async throws {
+        let key = await appStore.apiKey
+        self.init(
+            key: try AppStore.APIKey(
+                issuerID: key.issuerID,
+                keyID: key.keyID,
+                pem: key.privateKeyPEM
+            ),
+            bundleID: bundleID,
+            baseURL: "http://\(address.host):\(address.port)",
+            over: client
         )
     }
 }

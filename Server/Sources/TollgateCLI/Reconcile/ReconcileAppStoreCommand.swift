@@ -28,7 +28,7 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
         let asked = try StoreEnvironment(option: environment)
         let progress = ProgressLine(json: json)
         let reports = try await WritingCommand.run(database: database) { tollgate in
-            let environments = asked.map { [$0] } ?? tollgate.appStoreServers.environments
+            let environments = asked.map { [$0] } ?? tollgate.appStoreEnvironments
             guard !environments.isEmpty else {
                 throw CheckFailed(
                     message:

@@ -21,12 +21,12 @@ struct RunningServer: Sendable {
         database: DatabaseLocation,
         catalog: Catalog,
         appStore: AppStore.SignedDataVerifier?,
-        appStoreServers: AppStoreServers = AppStoreServers(),
+        appStoreClients: AppStoreClients? = nil,
+        appStoreOptions: AppStoreOptions = AppStoreOptions(),
         stripe: Stripe.Client?,
         clocks: Tollgate.Clocks
     ) async throws {
-        var logger = Logger(label: "tollgate") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = .notice
+        let logger = Logger(label: "tollgate") { JSONLogHandler(label: $0) }
         driver = try database.open()
         let store = try await RecordStore(driver)
         try await store.adopt(catalog, at: await clocks.now())
@@ -34,7 +34,8 @@ struct RunningServer: Sendable {
             configuration: configuration,
             store: store,
             appStore: appStore,
-            appStoreServers: appStoreServers,
+            appStoreClients: appStoreClients,
+            appStoreOptions: appStoreOptions,
             stripe: stripe,
             clocks: clocks,
             randomBytes: Self.randomBytes,
@@ -64,6 +65,7 @@ struct RunningServer: Sendable {
         routes(router)
         let application = Application(
             router: router,
+            server: .http1OnEventLoops,
             configuration: .init(
                 address: .hostname(address.host, port: address.port),
                 serverName: "tollgate"
@@ -96,7 +98,6 @@ private struct StoreReads: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await tollgate.fetchWanted()
-                await tollgate.fetchWantedFromAppStore()
                 try? await Task.sleep(for: .milliseconds(500))
             }
         }

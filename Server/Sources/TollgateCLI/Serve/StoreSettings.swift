@@ -15,11 +15,9 @@ struct StoreSettings: Sendable {
     var bundleID: String?
     var appAppleID: Int64?
     var environments: Set<AppStore.Environment> = []
+    var appStoreKey: AppStore.APIKey?
     /// Another address than Apple's: the sandbox's.
     var appStoreBaseURL: String?
-    var issuerID: String?
-    var keyID: String?
-    var keyFile: String?
     var sharedSecret: String?
     /// Whether certificates are asked about (OCSP).
     var checksOnline = false
@@ -57,9 +55,7 @@ struct StoreSettings: Sendable {
         appStoreBaseURL = Settings.text(nil, "APP_STORE_BASE_URL").map {
             $0.hasSuffix("/") ? String($0.dropLast()) : $0
         }
-        issuerID = Settings.text(nil, "APP_STORE_ISSUER_ID")
-        keyID = Settings.text(nil, "APP_STORE_KEY_ID")
-        keyFile = Settings.text(nil, "APP_STORE_KEY_FILE")
+        appStoreKey = try Self.key("APP_STORE")
         sharedSecret = Settings.text(nil, "APP_STORE_SHARED_SECRET")
         switch Settings.text(nil, "APP_STORE_ONLINE_CHECKS")?.lowercased() {
         case nil, "false", "0": checksOnline = false
@@ -102,67 +98,56 @@ struct StoreSettings: Sendable {
     }
 
     /// Those that are named; else the sandbox, and production where the app's number is known.
-    private var servedEnvironments: Set<AppStore.Environment> {
+    var servedEnvironments: Set<AppStore.Environment> {
         guard environments.isEmpty else { return environments }
         return appAppleID == nil ? [.sandbox] : [.production, .sandbox]
     }
 
-    /// The key of the App Store Server API.
+    /// A key of App Store Connect: `TOLLGATE_<PREFIX>_ISSUER_ID`, `…_KEY_ID` and `…_KEY_FILE`.
     ///
-    /// - Throws: a usage error where it is half set up or cannot be read; `nil` without any of it.
-    func appStoreKey() throws -> AppStore.APIKey? {
-        let given = [issuerID, keyID, keyFile]
-        guard given.contains(where: { $0 != nil }) else { return nil }
-        guard let issuerID, let keyID, let keyFile else {
-            throw ValidationError(
-                "The App Store Server API needs all three: TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE (the .p8 file)."
-            )
-        }
-        let pem: String
-        do {
-            pem = try String(contentsOf: URL(fileURLWithPath: keyFile), encoding: .utf8)
-        } catch {
-            throw CheckFailed(
-                message:
-                    "TOLLGATE_APP_STORE_KEY_FILE: \(keyFile) cannot be read: \(error.localizedDescription)"
-            )
+    /// - Throws: a usage error where it is half set up or cannot be read.
+    static func key(_ prefix: String) throws -> AppStore.APIKey? {
+        let names = ["ISSUER_ID", "KEY_ID", "KEY_FILE"].map { "\(prefix)_\($0)" }
+        let values = names.map { Settings.text(nil, $0) }
+        if values.allSatisfy({ $0 == nil }) { return nil }
+        guard let issuerID = values[0], let keyID = values[1], let path = values[2] else {
+            let all = names.map { "TOLLGATE_" + $0 }.joined(separator: ", ")
+            throw ValidationError("A key of App Store Connect needs all of \(all).")
         }
         do {
+            let pem = try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
             return try AppStore.APIKey(issuerID: issuerID, keyID: keyID, pem: pem)
         } catch {
             throw CheckFailed(
-                message:
-                    "TOLLGATE_APP_STORE_KEY_FILE: \(keyFile) is no P-256 key in PEM, as App Store Connect gives it out."
+                message: "TOLLGATE_\(names[2]): \(path) is no .p8 file that can be read: \(error)"
             )
         }
     }
 
-    /// What the App Store can be asked, as far as it is configured.
-    func appStoreServers(over client: HTTPClient) throws -> AppStoreServers {
-        var servers = AppStoreServers(sharedSecret: sharedSecret)
-        let carry = appStoreTransport(over: client)
-        if let key = try appStoreKey() {
-            guard let bundleID else {
-                throw ValidationError(
-                    "The App Store Server API needs TOLLGATE_APP_STORE_BUNDLE_ID too."
-                )
-            }
-            func server(_ environment: AppStore.Environment) -> AppStore.ServerAPIClient? {
-                guard servedEnvironments.contains(environment) else { return nil }
-                return AppStore.ServerAPIClient(
-                    key: key,
-                    bundleID: bundleID,
-                    hosts: appStoreBaseURL.map { [$0] }
-                        ?? AppStore.ServerAPIClient.hosts(of: environment),
-                    transport: carry,
-                    now: { SystemClock.now().milliseconds }
-                )
-            }
-            servers.production = server(.production)
-            servers.sandbox = server(.sandbox)
+    /// How the App Store is spoken to; `nil` where there is no key.
+    ///
+    /// - Throws: a usage error where the app is not named.
+    func appStoreClients(over client: HTTPClient) throws -> AppStoreClients? {
+        guard let appStoreKey else { return nil }
+        guard let bundleID else {
+            throw ValidationError(
+                "The key of App Store Connect needs TOLLGATE_APP_STORE_BUNDLE_ID beside it."
+            )
         }
+        return AppStoreClients(
+            key: appStoreKey,
+            bundleID: bundleID,
+            baseURL: appStoreBaseURL,
+            over: client
+        )
+    }
+
+    /// What is optional about the App Store, as far as it is configured.
+    func appStoreOptions(over client: HTTPClient) -> AppStoreOptions {
+        var options = AppStoreOptions(sharedSecret: sharedSecret)
+        let carry = appStoreTransport(over: client)
         if checksOnline {
-            servers.revocation = AppStore.RevocationChecks(
+            options.revocation = AppStore.RevocationChecks(
                 transport: carry,
                 now: { SystemClock.now().milliseconds }
             )
@@ -174,13 +159,13 @@ struct StoreSettings: Sendable {
                     appStoreBaseURL.map { $0 + "/verifyReceipt" }
                     ?? AppStore.ReceiptClient.url(of: environment)
             }
-            servers.receipts = AppStore.ReceiptClient(
+            options.receipts = AppStore.ReceiptClient(
                 sharedSecret: sharedSecret,
                 urls: urls,
                 transport: carry
             )
         }
-        return servers
+        return options
     }
 
     func stripe(over client: HTTPClient) -> Stripe.Client? {
@@ -189,6 +174,47 @@ struct StoreSettings: Sendable {
             apiBase: stripeAPIBase,
             secretKey: stripeSecretKey,
             transport: transport(over: client)
+        )
+    }
+}
+
+extension AppStoreClients {
+    /// - Parameter baseURL: where a sandbox is; nil: Apple's own addresses.
+    init(key: AppStore.APIKey, bundleID: String, baseURL: String?, over client: HTTPClient) {
+        func made(_ environment: AppStore.Environment) -> AppStore.ServerAPIClient {
+            AppStore.ServerAPIClient(
+                key: key,
+                bundleID: bundleID,
+                hosts: baseURL.map { [$0] } ?? AppStore.ServerAPIClient.hosts(of: environment),
+                transport: appStoreTransport(over: client),
+                now: { SystemClock.now().milliseconds }
+            )
+        }
+        self.init(
+            key: key,
+            bundleID: bundleID,
+            production: made(.production),
+            sandbox: made(.sandbox)
+        )
+    }
+}
+
+/// The same for the App Store; its reports are larger.
+func appStoreTransport(over client: HTTPClient) -> AppStore.Transport {
+    { request in
+        var outgoing = HTTPClientRequest(url: request.url)
+        outgoing.method = .init(rawValue: request.method)
+        for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
+        if let body = request.body { outgoing.body = .bytes(body) }
+        let response = try await client.execute(outgoing, timeout: .seconds(60))
+        let body = try await response.body.collect(upTo: 64 << 20)
+        return AppStore.HTTPResponse(
+            status: Int(response.status.code),
+            headers: Dictionary(
+                response.headers.map { ($0.name, $0.value) },
+                uniquingKeysWith: { first, _ in first }
+            ),
+            body: Array(body.readableBytesView)
         )
     }
 }
@@ -205,25 +231,6 @@ func transport(over client: HTTPClient) -> Stripe.Client.Transport {
         var headers: [String: String] = [:]
         for (name, value) in response.headers { headers[name.lowercased()] = value }
         return Stripe.Response(
-            status: Int(response.status.code),
-            headers: headers,
-            body: Array(body.readableBytesView)
-        )
-    }
-}
-
-/// The same for the App Store.
-func appStoreTransport(over client: HTTPClient) -> AppStore.Transport {
-    { request in
-        var outgoing = HTTPClientRequest(url: request.url)
-        outgoing.method = .init(rawValue: request.method)
-        for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
-        if let body = request.body { outgoing.body = .bytes(body) }
-        let response = try await client.execute(outgoing, timeout: .seconds(30))
-        let body = try await response.body.collect(upTo: 16 << 20)
-        var headers: [String: String] = [:]
-        for (name, value) in response.headers { headers[name.lowercased()] = value }
-        return AppStore.HTTPResponse(
             status: Int(response.status.code),
             headers: headers,
             body: Array(body.readableBytesView)

@@ -67,7 +67,8 @@ extension Tollgate {
             stated: Instant(milliseconds: notification.signedDate ?? now),
             kind: kind,
             body: body,
-            store: .appStore
+            store: .appStore,
+            rereading: AppStoreIntake.wanted(by: notification)
         )
     }
 
@@ -76,7 +77,7 @@ extension Tollgate {
     /// - Throws: refusals 401 `shared_secret`, 404 `app_unknown`, 400 `environment`.
     private func receive(_ old: AppStore.VersionOneNotification) async throws -> Receipt {
         let verifier = try verifier()
-        guard let secret = appStoreServers.sharedSecret, let password = old.password,
+        guard let secret = appStoreOptions.sharedSecret, let password = old.password,
             // Hashes, so that the time it takes tells nothing.
             RowKey("shared secret", secret) == RowKey("shared secret", password)
         else {
@@ -197,7 +198,7 @@ extension Tollgate {
 
     /// Asks the certificates' issuers, if that is configured; nothing is written meanwhile.
     private func checkRevocation(of signedData: [UInt8]) async throws {
-        guard let checks = appStoreServers.revocation else { return }
+        guard let checks = appStoreOptions.revocation else { return }
         try await verifier().checkRevocation(
             of: signedData,
             by: checks,
@@ -227,32 +228,62 @@ extension Tollgate {
         stated: Instant,
         kind: JournalItem.Kind,
         body: [UInt8],
-        store name: Store
+        store name: Store,
+        rereading rereads: [Wanted] = []
     ) async throws -> Receipt {
         var facts: [Fact] = []
         var subject = RowKey("message", name.rawValue, source)
         var receipt = Receipt.recorded
+        var wanted: [Wanted] = rereads
+        var wantedAbout: Purchase.Key?
         switch message {
         case .facts(let stated, let key):
             facts = stated
+            wantedAbout = key
             subject = RecordStore.subject(of: key)
+        case .hint(let reads, let about, let reason):
+            (wanted, wantedAbout) = (reads, about)
+            receipt = .hint
+            logger.info(
+                "a message is only a hint; the store is asked",
+                metadata: [
+                    "store": "\(name.rawValue)", "message": "\(source)", "reason": "\(reason)",
+                ]
+            )
         case .nothing:
             receipt = .nothing
         case .parked(let reason):
-            return try await park(reason, key: dedupeKey, source: source, body: body, store: name)
+            // What is asked for anyway will say what the message could not.
+            guard !rereads.isEmpty else {
+                return try await park(
+                    reason,
+                    key: dedupeKey,
+                    source: source,
+                    body: body,
+                    store: name
+                )
+            }
+            receipt = .parked
+            logger.warning(
+                "a genuine message could not be used; the store is asked instead",
+                metadata: [
+                    "store": "\(name.rawValue)", "message": "\(source)", "reason": "\(reason)",
+                ]
+            )
         }
+        var item = JournalItem.message(
+            dedupeKey: dedupeKey,
+            subject: subject,
+            kind: kind,
+            stated: stated,
+            facts: facts,
+            received: body
+        )
+        item.wanted = wanted
+        item.wantedAbout = wantedAbout
         let outcome: JournalOutcome
         do {
-            outcome = try await store.submit(
-                .message(
-                    dedupeKey: dedupeKey,
-                    subject: subject,
-                    kind: kind,
-                    stated: stated,
-                    facts: facts,
-                    received: body
-                )
-            )
+            outcome = try await store.submit(item)
         } catch {
             guard Self.isOfThisMessage(error) else { throw error }
             return try await park(

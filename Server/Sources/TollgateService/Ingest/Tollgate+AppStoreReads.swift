@@ -33,7 +33,7 @@ extension Tollgate {
     ///
     /// - Throws: a refusal 503 where none is configured.
     func appStoreServer(_ environment: StoreEnvironment) throws -> AppStore.ServerAPIClient {
-        guard let client = appStoreServers[environment] else {
+        guard let appStoreClients, appStoreEnvironments.contains(environment) else {
             throw Refusal(
                 503,
                 .apiError,
@@ -41,7 +41,7 @@ extension Tollgate {
                 "The App Store Server API is not configured for \(environment.rawValue): set TOLLGATE_APP_STORE_ISSUER_ID, …_KEY_ID and …_KEY_FILE."
             )
         }
-        return client
+        return appStoreClients[environment]
     }
 
     /// Asks for the state of all subscriptions of the customer that a transaction belongs to.

@@ -7,15 +7,16 @@ extension Tollgate {
     /// Asks the App Store what its messages did not carry.
     ///
     /// Call it again and again; it returns when nothing is left that can be answered now.
-    public func fetchWantedFromAppStore() async {
-        guard !appStoreServers.environments.isEmpty else { return }
+    func fetchWantedFromAppStore() async {
+        let environments = appStoreEnvironments
+        guard !environments.isEmpty, appStorePace.isDue(at: clocks.wall()) else { return }
         do {
             var rows: [(WantedRow, Wanted.Kind)] = []
             for kind in [Wanted.Kind.subscriptionStatus, .transactionHistory] {
                 rows += try await store.wanted(kind, limit: 100).map { ($0, kind) }
             }
             let asked = rows.filter { row, _ in
-                row.purchase.map { appStoreServers[$0.environment] != nil } ?? true
+                row.purchase.map { environments.contains($0.environment) } ?? true
             }
             guard !asked.isEmpty else { return }
             _ = try await leased("wanted/app_store") { prolong in
@@ -24,7 +25,9 @@ extension Tollgate {
                     try await ask(wanted, kind)
                 }
             }
+            appStorePace.succeeded()
         } catch {
+            appStorePace.failed(at: clocks.wall())
             logger.warning(
                 "asking the App Store for what is missing will be tried again",
                 metadata: ["error": "\(error)"]

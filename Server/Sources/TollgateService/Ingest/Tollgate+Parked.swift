@@ -1,5 +1,4 @@
 internal import AppStoreAPI
-internal import Intake
 internal import Logging
 internal import Storage
 internal import StripeAPI
@@ -105,15 +104,7 @@ extension Tollgate {
             }
         case .stripe:
             guard let event = try? Stripe.Event(bytes: message.body) else { return .parked }
-            return try await journal(
-                StripeIntake.message(event),
-                source: event.id,
-                dedupeKey: message.key,
-                stated: Instant(seconds: event.created),
-                kind: .delivered,
-                body: message.body,
-                store: .stripe
-            )
+            return try await receive(event, body: message.body, kind: .delivered)
         case .tollgate:
             return .parked
         }

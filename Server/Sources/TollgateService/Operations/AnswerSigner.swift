@@ -46,10 +46,10 @@ public struct AnswerSigner: Sendable {
         ])
     }
 
-    /// A compact ES256 JWT of `answer`.
-    public func sign(_ answer: API.SignedAnswer) throws -> String {
+    /// A compact ES256 JWT of `claims`.
+    public func sign(_ claims: some Encodable) throws -> String {
         let header = JSONWebToken.Header(kid: keyID)
-        let input = try JSONWebToken.signingInput(header: header, claims: answer)
+        let input = try JSONWebToken.signingInput(header: header, claims: claims)
         let signature = try privateKey.signature(for: Data(input.utf8))
         return input + "." + Base64URL.encode(signature.rawRepresentation)
     }

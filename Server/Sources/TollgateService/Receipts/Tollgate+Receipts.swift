@@ -41,7 +41,7 @@ extension Tollgate {
             )
         }
         let claim = customer.map { Claim(customer: $0, mode: mode) }
-        if !appStoreServers.environments.isEmpty {
+        if !appStoreEnvironments.isEmpty {
             if !isTrusted { _ = try await verified(receiptData) }
             return try await readHistory(of: receipt, claim: claim)
         }
@@ -59,7 +59,7 @@ extension Tollgate {
             return API.AppStoreReceiptReply(environment: nil, purchases: [], new: 0)
         }
         // Production first, as Apple asks for, unless the receipt itself says sandbox.
-        var environments = appStoreServers.environments
+        var environments = appStoreEnvironments
         if receipt.environment == .sandbox { environments.reverse() }
         let named = receipt.transactions.prefix(Self.mostNamed).compactMap(\.transactionID)
         for environment in environments {
@@ -122,7 +122,7 @@ extension Tollgate {
     }
 
     private func verified(_ receiptData: String) async throws -> AppStore.VerifiedReceipt {
-        guard let client = appStoreServers.receipts else {
+        guard let client = appStoreOptions.receipts else {
             throw Refusal(
                 503,
                 .apiError,
@@ -208,7 +208,7 @@ extension Tollgate {
         limit: Int64 = 100,
         progress: @escaping WorkProgress.Report = { _ in }
     ) async throws -> Revalidation? {
-        guard appStoreServers.receipts != nil else { return nil }
+        guard appStoreOptions.receipts != nil else { return nil }
         let due = try await store.receipts(due: await clocks.now(), limit: limit)
         guard !due.isEmpty else { return nil }
         return try await leased("receipts/app_store") { prolong in

@@ -157,7 +157,7 @@ public struct AppStoreReconciliation: Sendable {
                 switch try await take(item.signedPayload) {
                 case .recorded?: place.report.taken += 1
                 case .parked?: place.report.parked += 1
-                case .duplicate?, .nothing?: break
+                case .duplicate?, .nothing?, .hint?: break
                 case nil: place.report.foreign += 1
                 }
             }

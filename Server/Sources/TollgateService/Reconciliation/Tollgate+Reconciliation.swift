@@ -41,7 +41,7 @@ extension Tollgate {
     @discardableResult
     public func reconcileAppStoreIfDue(every seconds: Int64) async -> Bool {
         var isDone = true
-        for environment in appStoreServers.environments {
+        for environment in appStoreEnvironments {
             do {
                 let kept = try await store.cursor(AppStoreReconciliation.cursorName(environment))
                 let place = kept.flatMap {

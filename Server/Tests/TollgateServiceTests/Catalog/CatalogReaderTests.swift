@@ -78,7 +78,7 @@ struct CatalogReaderTests {
             "a key from elsewhere",
             "prices: []",
             "c.yaml:1:1: error: the catalog has no key ‘prices’; possible are ‘entitlements’, "
-                + "‘products’, ‘buy_buttons’, ‘renewal_leeway’, ‘past_due_grace’, ‘ownership’, "
+                + "‘products’, ‘buy_buttons’, ‘renewal_leeway’, ‘past_due_grace’, ‘refunded_plan’, ‘ownership’, "
                 + "‘checkout’, ‘gates’"
         ),
         Mistake(

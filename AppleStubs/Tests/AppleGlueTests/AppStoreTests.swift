@@ -1,0 +1,282 @@
+import Foundation
+import FoundationNetworking
+import StoreKit
+import Testing
+import TollgateAPI
+import UIKit
+
+@testable import BillingSDK
+
+extension OnePhone {
+    /// StoreKit's side of the SDK, against stand-ins.
+    @Suite @MainActor struct AppStoreTests {
+        let store = _FakeAppStore.shared
+
+        init() { store._reset() }
+
+        // MARK: - Offers, status, promotion
+
+        @Test func anOfferIsBoughtWithTheServersSignature() async throws {
+            let app = TestApp()
+            guard
+                case .purchased = try await app.billing.purchase(
+                    Product(_stub: "p"),
+                    offer: "winter"
+                )
+            else {
+                Issue.record("not purchased")
+                return
+            }
+            #expect(
+                app.server.world.withLock { $0.offers }
+                    == [.init(type: .promotionalOffer, product: "p", offer: "winter")]
+            )
+            let token = try #require(UUID(uuidString: "0f8fad5b-d9cb-469f-a165-70867728950e"))
+            let nonce = try #require(UUID(uuidString: "6a1f9f0c-2f5b-4b49-b6c7-0e6b8f9a4d10"))
+            #expect(
+                store.lastOptions == [
+                    .appAccountToken(token),
+                    .promotionalOffer(
+                        offerID: "winter",
+                        keyID: "KEY",
+                        nonce: nonce,
+                        signature: Data("signed".utf8),
+                        timestamp: 1_800_000_000_000
+                    ),
+                ]
+            )
+        }
+
+        @Test func anOfferThatIsNotSignedIsNotBought() async throws {
+            let app = TestApp()
+            _ = try await app.keys()
+            app.server.mood(.answers(404, .resourceMissing))
+            do {
+                _ = try await app.billing.purchase(Product(_stub: "p"), offer: "unknown")
+                Issue.record("bought")
+            } catch let error as BillingSDKError {
+                #expect(error.name == "notFound")
+            }
+            #expect(store.lastOptions.isEmpty && store.finished.isEmpty)
+        }
+
+        @Test func theStateOfASubscriptionIsShown() async throws {
+            let end = Date(timeIntervalSince1970: 5)
+            store.statuses["pro"] = [
+                .init(
+                    _stub: .inGracePeriod,
+                    Transaction(_stub: 1, productID: "monthly", jws: "j"),
+                    .init(_stub: "monthly", willAutoRenew: true, graceUntil: end)
+                )
+            ]
+            let shown = try await TestApp().billing.getAppStoreSubscriptions(groupID: "pro")
+            #expect(shown.map(\.state) == [.inGracePeriod])
+            #expect(shown.first?.willAutoRenew == true && shown.first?.nextProductID == "monthly")
+            #expect(shown.first?.gracePeriodExpirationDate == end)
+            #expect(try await TestApp().billing.getAppStoreSubscriptions(groupID: "other").isEmpty)
+        }
+
+        @Test func promotedProductsAreOrderedAndHidden() async throws {
+            let billing = TestApp().billing
+            try await billing.setPromotedProductOrder(["b", "a"])
+            try await billing.setPromotedProductVisibility(.hidden, of: "b")
+            #expect(
+                try await billing.getPromotedProducts() == [
+                    PromotedProduct(id: "b", visibility: .hidden),
+                    PromotedProduct(id: "a", visibility: .appStoreConnectDefault),
+                ]
+            )
+            try await billing.setPromotedProductOrder([])
+            #expect(try await billing.getPromotedProducts().isEmpty)
+        }
+
+        // MARK: - A device without an answer
+
+        @Test func storeKitsEntitlementsAndStatusDecideWhereTheServerNeverHas() async throws {
+            let phone = OfflineTests.Phone()
+            phone.server.world.withLock { $0.catalog = DeviceEvaluationTests.catalog }
+            _ = try await phone.launch().billing.getBuyButton(id: "buy_btn_monthly")
+            let json = DeviceEvaluationTests.transaction(to: 1000)
+            let transaction = Transaction(
+                _stub: 1,
+                productID: "monthly",
+                jws: "j",
+                group: "pro",
+                json: json
+            )
+            store.entitled = [transaction]
+            let zero: Int64 = 1_800_000_000_000
+            let renewal = """
+                {"autoRenewStatus":1,"autoRenewProductId":"monthly","signedDate":\(zero + 1_000_000),
+                "gracePeriodExpiresDate":\(zero + 2_000_000)}
+                """
+            store.statuses["pro"] = [
+                .init(
+                    _stub: .inGracePeriod,
+                    transaction,
+                    .init(_stub: "monthly", json: Data(renewal.utf8))
+                )
+            ]
+            phone.server.mood(.answers(500, .internalError))
+            let app = phone.launch(storeKit: StoreKitStatement.ofThisDevice)
+            phone.server.clock.advance(by: 1999)
+            #expect(try await app.keys() == ["pro"])
+            phone.server.clock.advance(by: 1)
+            do {
+                let keys = try await app.keys()
+                Issue.record("still \(keys)")
+            } catch let error as BillingSDKError {
+                #expect(error.name == "serverUnavailable")
+            }
+        }
+
+        // MARK: - The inbox
+
+        @Test func whatWaitsInTheInboxIsBoughtAndLeaves() async throws {
+            let app = TestApp()
+            let inbox = app.billing.purchaseInbox
+            let waiting = inbox.add(productID: "coins", quantity: 3, origin: .promotedPayment)
+            guard case .purchased = try await app.billing.purchase(waiting) else {
+                Issue.record("not purchased")
+                return
+            }
+            #expect(store.lastOptions == [.quantity(3)])
+            #expect(inbox.pending.isEmpty)
+        }
+
+        @Test func whatIsCancelledStaysInTheInbox() async throws {
+            let app = TestApp()
+            let waiting = app.billing.purchaseInbox.add(productID: "coins", origin: .purchaseIntent)
+            store.behaviour = .cancel
+            _ = try await app.billing.purchase(waiting)
+            #expect(app.billing.purchaseInbox.pending == [waiting])
+        }
+
+        @Test func whatSomebodyHasToApproveLeavesWhenItArrives() async throws {
+            let app = TestApp()
+            let inbox = app.billing.purchaseInbox
+            let waiting = inbox.add(productID: "coins", origin: .promotedPayment)
+            store.behaviour = .pending
+            _ = try await app.billing.purchase(waiting)
+            #expect(inbox.pending.map(\.isUnderWay) == [true])
+            #expect(inbox.next(PurchaseReadiness()) == nil)
+            let id = store.deliver(productID: "coins")
+            #expect(await eventually { store.finished == [id] && inbox.pending.isEmpty })
+        }
+
+        @Test func whatTheServerHasNotAcknowledgedStaysUnderWay() async throws {
+            let app = TestApp()
+            _ = try await app.keys()
+            let inbox = app.billing.purchaseInbox
+            let waiting = inbox.add(productID: "coins", origin: .promotedPayment)
+            app.server.mood(.answers(503, .storageUnavailable))
+            _ = try await app.billing.purchase(waiting)
+            #expect(inbox.pending.map(\.isUnderWay) == [true])
+            app.server.mood(.well)
+            NotificationCenter.default.post(
+                name: UIApplication.willEnterForegroundNotification,
+                object: nil
+            )
+            #expect(await eventually { inbox.pending.isEmpty })
+        }
+
+        @Test func whatTheAppStoreDoesNotSellIsAnError() async throws {
+            let app = TestApp()
+            let waiting = app.billing.purchaseInbox.add(productID: "unknown", origin: .code)
+            do {
+                _ = try await app.billing.purchase(waiting)
+                Issue.record("bought")
+            } catch let error as BillingSDKError {
+                #expect(error.name == "notFound")
+            }
+            #expect(app.billing.purchaseInbox.pending.count == 1)
+        }
+
+        @Test func aRedeemedCodeIsInTheInboxUntilSomebodyOwnsIt() async throws {
+            let app = TestApp()
+            app.signIn(nil)
+            let inbox = app.billing.purchaseInbox
+            let id = store.deliver(productID: "monthly", offerType: .code)
+            #expect(await eventually { inbox.pending.map(\.origin) == [.code] })
+            #expect(inbox.pending.first?.productID == "monthly" && store.finished.isEmpty)
+            app.signIn("cus_ada")
+            _ = try await app.keys()
+            #expect(await eventually { store.finished == [id] && inbox.pending.isEmpty })
+        }
+
+        @Test func aCheckoutThatWasOnItsWayIsAskedForAtTheForeground() async throws {
+            let app = TestApp()
+            _ = try await app.billing.getBuyButton(id: "buy_btn_monthly").checkout()
+            let link = try #require(
+                URL(string: "https://x.example/checkout_redirect/success?session_id=cs_1")
+            )
+            #expect(await app.billing.handleCheckoutReturn(link) == .processing)
+            app.server.world.withLock { $0.checkouts["cs_1"] = .confirmed }
+            app.server.grant("premium", to: "cus_ada")
+            NotificationCenter.default.post(
+                name: UIApplication.willEnterForegroundNotification,
+                object: nil
+            )
+            #expect(
+                await eventually {
+                    app.billing.purchaseInbox.pending.isEmpty && app.heardSets == [["premium"]]
+                }
+            )
+        }
+
+        // MARK: - StoreKit 1
+
+        @Test func aPromotedPaymentWaitsThroughTheObserverUntilTheAppIsReady() throws {
+            let app = TestApp()
+            let holder = PromotingPurchasePaymentHolder(inbox: app.billing.purchaseInbox)
+            let observer = HoldingObserver(holder)
+            let queue = SKPaymentQueue()
+            queue.add(observer)
+            let product = SKProduct(_stub: "monthly")
+            product.subscriptionPeriod = SKProductSubscriptionPeriod(_stub: 1)
+            queue._promote(product)
+            #expect(queue.transactions.isEmpty)
+            let pending = try #require(app.billing.purchaseInbox.pending.first)
+            #expect(pending.kind == .subscription && pending.origin == .promotedPayment)
+            let held = try #require(holder.pendingPayments.first?.payment)
+            // In this process exactly the payment that StoreKit gave is queued.
+            let payment = try #require(holder.payment(for: pending, product: product))
+            #expect(payment === held)
+            queue.add(payment)
+            #expect(queue.transactions.first?.payment === held)
+            #expect(holder.pendingPayments.count == 1)
+            holder.consume(pending)
+            #expect(holder.pendingPayments.isEmpty && app.billing.purchaseInbox.pending.isEmpty)
+        }
+
+        @Test func anAppWithoutGatesLetsThePaymentGoOn() {
+            let queue = SKPaymentQueue()
+            let observer = HoldingObserver(nil)
+            queue.add(observer)
+            queue._promote(SKProduct(_stub: "coins"))
+            #expect(queue.transactions.count == 1)
+        }
+    }
+}
+
+/// Holds payments, or lets them go on where there is no holder.
+private final class HoldingObserver: NSObject, SKPaymentTransactionObserver {
+    let holder: PromotingPurchasePaymentHolder?
+
+    init(_ holder: PromotingPurchasePaymentHolder?) { self.holder = holder }
+
+    func paymentQueue(
+        _ queue: SKPaymentQueue,
+        shouldAddStorePayment payment: SKPayment,
+        for product: SKProduct
+    ) -> Bool {
+        guard let holder else { return true }
+        holder.add(PromotingPurchasePayment(product: product, payment: payment))
+        return false
+    }
+
+    func paymentQueue(
+        _ queue: SKPaymentQueue,
+        updatedTransactions transactions: [SKPaymentTransaction]
+    ) {}
+}

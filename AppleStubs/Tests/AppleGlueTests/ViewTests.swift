@@ -1,0 +1,196 @@
+import Foundation
+import FoundationNetworking
+import SafariServices
+import StoreKit
+import SwiftUI
+import Testing
+import UIKit
+
+@testable import BillingSDK
+
+extension OnePhone {
+    /// The SDK's views, rendered by stand-ins.
+    @Suite @MainActor struct ViewTests {
+        init() {
+            _FakeAppStore.shared._reset()
+            UIApplication.shared._openedURLs = []
+        }
+
+        private func english(_ view: some View) -> _Node {
+            _Stub.render(view.environment(\.locale, Locale(identifier: "en_US")))
+        }
+
+        private func press(_ view: some View) throws {
+            let action = try #require(english(view).first("Button")?.action)
+            action()
+        }
+
+        /// Runs what the view does when it appears, until `condition` holds.
+        private func appear(
+            _ view: some View,
+            until condition: @escaping @MainActor (_Node) -> Bool
+        ) async -> Bool {
+            let action = english(view).all.compactMap(\.task).first
+            let task = Task { await action?() }
+            defer { task.cancel() }
+            return await eventually { condition(english(view)) }
+        }
+
+        private func modifiers(_ view: some View) -> [String] {
+            english(view).all.flatMap(\.modifiers)
+        }
+
+        // MARK: - The buy button
+
+        @Test func theButtonSaysWhatItIsToThoseWhoDoNotSeeIt() async throws {
+            let app = TestApp()
+            let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
+            #expect(
+                modifiers(button.view()).contains("accessibilityLabel(Subscribe, Monthly, ¥1,500)")
+            )
+            let node = _Stub.render(button.view())
+            #expect(
+                node.all.flatMap(\.modifiers).contains {
+                    $0.hasPrefix("accessibilityLabel(Subscribe、")
+                }
+            )
+        }
+
+        @Test func whereParentsForbidPaymentsTheButtonSaysWhy() async throws {
+            let app = TestApp()
+            let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
+            _FakeAppStore.shared.canMakePayments = false
+            let node = english(button.view())
+            #expect(node.all.contains { $0.disabled })
+            #expect(node.texts.last == "Purchases are not allowed on this device.")
+        }
+
+        @Test func nothingHasAFixedSizeSoTextMayGrow() async throws {
+            let app = TestApp()
+            let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
+            for view in [
+                AnyView(button.view()), AnyView(LoadedBuyButton(id: "x", billing: app.billing)),
+            ] {
+                let all = modifiers(view)
+                #expect(!all.contains { $0.hasPrefix("frame(max") || $0.hasPrefix("lineLimit") })
+                #expect(!all.contains("fixedSize(true,true)"))
+            }
+        }
+
+        @Test func aButtonLoadsItselfById() async throws {
+            let app = TestApp()
+            let view = LoadedBuyButton(id: "buy_btn_monthly", billing: app.billing)
+            #expect(english(view).first("ProgressView") != nil)
+            #expect(modifiers(view).contains("accessibilityLabel(Loading the offer)"))
+            #expect(await appear(view) { $0.texts.first == "Subscribe" })
+        }
+
+        @Test func aButtonThatCannotBeLoadedOffersAnotherTry() async throws {
+            let app = TestApp()
+            app.server.mood(.unreachable)
+            let view = LoadedBuyButton(id: "buy_btn_monthly", billing: app.billing)
+            #expect(
+                await appear(view) {
+                    $0.texts == ["The offer could not be loaded.", "Try again"]
+                }
+            )
+            app.server.mood(.well)
+            try press(view)
+            #expect(english(view).first("ProgressView") != nil)
+            #expect(await appear(view) { $0.texts.first == "Subscribe" })
+        }
+
+        // MARK: - The gate
+
+        private func gated(_ app: TestApp) -> some View {
+            Text("premium").entitled(to: "premium", by: app.billing) { Text("locked") }
+        }
+
+        @Test func aViewIsShownOnlyToThoseWhoMayUseIt() async throws {
+            let app = TestApp()
+            let view = gated(app)
+            #expect(english(view).first("ProgressView") != nil)
+            #expect(await appear(view) { $0.texts == ["locked"] })
+            app.server.grant("premium", to: "cus_ada")
+            let other = TestApp(server: app.server)
+            let entitled = gated(other)
+            #expect(await appear(entitled) { $0.texts == ["premium"] })
+            // What is known is there in the first frame.
+            #expect(english(gated(other)).texts == ["premium"])
+        }
+
+        @Test func theGateFollowsEachChangeWhileItIsSeen() async throws {
+            let app = TestApp(maximumStale: 36000)
+            let view = gated(app)
+            let action = english(view).all.compactMap(\.task).first
+            let task = Task { await action?() }
+            defer { task.cancel() }
+            #expect(await eventually { english(view).texts == ["locked"] })
+            app.server.grant("premium", to: "cus_ada")
+            _ = try await app.keys(forceRefresh: true)
+            #expect(await eventually { english(view).texts == ["premium"] })
+            await app.billing.reset()
+            #expect(await eventually { english(view).texts == ["locked"] })
+        }
+
+        @Test func withoutAnAnswerTheGateSaysSo() async throws {
+            let app = TestApp()
+            app.server.mood(.unreachable)
+            let view = gated(app)
+            #expect(
+                await appear(view) {
+                    $0.texts == ["What you have bought could not be checked.", "Try again"]
+                }
+            )
+            app.server.grant("premium", to: "cus_ada")
+            app.server.mood(.well)
+            try press(view)
+            #expect(await appear(view) { $0.texts == ["premium"] })
+        }
+
+        @Test func nothingIsShownInstead() async throws {
+            let app = TestApp()
+            let view = Text("premium").entitled(to: "premium", by: app.billing)
+            #expect(await appear(view) { $0.texts.isEmpty && $0.first("ProgressView") == nil })
+        }
+
+        // MARK: - The portal's sheet
+
+        @Test func thePortalIsASheetThatRefreshesWhenItCloses() async throws {
+            let app = TestApp(maximumStale: 36000)
+            _ = try await app.keys()
+            let isPresented = Locked(false)
+            let binding = Binding(
+                get: { isPresented.withLock { $0 } },
+                set: { value in isPresented.withLock { $0 = value } }
+            )
+            let view = Text("account").customerPortal(isPresented: binding, billing: app.billing)
+            #expect(english(view).all.allSatisfy { $0.sheet == nil })
+            isPresented.withLock { $0 = true }
+            #expect(english(view).all.contains { $0.sheet != nil })
+
+            let sheet = PortalSheet(billing: app.billing) { binding.wrappedValue = false }
+            #expect(modifiers(sheet).contains("accessibilityLabel(Opening your account page)"))
+            #expect(await appear(sheet) { $0.first("UIViewController") != nil })
+            let page = try #require(
+                english(sheet).first("UIViewController")?.controller as? SFSafariViewController
+            )
+            #expect(page._url.absoluteString == "https://portal.example/cus_ada")
+            page.delegate?.safariViewControllerDidFinish(page)
+            #expect(isPresented.withLock { $0 } == false)
+
+            isPresented.withLock { $0 = true }
+            app.server.grant("gold", to: "cus_ada")
+            let dismiss = try #require(english(view).all.compactMap(\.dismissSheet).first)
+            dismiss()
+            #expect(await eventually { app.heardSets == [["gold"]] })
+        }
+
+        @Test func thePortalOfNobodyAsksToSignIn() async throws {
+            let app = TestApp()
+            app.signIn(nil)
+            let sheet = PortalSheet(billing: app.billing) {}
+            #expect(await appear(sheet) { $0.texts == ["Sign in first.", "Try again", "Close"] })
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Storage
+internal import StripeAPI
+public import TollgateAPI
+public import TollgateCore
+
+extension Tollgate {
+    /// How a Checkout Session went, by Stripe's word; what was paid for is recorded before this
+    /// returns.
+    ///
+    /// - Parameter customer: who asks; another's session is as if it were not there. `nil`: a
+    ///   visitor, who knows only its unguessable id.
+    /// - Throws: refusals 404 `resource_missing`, 503 `store_unavailable`.
+    public func checkoutOutcome(
+        _ id: String,
+        for customer: Customer.ID?
+    ) async throws -> API.CheckoutOutcome {
+        guard id.hasPrefix("cs_"), id.utf8.count < 256,
+            id.utf8.allSatisfy({ isIDByte($0) })
+        else { throw Refusal.missing("checkout session", id) }
+        do {
+            let session = try await fulfil(checkoutSession: id)
+            if let customer, let buyer = session.clientReferenceID,
+                try await isAnother(buyer, than: customer)
+            {
+                throw Refusal.missing("checkout session", id)
+            }
+            return API.CheckoutOutcome(id: id, status: status(of: session))
+        } catch let error as Stripe.RequestError {
+            throw unavailable(error)
+        }
+    }
+
+    private func isIDByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    /// Whether a reference names somebody else; a visitor's reference names nobody.
+    private func isAnother(_ reference: String, than customer: Customer.ID) async throws -> Bool {
+        guard reference != customer.rawValue else { return false }
+        guard let named = try await store.profile(reference) else { return false }
+        return named.customer != customer
+    }
+
+    private func status(of session: Stripe.CheckoutSession) -> API.CheckoutStatus {
+        switch session.status {
+        case .complete?: session.paymentStatus == .unpaid ? .processing : .confirmed
+        case .expired?: .expired
+        default: .open
+        }
+    }
+}

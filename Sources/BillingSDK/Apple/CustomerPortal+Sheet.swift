@@ -1,0 +1,114 @@
+#if os(iOS) || BILLING_APPLE_STUBS
+    import SafariServices
+    import SwiftUI
+    import UIKit
+
+    extension View {
+        /// Shows the customer portal in a sheet while `isPresented` is true.
+        ///
+        /// It gets a fresh link each time, says what is wrong where it gets none, and refreshes the
+        /// entitlements when it closes.
+        @MainActor
+        public func customerPortal(
+            isPresented: Binding<Bool>,
+            billing: BillingSDK
+        ) -> some View {
+            sheet(
+                isPresented: isPresented,
+                onDismiss: { Task { await billing.client.refreshIfSignedIn() } },
+                content: { PortalSheet(billing: billing) { isPresented.wrappedValue = false } }
+            )
+        }
+    }
+
+    /// What is in the sheet: progress, then the page, or what is wrong.
+    struct PortalSheet: View {
+        private enum Phase {
+            case loading
+            case loaded(URL)
+            case failed(Texts.Key)
+        }
+
+        let billing: BillingSDK
+        let close: @MainActor () -> Void
+        @State private var phase = Phase.loading
+        @State private var attempt = 0
+        @Environment(\.locale) private var locale
+
+        init(billing: BillingSDK, close: @escaping @MainActor () -> Void) {
+            self.billing = billing
+            self.close = close
+        }
+
+        var body: some View {
+            Group {
+                switch phase {
+                case .loading:
+                    ProgressView().accessibilityLabel(Text(verbatim: texts[.portalLoading]))
+                case .loaded(let url): SafariPage(url: url, close: close).ignoresSafeArea()
+                case .failed(let reason):
+                    VStack {
+                        TryAgain(
+                            explanation: texts[reason],
+                            title: texts[.buyButtonTryAgain]
+                        ) {
+                            phase = .loading
+                            attempt += 1
+                        }
+                        Button(action: close) { Text(verbatim: texts[.portalClose]) }
+                    }
+                    .padding()
+                }
+            }
+            .task(id: attempt) { await load() }
+        }
+
+        private var texts: Texts { Texts(locale) }
+
+        private func load() async {
+            do {
+                let portal = try await billing.getCustomerPortal()
+                guard let url = URL(string: portal.url) else {
+                    phase = .failed(.portalFailed)
+                    return
+                }
+                phase = .loaded(url)
+            } catch BillingSDKError.unauthenticated {
+                phase = .failed(.portalSignIn)
+            } catch {
+                if !Task.isCancelled { phase = .failed(.portalFailed) }
+            }
+        }
+    }
+
+    /// The portal's page within the app.
+    struct SafariPage: UIViewControllerRepresentable {
+        let url: URL
+        let close: @MainActor () -> Void
+
+        func makeUIViewController(context: Context) -> SFSafariViewController {
+            let page = SFSafariViewController(url: url)
+            let delegate = PageDelegate(close: close)
+            PageDelegate.current[ObjectIdentifier(page)] = delegate
+            page.delegate = delegate
+            return page
+        }
+
+        func updateUIViewController(_ page: SFSafariViewController, context: Context) {}
+    }
+
+    /// Closes the sheet when the page's own button is pressed; held until then, since a delegate is
+    /// not retained.
+    @MainActor
+    private final class PageDelegate: NSObject, SFSafariViewControllerDelegate {
+        static var current: [ObjectIdentifier: PageDelegate] = [:]
+        private let close: @MainActor () -> Void
+
+        init(close: @escaping @MainActor () -> Void) { self.close = close }
+
+        func safariViewControllerDidFinish(_ controller: SFSafariViewController) {
+            Self.current[ObjectIdentifier(controller)] = nil
+            close()
+        }
+    }
+#endif

@@ -1,0 +1,93 @@
+#if canImport(SwiftUI)
+    import SwiftUI
+
+    extension View {
+        /// Shows this view only to a customer who may use `lookupKey`, and `locked` to others.
+        ///
+        /// What is known already is shown at once; the view follows every change while it is on the
+        /// screen. Where there is no answer that can be trusted, it says so and offers another try.
+        /// It hides, it does not protect: what matters is checked by the app's backend too.
+        /// - Parameters:
+        ///   - lookupKey: the entitlement's key in the catalog.
+        ///   - billing: the app's SDK.
+        ///   - locked: what the others see, such as a buy button.
+        @MainActor
+        public func entitled<Locked: View>(
+            to lookupKey: String,
+            by billing: BillingSDK,
+            @ViewBuilder otherwise locked: () -> Locked
+        ) -> some View {
+            EntitledView(
+                content: self,
+                locked: locked(),
+                lookupKey: lookupKey,
+                billing: billing
+            )
+        }
+
+        /// Shows this view only to a customer who may use `lookupKey`, and nothing to others.
+        @MainActor
+        public func entitled(to lookupKey: String, by billing: BillingSDK) -> some View {
+            entitled(to: lookupKey, by: billing) { EmptyView() }
+        }
+    }
+
+    /// A view behind an entitlement.
+    struct EntitledView<Content: View, Locked: View>: View {
+        enum Access { case checking, granted, refused, unknown }
+
+        let content: Content
+        let locked: Locked
+        let lookupKey: String
+        let billing: BillingSDK
+        @State private var access = Access.checking
+        @State private var attempt = 0
+        @Environment(\.locale) private var locale
+
+        var body: some View {
+            Group {
+                switch shown {
+                case .granted: content
+                case .refused: locked
+                case .checking:
+                    ProgressView().accessibilityLabel(Text(verbatim: texts[.gateChecking]))
+                case .unknown:
+                    TryAgain(
+                        explanation: texts[.gateFailed],
+                        title: texts[.buyButtonTryAgain]
+                    ) {
+                        access = .checking
+                        attempt += 1
+                    }
+                }
+            }
+            .task(id: attempt) { await follow() }
+        }
+
+        private var texts: Texts { Texts(locale) }
+
+        /// What the cache knows is there in the first frame.
+        private var shown: Access {
+            guard access == .checking else { return access }
+            return billing.client.cachedAnswer(lookupKey: lookupKey).map {
+                $0 ? .granted : .refused
+            }
+                ?? .checking
+        }
+
+        private func follow() async {
+            // Listen before asking, so that no change falls between.
+            let updates = billing.entitlementUpdates
+            do {
+                let isEntitled = try await billing.hasEntitlement(lookupKey: lookupKey)
+                access = isEntitled ? .granted : .refused
+            } catch {
+                if !Task.isCancelled { access = .unknown }
+            }
+            for await entitlements in updates {
+                let isEntitled = entitlements.contains { $0.lookupKey == lookupKey }
+                access = isEntitled ? .granted : .refused
+            }
+        }
+    }
+#endif

@@ -1,0 +1,53 @@
+import Foundation
+
+/// The checkouts that this app has begun and not yet heard the end of; they survive a relaunch, since
+/// the app may be ended while its customer is in the browser.
+final class BegunCheckouts: Sendable {
+    struct Checkout: Codable, Hashable, Sendable {
+        /// The Checkout Session's id.
+        var id: String
+        /// The App Store's id of what is bought, else the catalog's.
+        var productID: String
+    }
+
+    private let storage: OfflineStorage
+    private let guarded: Locked<[Checkout]>
+    /// Of customers who open page after page, the newest count.
+    private static let limit = 8
+
+    init(storage: OfflineStorage) {
+        self.storage = storage
+        let kept = storage.load(.checkouts).flatMap {
+            try? JSONDecoder().decode([Checkout].self, from: $0)
+        }
+        guarded = Locked(kept ?? [])
+    }
+
+    /// The one that was begun last.
+    var latest: Checkout? { guarded.withLock { $0.last } }
+
+    func product(of id: String) -> String? {
+        guarded.withLock { $0.first { $0.id == id }?.productID }
+    }
+
+    func begin(_ checkout: Checkout) {
+        change { checkouts in
+            checkouts.removeAll { $0.id == checkout.id }
+            checkouts.append(checkout)
+            checkouts = checkouts.suffix(Self.limit)
+        }
+    }
+
+    func end(_ id: String) { change { $0.removeAll { $0.id == id } } }
+
+    func forget() { change { $0 = [] } }
+
+    private func change(_ body: (inout [Checkout]) -> Void) {
+        guarded.withLock { checkouts in
+            let before = checkouts
+            body(&checkouts)
+            guard checkouts != before else { return }
+            storage.save(.checkouts, checkouts.isEmpty ? nil : try? JSONEncoder().encode(checkouts))
+        }
+    }
+}

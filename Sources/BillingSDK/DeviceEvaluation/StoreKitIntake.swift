@@ -1,0 +1,161 @@
+import Foundation
+internal import TollgateCore
+
+/// Turns what StoreKit has verified into facts.
+///
+/// The second translator of the App Store's words; the first is the server's. Both must give the
+/// same facts, which a test holds them to on shared fixtures.
+enum StoreKitIntake {
+    /// The facts of one statement; none where it lacks what makes it one.
+    static func facts(_ statement: StoreKitStatement) -> [Fact] {
+        guard
+            let payload = try? JSONDecoder().decode(
+                TransactionPayload.self,
+                from: statement.transaction
+            ), let (key, period) = period(payload)
+        else { return [] }
+        let source = period.value.transactionID
+        var facts = [
+            Fact(
+                purchase: key,
+                source: source,
+                stated: Stated(period.signed),
+                statement: .period(period.value)
+            )
+        ]
+        guard let bytes = statement.renewalInfo,
+            let renewal = try? JSONDecoder().decode(RenewalPayload.self, from: bytes),
+            let signed = renewal.signedDate.flatMap(instant)
+        else { return facts }
+        facts.append(
+            Fact(
+                purchase: key,
+                source: source,
+                stated: Stated(signed),
+                statement: .renewal(terms(renewal))
+            )
+        )
+        if let status = statement.status {
+            let stated = SubscriptionStatus(
+                value: Int64(status),
+                reachesTo: renewal.renewalDate.flatMap(instant)
+            )
+            facts.append(
+                Fact(
+                    purchase: key,
+                    source: source,
+                    stated: Stated(signed),
+                    statement: .status(stated)
+                )
+            )
+        }
+        return facts
+    }
+
+    private static func period(
+        _ payload: TransactionPayload
+    ) -> (Purchase.Key, (value: Period, signed: Instant))? {
+        guard let transactionID = payload.transactionId,
+            let originalID = payload.originalTransactionId, let product = payload.productId,
+            let bundleID = payload.bundleId, let purchased = payload.purchaseDate.flatMap(instant),
+            let signed = payload.signedDate.flatMap(instant),
+            let environment = environment(payload.environment), let kind = kind(payload.type)
+        else { return nil }
+        let key = Purchase.Key(
+            store: .appStore,
+            environment: environment,
+            application: bundleID,
+            id: kind == .autoRenewable ? originalID : transactionID
+        )
+        let period = Period(
+            id: kind == .autoRenewable
+                ? payload.webOrderLineItemId ?? transactionID : transactionID,
+            transactionID: transactionID,
+            product: product,
+            kind: kind,
+            start: purchased,
+            end: payload.expiresDate.flatMap(instant),
+            revoked: payload.revocationDate.flatMap(instant),
+            revokedShare: payload.revocationPercentage,
+            isUpgraded: payload.isUpgraded ?? false,
+            quantity: payload.quantity ?? 1,
+            token: payload.appAccountToken.flatMap(UUID.init)?.uuidString.lowercased(),
+            isFamilyShared: payload.inAppOwnershipType == "FAMILY_SHARED",
+            price: payload.price,
+            currency: payload.currency,
+            offerType: payload.offerType
+        )
+        return (key, (period, signed))
+    }
+
+    private static func terms(_ renewal: RenewalPayload) -> RenewalTerms {
+        RenewalTerms(
+            willRenew: renewal.autoRenewStatus == 1,
+            nextProduct: renewal.autoRenewProductId,
+            graceEnd: renewal.gracePeriodExpiresDate.flatMap(instant),
+            awaitsConsent: renewal.priceIncreaseStatus == 0,
+            isInBillingRetry: renewal.isInBillingRetryPeriod ?? false,
+            expirationIntent: renewal.expirationIntent,
+            renewalDate: renewal.renewalDate.flatMap(instant)
+        )
+    }
+
+    /// Only dates that a store can mean, 1970 to 2200, so that nothing overflows later.
+    private static func instant(_ milliseconds: Int64) -> Instant? {
+        (0...7_258_118_400_000).contains(milliseconds)
+            ? Instant(milliseconds: milliseconds) : nil
+    }
+
+    private static func environment(_ word: String?) -> StoreEnvironment? {
+        switch word {
+        case "Production": .production
+        case "Sandbox": .sandbox
+        default: nil
+        }
+    }
+
+    private static func kind(_ word: String?) -> Period.Kind? {
+        switch word {
+        case "Auto-Renewable Subscription": .autoRenewable
+        case "Non-Renewing Subscription": .nonRenewing
+        case "Non-Consumable": .nonConsumable
+        case "Consumable": .consumable
+        default: nil
+        }
+    }
+}
+
+/// The payload of a signed transaction, as far as access depends on it; Apple's words.
+private struct TransactionPayload: Decodable {
+    var transactionId: String?
+    var originalTransactionId: String?
+    var webOrderLineItemId: String?
+    var bundleId: String?
+    var productId: String?
+    var purchaseDate: Int64?
+    var expiresDate: Int64?
+    var quantity: Int64?
+    var type: String?
+    var appAccountToken: String?
+    var inAppOwnershipType: String?
+    var signedDate: Int64?
+    var revocationDate: Int64?
+    var revocationPercentage: Int64?
+    var isUpgraded: Bool?
+    var offerType: Int64?
+    var environment: String?
+    var price: Int64?
+    var currency: String?
+}
+
+/// The payload of signed renewal info, as far as access depends on it; Apple's words.
+private struct RenewalPayload: Decodable {
+    var autoRenewProductId: String?
+    var autoRenewStatus: Int64?
+    var expirationIntent: Int64?
+    var isInBillingRetryPeriod: Bool?
+    var gracePeriodExpiresDate: Int64?
+    var priceIncreaseStatus: Int64?
+    var renewalDate: Int64?
+    var signedDate: Int64?
+}

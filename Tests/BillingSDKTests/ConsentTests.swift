@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+import TollgateAPI
+import TollgateCore
+
+@testable import BillingSDK
+
+@Suite struct ConsentTests {
+    private func app(_ gates: Catalog.Gates) -> TestApp {
+        let app = TestApp()
+        app.server.world.withLock { world in
+            world.catalog = DeviceEvaluationTests.catalog
+            world.catalog.gates = gates
+        }
+        return app
+    }
+
+    private static let gates = Catalog.Gates(
+        termsVersion: "1",
+        subscriptionTermsVersion: "s1",
+        minimumAge: 13
+    )
+
+    @Test func termsAreAcceptedInTheVersionThatWasShown() async throws {
+        let app = app(Self.gates)
+        let asked = try await app.billing.getConsents()
+        #expect(asked.missingTerms.map(\.id) == ["terms", "subscription_terms"])
+        #expect(asked.isAgeMissing && asked.minimumAge == 13)
+        let accepted = try await app.billing.accept(asked.missingTerms)
+        #expect(accepted.missingTerms.isEmpty)
+        #expect(accepted.acceptances.first?.acceptedAt == app.clock.now)
+        let stated = try await app.billing.stateAge(atLeast: 13)
+        #expect(stated.statedAge == 13 && !stated.isAgeMissing)
+    }
+
+    @Test func aNewVersionOfTheTermsAsksAgain() async throws {
+        let app = app(Self.gates)
+        let first = try await app.billing.getConsents()
+        try await app.billing.accept(first.missingTerms)
+        app.server.world.withLock { $0.catalog.gates.termsVersion = "2" }
+        let again = try await app.billing.getConsents()
+        #expect(again.missingTerms == [TermsDocument(id: "terms", version: "2")])
+        #expect(again.acceptances.count == 2)
+    }
+
+    @Test func anAgeThatDoesNotSufficeLeavesTheGateClosed() async throws {
+        let app = app(Self.gates)
+        #expect(try await app.billing.stateAge(atLeast: 12).isAgeMissing)
+    }
+
+    @Test func nobodyCannotAgreeToAnything() async throws {
+        let app = app(Self.gates)
+        app.signIn(nil)
+        let error = await billingError { try await app.billing.getConsents() }
+        #expect(error?.name == "unauthenticated")
+    }
+
+    @Test func theServersRecordOpensTheInboxGateByGate() async throws {
+        let app = app(Self.gates)
+        app.signIn(nil)
+        let inbox = app.billing.purchaseInbox
+        // StoreKit 1 does not say what kind it is; the catalog does.
+        let purchase = inbox.add(productID: "monthly", origin: .promotedPayment)
+        func next(isSetUp: Bool = true) async throws -> PurchaseInbox.Step? {
+            inbox.next(try await app.billing.getPurchaseReadiness(isSetUp: isSetUp))
+        }
+        #expect(try await next(isSetUp: false) == .pass(.setUp, for: purchase))
+        #expect(try await next() == .pass(.signIn, for: purchase))
+        app.signIn("cus_ada")
+        #expect(try await next() == .pass(.terms, for: purchase))
+        let terms = try await app.billing.getConsents().missingTerms
+        try await app.billing.accept(terms.filter { $0.id == TermsDocument.terms })
+        #expect(try await next() == .pass(.subscriptionTerms, for: purchase))
+        try await app.billing.accept(terms)
+        #expect(try await next() == .proceed(purchase))
+        app.server.world.withLock { $0.catalog.gates.termsVersion = "2" }
+        #expect(try await next() == .pass(.terms, for: purchase))
+    }
+
+    @Test func theAgeCountsForWhatIsPaidOnce() async throws {
+        let app = app(Catalog.Gates(minimumAge: 13))
+        let inbox = app.billing.purchaseInbox
+        let purchase = inbox.add(productID: "pass30", origin: .promotedPayment)
+        let before = try await app.billing.getPurchaseReadiness(isSetUp: true)
+        #expect(inbox.next(before) == .pass(.age, for: purchase))
+        try await app.billing.stateAge(atLeast: 20)
+        let after = try await app.billing.getPurchaseReadiness(isSetUp: true)
+        #expect(inbox.next(after) == .proceed(purchase))
+    }
+
+    @Test func whatTheCustomerHasAlreadyIsNotBoughtAgain() async throws {
+        let app = app(Catalog.Gates())
+        app.server.grant("pro", to: "cus_ada")
+        let readiness = try await app.billing.getPurchaseReadiness(isSetUp: true)
+        // A pass adds to what runs; a second subscription to the same is not wanted.
+        #expect(readiness.ownedProductIDs == ["monthly"])
+    }
+
+    @Test func withoutTheServerNoGateIsCalledOpen() async throws {
+        let app = app(Catalog.Gates())
+        app.server.mood(.unreachable)
+        let error = await billingError {
+            try await app.billing.getPurchaseReadiness(isSetUp: true)
+        }
+        #expect(error?.name == "networkUnavailable")
+    }
+}

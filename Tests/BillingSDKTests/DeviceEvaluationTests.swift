@@ -1,0 +1,202 @@
+import Foundation
+import Testing
+import TollgateAPI
+import TollgateCore
+
+@testable import BillingSDK
+
+/// A device that never had an answer, and StoreKit on it.
+@Suite struct DeviceEvaluationTests {
+    static let catalog = Catalog(
+        entitlements: [.init(lookupKey: "pro", name: "Pro features")],
+        products: [
+            .init(
+                id: "pro_monthly",
+                name: "Pro",
+                kind: .autoRenewable,
+                appStoreProductID: "monthly",
+                entitlements: ["pro"]
+            ),
+            .init(
+                id: "pass",
+                name: "Pass",
+                kind: .nonRenewing,
+                appStoreProductID: "pass30",
+                entitlements: ["pro"],
+                duration: CalendarDuration(days: 30)
+            ),
+        ]
+    )
+
+    /// A transaction as the App Store signs it; times are seconds from the test clock's start.
+    static func transaction(
+        _ product: String = "monthly",
+        type: String = "Auto-Renewable Subscription",
+        from start: Int64 = 0,
+        to end: Int64? = 30 * 86400,
+        revoked: Int64? = nil
+    ) -> Data {
+        let zero: Int64 = 1_800_000_000
+        var payload: [String: Any] = [
+            "transactionId": "1", "originalTransactionId": "1", "webOrderLineItemId": "w1",
+            "bundleId": "com.example.app", "productId": product, "type": type,
+            "purchaseDate": (zero + start) * 1000, "signedDate": (zero + start) * 1000,
+            "environment": "Sandbox", "quantity": 1, "inAppOwnershipType": "PURCHASED",
+        ]
+        payload["expiresDate"] = end.map { (zero + $0) * 1000 }
+        payload["revocationDate"] = revoked.map { (zero + $0) * 1000 }
+        return (try? JSONSerialization.data(withJSONObject: payload)) ?? Data()
+    }
+
+    /// A phone whose app has seen the catalog, but never an answer about its customer.
+    private func phone() async throws -> OfflineTests.Phone {
+        let phone = OfflineTests.Phone()
+        phone.server.world.withLock { $0.catalog = Self.catalog }
+        _ = try await phone.launch().billing.getBuyButton(id: "buy_btn_monthly")
+        phone.server.mood(.answers(503, .storageUnavailable))
+        return phone
+    }
+
+    private func statements(_ transactions: Data...) -> @Sendable () async -> [StoreKitStatement] {
+        { transactions.map { StoreKitStatement(transaction: $0) } }
+    }
+
+    @Test func storeKitDecidesWhereTheServerNeverHas() async throws {
+        let phone = try await phone()
+        let app = phone.launch(storeKit: statements(Self.transaction()))
+        #expect(
+            try await app.billing.getActiveEntitlements()
+                == [Entitlement(id: "ent_pro", feature: "Pro features", lookupKey: "pro")]
+        )
+        #expect(app.heardSets == [["pro"]])
+        #expect(await billingError { try await app.keys(forceRefresh: true) } != nil)
+    }
+
+    @Test func aPeriodEndsOnTheDeviceToo() async throws {
+        let phone = try await phone()
+        let app = phone.launch(storeKit: statements(Self.transaction(to: 1000)))
+        phone.server.clock.advance(by: 999)
+        #expect(try await app.keys() == ["pro"])
+        phone.server.clock.advance(by: 1)
+        #expect(await billingError { try await app.keys() }?.name == "serverUnavailable")
+    }
+
+    @Test func theCatalogsDurationHoldsForWhatDoesNotRenew() async throws {
+        let phone = try await phone()
+        let pass = Self.transaction(
+            "pass30",
+            type: "Non-Renewing Subscription",
+            from: -20 * 86400,
+            to: nil
+        )
+        let app = phone.launch(storeKit: statements(pass))
+        phone.server.clock.advance(by: 10 * 86400 - 1)
+        #expect(try await app.keys() == ["pro"])
+        phone.server.clock.advance(by: 1)
+        #expect(await billingError { try await app.keys() } != nil)
+    }
+
+    @Test func whatWasRefundedGivesNothing() async throws {
+        let phone = try await phone()
+        phone.server.clock.advance(by: 10)
+        let app = phone.launch(storeKit: statements(Self.transaction(revoked: 5)))
+        #expect(await billingError { try await app.keys() } != nil)
+    }
+
+    /// What was bought on the web is not known to StoreKit, so it cannot say no.
+    @Test func storeKitWithoutPurchasesIsNoAnswer() async throws {
+        let phone = try await phone()
+        for app in [
+            phone.launch(storeKit: statements()),
+            phone.launch(storeKit: statements(Self.transaction("unheard_of"))),
+            phone.launch(storeKit: statements(Data("{".utf8), Data())),
+        ] {
+            #expect(await billingError { try await app.keys() }?.name == "serverUnavailable")
+            #expect(app.heardSets == [])
+        }
+    }
+
+    @Test(arguments: [401, 403, 404])
+    func aServerThatWillNotVouchAnyMoreEndsItToo(_ status: Int) async throws {
+        let phone = try await phone()
+        #expect(
+            try await phone.launch(storeKit: statements(Self.transaction())).keys() == ["pro"]
+        )
+        phone.server.mood(.answers(status, .customerErased))
+        let refused = phone.launch(storeKit: statements(Self.transaction()))
+        #expect(await billingError { try await refused.keys() } != nil)
+        phone.server.mood(.unreachable)
+        let later = phone.launch(storeKit: statements(Self.transaction()))
+        #expect(await billingError { try await later.keys() }?.name == "networkUnavailable")
+    }
+
+    @Test func anAnswerOfTheServerCountsMoreThanStoreKit() async throws {
+        let phone = OfflineTests.Phone()
+        phone.server.world.withLock { $0.catalog = Self.catalog }
+        phone.server.grant(to: "cus_ada")
+        _ = try await phone.launch().keys()
+        phone.server.mood(.unreachable)
+        phone.server.clock.advance(by: 3600)
+        #expect(try await phone.launch(storeKit: statements(Self.transaction())).keys() == [])
+    }
+
+    @Test func nobodySignedInHasNothingEvenWhereStoreKitHasPurchases() async throws {
+        let phone = try await phone()
+        let app = phone.launch(storeKit: statements(Self.transaction()))
+        app.signIn(nil)
+        #expect(try await app.keys() == [])
+        // Nor at the next launch, where not even the app's backend can be asked.
+        let next = phone.launch(storeKit: statements(Self.transaction()))
+        next.backend.withLock { $0.failure = URLError(.notConnectedToInternet) }
+        #expect(
+            await billingError { try await next.keys() }?.name == "customerSessionProviderFailed"
+        )
+    }
+
+    @Test func theFirstLaunchMayBeWithoutAnyNetwork() async throws {
+        let phone = try await phone()
+        phone.server.mood(.unreachable)
+        let app = phone.launch(storeKit: statements(Self.transaction()))
+        app.backend.withLock { $0.failure = URLError(.notConnectedToInternet) }
+        #expect(try await app.keys() == ["pro"])
+    }
+
+    @Test func withoutASliceThatHoldsThereIsNoAnswer() async throws {
+        let phone = try await phone()
+        phone.server.clock.advance(by: 30 * 86400)
+        let app = phone.launch(storeKit: statements(Self.transaction(to: 90 * 86400)))
+        #expect(await billingError { try await app.keys() }?.name == "serverUnavailable")
+        let fresh = OfflineTests.Phone()
+        fresh.server.mood(.unreachable)
+        let never = fresh.launch(storeKit: statements(Self.transaction()))
+        #expect(await billingError { try await never.keys() }?.name == "networkUnavailable")
+    }
+
+    @Test func aForgedSliceIsWorthNothing() async throws {
+        let phone = OfflineTests.Phone()
+        phone.server.world.withLock { world in
+            world.catalog = Self.catalog
+            world.signCatalog = { OfflineTests.Phone.signed($0) + "AA" }
+        }
+        _ = try await phone.launch().billing.getBuyButton(id: "buy_btn_monthly")
+        phone.server.mood(.unreachable)
+        let app = phone.launch(storeKit: statements(Self.transaction()))
+        #expect(await billingError { try await app.keys() }?.name == "networkUnavailable")
+    }
+
+    @Test func aSignedAnswerIsNoSlice() async throws {
+        let phone = OfflineTests.Phone()
+        phone.server.world.withLock { world in
+            world.signCatalog = { slice in
+                var other = slice
+                other.aud = API.SignedAnswer.audience
+                return OfflineTests.Phone.signed(other)
+            }
+            world.catalog = Self.catalog
+        }
+        _ = try await phone.launch().billing.getBuyButton(id: "buy_btn_monthly")
+        phone.server.mood(.unreachable)
+        let app = phone.launch(storeKit: statements(Self.transaction()))
+        #expect(await billingError { try await app.keys() } != nil)
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+@testable import BillingSDK
+
+@Suite struct TextTests {
+    private static let resources = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Sources/BillingSDK/Resources")
+
+    private func strings(_ language: String) throws -> [String: String] {
+        let file = Self.resources.appendingPathComponent(language + ".lproj")
+            .appendingPathComponent("Localizable.strings")
+        let list = try PropertyListSerialization.propertyList(
+            from: Data(contentsOf: file),
+            format: nil
+        )
+        return try #require(list as? [String: String])
+    }
+
+    @Test(arguments: Texts.languages)
+    func everyLanguageHasExactlyTheKeysThatAreUsed(_ language: String) throws {
+        #expect(try Set(strings(language).keys) == Set(Texts.Key.allCases.map(\.rawValue)))
+    }
+
+    @Test(arguments: Texts.languages)
+    func everyLanguageHasThePlaceholdersOfTheFirst(_ language: String) throws {
+        let first = try strings(Texts.languages[0])
+        for (key, text) in try strings(language) {
+            #expect(!text.isEmpty)
+            for placeholder in ["%1$@", "%2$@", "%3$@"] {
+                #expect(
+                    text.contains(placeholder) == first[key]?.contains(placeholder),
+                    "\(key) \(placeholder)"
+                )
+            }
+        }
+    }
+
+    @Test func everyFolderOfLanguageIsKnown() throws {
+        let folders = try FileManager.default.contentsOfDirectory(atPath: Self.resources.path)
+        #expect(Set(folders) == Set(Texts.languages.map { $0 + ".lproj" }))
+    }
+
+    @Test(arguments: [
+        ("en", "Try again"), ("en_GB", "Try again"), ("ja", "もう一度試す"), ("ja_JP", "もう一度試す"),
+        ("ja-JP", "もう一度試す"), ("fr_FR", "Try again"), ("", "Try again"), ("ar", "Try again"),
+    ])
+    func theLocaleDecides(_ locale: String, _ text: String) {
+        #expect(Texts(Locale(identifier: locale))[.buyButtonTryAgain] == text)
+    }
+
+    @Test func placeholdersAreFilled() {
+        let texts = Texts(Locale(identifier: "en"))
+        #expect(texts(.buyButtonLabel, "Buy", "100 coins", "¥1") == "Buy, 100 coins, ¥1")
+    }
+}
