@@ -28,4 +28,4 @@ check:   ## lint and test, with one closing line: what CI runs
 	@bash .ci/run
 
 clean:   ## Remove what was built and what the demo stored
-	rm -rf .build AppleStubs/.build Server/.build Server/Benchmarks/.build .venv .venv-bench output .tollgate
+	rm -rf .build .build-docs .build-tsan .build-figures AppleStubs/.build Server/.build Server/Benchmarks/.build .venv .venv-bench output .tollgate

@@ -49,6 +49,8 @@ strict=(--explicit-target-dependency-import-check error)
 suite "BillingSDK" "$results/sdk.xml" \
     swift test "${strict[@]}" --disable-xctest --xunit-output "$results/sdk.xml"
 
+check "BillingSDK under the thread sanitizer" bash scripts/tsan.sh
+
 if [ -f AppleStubs/Package.swift ]; then
     suite "Apple-only code on stand-ins" "$results/apple.xml" \
         swift test --package-path AppleStubs --disable-xctest --xunit-output "$results/apple.xml"
