@@ -13,7 +13,7 @@ test:    ## Install what is missing, and run every test
 	@bash scripts/test.sh
 
 bench:   ## Build for release and print the benchmark table
-	@bash scripts/bootstrap.sh bench && bash scripts/bench.sh $(ARGS)
+	@bash scripts/bootstrap.sh bench && bash scripts/bench.sh $(ARGS) && { [ -n "$(ARGS)" ] || bash scripts/sdk-figures.sh; }
 
 lint:    ## Check formatting, links and house rules
 	@bash scripts/lint.sh
