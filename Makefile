@@ -1,7 +1,7 @@
 # Two commands carry everything: `make run` and `make test`. CONTRIBUTING.md explains the others.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test bench lint format docs check clean
+.PHONY: help run test soak bench lint format docs check clean
 
 help:    ## Show the commands
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -11,6 +11,10 @@ run:     ## Install what is missing, build, and start the demo on 127.0.0.1:8080
 
 test:    ## Install what is missing, and run every test
 	@bash scripts/test.sh
+
+soak:    ## Play every scenario in 200 random orders on both databases (hours; ORDERS=… for another number)
+	@bash scripts/bootstrap.sh test && TOLLGATE_SCENARIO_ORDERS=$(or $(ORDERS),200) swift test --package-path Server \
+		--explicit-target-dependency-import-check error --disable-xctest --filter ScenarioTests
 
 bench:   ## Build for release and print the benchmark table
 	@bash scripts/bootstrap.sh bench && bash scripts/bench.sh $(ARGS) && { [ -n "$(ARGS)" ] || bash scripts/sdk-figures.sh; }

@@ -97,6 +97,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -165,7 +166,7 @@ let package = Package(
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "Intake", "SandboxClock", "Storage",
                 "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
-                "StrictJSON", "TollgateServer", "TollgateService", .api, .core,
+                "StrictJSON", "TollgateServer", "TollgateService", "TollgateTesting", .api, .core,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "BillingSDK", package: "BillingSDK"),
@@ -185,7 +186,19 @@ let package = Package(
         // MARK: - Tests
         .target(
             name: "TollgateTesting",
-            dependencies: ["CLibPQ", "Storage", "StoragePostgres", "StorageSQLite"]
+            dependencies: [
+                "AppStoreAPI", "AppStoreSimulator", "CLibPQ", "SandboxClock", "Storage",
+                "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
+                "TollgateService", .api, .core,
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Yams", package: "Yams"),
+            ]
+        ),
+        .testTarget(
+            name: "ScenarioTests",
+            dependencies: [
+                "AppStoreSimulator", "SandboxClock", "StripeSimulator", "TollgateTesting",
+            ]
         ),
         .testTarget(
             name: "StorageTests",
@@ -211,13 +224,16 @@ let package = Package(
             name: "TollgateServerTests",
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "Storage", "StripeAPI",
-                "TollgateServer", "TollgateService", "TollgateTesting", .api, .core, .sdk,
+                "StrictJSON", "StripeSimulator", "TollgateServer", "TollgateService",
+                "TollgateTesting", .api, .core, .sdk,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
         .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .core]),

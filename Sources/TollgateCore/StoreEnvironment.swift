@@ -19,13 +19,28 @@ public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
 /// Which catalog product it is, the catalog of the day decides.
 public struct StoreProduct: Hashable, Comparable, Codable, Sendable {
     public var store: Store
-    /// `com.example.app.pro.monthly`, `price_1Q…`; for `tollgate`, a lookup key.
+    /// `com.example.app.pro.monthly`, `price_1Q…`; for `tollgate`, a lookup key, or `product:` and the
+    /// catalog's id.
     public var id: String
 
     public init(_ store: Store, _ id: String) {
         self.store = store
         self.id = id
     }
+
+    /// A product that no store sold, by the catalog's own id of it.
+    public init(catalogProduct id: String) {
+        self.init(.tollgate, Self.catalogPrefix + id)
+    }
+
+    /// The catalog's id, for a product that no store sold.
+    var catalogProduct: String? {
+        guard store == .tollgate, id.hasPrefix(Self.catalogPrefix) else { return nil }
+        return String(id.dropFirst(Self.catalogPrefix.count))
+    }
+
+    /// No lookup key has a colon.
+    private static let catalogPrefix = "product:"
 
     public static func < (left: StoreProduct, right: StoreProduct) -> Bool {
         (left.store.rawValue, left.id) < (right.store.rawValue, right.id)

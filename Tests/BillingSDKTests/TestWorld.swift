@@ -283,13 +283,17 @@ final class FakeServer: Sendable {
             world.offers.append(asked)
             return try Self.ok(
                 API.OfferSignature(
-                    product: asked.product,
-                    offer: asked.offer,
-                    keyID: "KEY",
-                    nonce: "6a1f9f0c-2f5b-4b49-b6c7-0e6b8f9a4d10",
-                    timestamp: seconds * 1000,
-                    signature: "c2lnbmVk",
-                    appAccountToken: "0f8fad5b-d9cb-469f-a165-70867728950e"
+                    type: asked.type,
+                    productID: asked.product,
+                    appAccountToken: "0f8fad5b-d9cb-469f-a165-70867728950e",
+                    promotionalOffer: API.OfferSignature.PromotionalOffer(
+                        offerID: asked.offer ?? "",
+                        keyID: "KEY",
+                        nonce: "6a1f9f0c-2f5b-4b49-b6c7-0e6b8f9a4d10",
+                        signature: "c2lnbmVk",
+                        timestamp: seconds * 1000
+                    ),
+                    compactJWS: "e30.e30.c2ln"
                 )
             )
         default: return nil

@@ -82,6 +82,20 @@ enum Shop {
                 stripePriceIDs: ["price_coins"],
                 coins: 100
             ),
+            .init(
+                id: "endless",
+                name: "Endless",
+                kind: .autoRenewable,
+                appStoreProductID: "com.example.app.endless",
+                entitlements: ["pro"]
+            ),
+            .init(
+                id: "reader",
+                name: "Reader",
+                kind: .freeSubscription,
+                appStoreProductID: "com.example.app.reader",
+                entitlements: ["archive"]
+            ),
         ]
     )
 
@@ -95,6 +109,10 @@ enum Shop {
 extension Purchase.Key {
     static func appStore(_ id: String = "1") -> Self {
         Self(store: .appStore, environment: .production, application: "com.example.app", id: id)
+    }
+
+    static func free(_ id: String) -> Self {
+        Self(store: .tollgate, environment: .production, application: "-", id: "free_\(id)")
     }
 
     static func stripe(_ id: String) -> Self {
@@ -212,6 +230,22 @@ extension Fact {
         .said(
             .status(SubscriptionStatus(value: value, reachesTo: reaching.map { .day($0) })),
             on: day
+        )
+    }
+
+    /// The app reports a free subscription, of the App Store or of nobody's store.
+    static func reader(
+        _ isOn: Bool,
+        _ day: Double,
+        _ key: Purchase.Key = .free("ann"),
+        customer: String = "ann"
+    ) -> Fact {
+        .said(
+            .freeSubscription(
+                FreeSubscription(customer: Customer.ID(customer), product: "reader", isOn: isOn)
+            ),
+            on: day,
+            about: key
         )
     }
 

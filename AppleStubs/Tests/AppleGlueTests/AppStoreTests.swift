@@ -28,7 +28,8 @@ extension OnePhone {
                 return
             }
             #expect(
-                app.server.world.withLock { $0.offers } == [.init(product: "p", offer: "winter")]
+                app.server.world.withLock { $0.offers }
+                    == [.init(type: .promotionalOffer, product: "p", offer: "winter")]
             )
             let token = try #require(UUID(uuidString: "0f8fad5b-d9cb-469f-a165-70867728950e"))
             let nonce = try #require(UUID(uuidString: "6a1f9f0c-2f5b-4b49-b6c7-0e6b8f9a4d10"))

@@ -1,3 +1,5 @@
+public import Foundation
+
 extension SimulatedAppStore {
     /// How one simulated App Store is set up: one app, in one environment.
     public struct Configuration: Sendable {
@@ -30,6 +32,13 @@ extension SimulatedAppStore {
         public var statePath: String?
         /// Milliseconds of real time that a subscriber has to answer a notification.
         public var deliveryTimeout: Int64
+        /// The certificates and keys to sign with, as `makeAuthority` made them; `nil` makes new
+        /// ones.
+        ///
+        /// Stores that share them need one trusted root between them.
+        public var authority: Data?
+        /// Told the whole story so far after each thing that is done to the store.
+        public var onDeed: (@Sendable (Story) -> Void)?
         /// What goes wrong on the way to the subscriber.
         public var faults: Faults
         /// Whether calls beyond Apple's rate limits get 429, by real time.
@@ -51,6 +60,7 @@ extension SimulatedAppStore {
             ocspURL: String? = nil,
             statePath: String? = nil,
             deliveryTimeout: Int64 = 10_000,
+            authority: Data? = nil,
             faults: Faults = Faults(),
             enforcesRateLimits: Bool = false
         ) {
@@ -69,6 +79,7 @@ extension SimulatedAppStore {
             self.ocspURL = ocspURL
             self.statePath = statePath
             self.deliveryTimeout = deliveryTimeout
+            self.authority = authority
             self.faults = faults
             self.enforcesRateLimits = enforcesRateLimits
         }
@@ -95,9 +106,13 @@ extension SimulatedAppStore {
 
         /// A restore on another device makes new transaction ids for the same periods.
         public var restoreMakesNewTransactionIDs = false
+        /// A promotional offer is redeemed only with a signature of the app's server, as Apple does;
+        /// a backend under test that issues none can be spared it.
+        public var requiresOfferSignatures = false
 
         enum CodingKeys: String, CodingKey {
             case restoreMakesNewTransactionIDs = "restore_makes_new_transaction_ids"
+            case requiresOfferSignatures = "requires_offer_signatures"
             case upgradeSendsRefund = "upgrade_sends_refund"
             case resubscribeKeepsOriginalTransactionID =
                 "resubscribe_keeps_original_transaction_id"
@@ -122,6 +137,7 @@ extension SimulatedAppStore {
             reversalClearsRevocation = try read(.reversalClearsRevocation, true)
             extensionMovesExpiresDate = try read(.extensionMovesExpiresDate, true)
             restoreMakesNewTransactionIDs = try read(.restoreMakesNewTransactionIDs, false)
+            requiresOfferSignatures = try read(.requiresOfferSignatures, false)
             graceRecoveryStartsAtCharge = try read(.graceRecoveryStartsAtCharge, true)
         }
     }

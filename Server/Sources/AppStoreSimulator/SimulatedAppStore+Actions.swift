@@ -43,7 +43,7 @@ extension SimulatedAppStore {
         storefront: String = "USA",
         family: String? = nil
     ) async throws -> Customer {
-        try await change { world, now in
+        let customer = try await change { world, now in
             world.createCustomer(
                 appAccountToken: appAccountToken,
                 storefront: storefront,
@@ -51,17 +51,29 @@ extension SimulatedAppStore {
                 at: now
             )
         }
+        storyCustomers.append(customer)
+        return customer
     }
 
     /// The customer confirms a purchase; the result is what the app gets to post to its server.
-    /// - Parameter offer: an offer's identifier; introductory offers apply by themselves.
+    /// - Parameters:
+    ///   - offer: an offer's identifier; introductory offers apply by themselves.
+    ///   - proof: what the app's server signed for it; needed where `setBehaviour` says so.
     public func buy(
         _ productID: String,
         customer: String,
         appAccountToken: String? = nil,
         quantity: Int = 1,
-        offer: String? = nil
+        offer: String? = nil,
+        proof: OfferProof? = nil
     ) async throws -> SignedTransaction {
+        let introductory = try check(
+            proof,
+            offer: offer,
+            productID: productID,
+            customer: customer,
+            appAccountToken: appAccountToken
+        )
         let id = try await change { world, now in
             try world.buy(
                 productID,
@@ -69,9 +81,14 @@ extension SimulatedAppStore {
                 appAccountToken: appAccountToken,
                 quantity: quantity,
                 offer: offer,
+                allowsIntroductoryOffer: introductory,
                 at: now
             ).id
         }
+        var details = [Deed.Detail("product", productID)]
+        if quantity > 1 { details.append(.init("quantity", "\(quantity)")) }
+        if let offer { details.append(.init("offer", offer)) }
+        await note("buy", customer, details)
         return try await signedTransaction(id)
     }
 
@@ -80,6 +97,7 @@ extension SimulatedAppStore {
         try await change { world, now in
             try world.setAutoRenew(false, of: originalTransactionID, at: now)
         }
+        await note("cancel", subscription: originalTransactionID)
     }
 
     /// Turns automatic renewal on again.
@@ -87,6 +105,7 @@ extension SimulatedAppStore {
         try await change { world, now in
             try world.setAutoRenew(true, of: originalTransactionID, at: now)
         }
+        await note("resume", subscription: originalTransactionID)
     }
 
     /// Changes to another plan of the group: up at once, down at the next renewal.
@@ -101,6 +120,7 @@ extension SimulatedAppStore {
                 at: now
             ).id
         }
+        await note("change", subscription: originalTransactionID, [.init("to", productID)])
         return try await signedTransaction(id)
     }
 
@@ -120,6 +140,9 @@ extension SimulatedAppStore {
                 at: now
             ).id
         }
+        var details = [Deed.Detail("offer", offer)]
+        if let productID { details.append(.init("product", productID)) }
+        await note("redeem", subscription: originalTransactionID, details)
         return try await signedTransaction(id)
     }
 
@@ -128,11 +151,17 @@ extension SimulatedAppStore {
         try await change { world, _ in
             try world.consentToPriceIncrease(originalTransactionID)
         }
+        await note("consent", subscription: originalTransactionID)
     }
 
     /// Joins a family, or leaves it by `nil`; what the others share becomes the joiner's too.
     public func join(family: String?, customer: String) async throws {
         try await change { world, now in try world.join(family: family, customer, at: now) }
+        await note(
+            family == nil ? "leave_family" : "join_family",
+            customer,
+            family.map { [.init("family", $0)] } ?? []
+        )
     }
 
     /// Restores on another device; the result is what the app there gets to post to its server.
@@ -162,6 +191,7 @@ extension SimulatedAppStore {
         reason: String = "UNINTENDED_PURCHASE"
     ) async throws {
         try await change { world, _ in try world.requestRefund(transactionID, reason: reason) }
+        await note("request_refund", transaction: transactionID, [.init("reason", reason)])
     }
 
     // MARK: - As the bank
@@ -169,11 +199,13 @@ extension SimulatedAppStore {
     /// The customer's card is refused from now on.
     public func failBilling(customer: String) async throws {
         try await change { world, _ in try world.failBilling(customer) }
+        await note("fail_billing", customer)
     }
 
     /// The card works again, and what is overdue is charged.
     public func recoverBilling(customer: String) async throws {
         try await change { world, now in try world.recoverBilling(customer, at: now) }
+        await note("recover_billing", customer)
     }
 
     // MARK: - As Apple
@@ -190,22 +222,102 @@ extension SimulatedAppStore {
         try await change { world, now in
             try world.refund(transactionID, reason: reason, percentage: percentage, at: now)
         }
+        let percent = percentage.map { "\(Double($0) / 1000)" }
+        await note(
+            "refund",
+            transaction: transactionID,
+            percent.map { [.init("percent", $0)] } ?? []
+        )
     }
 
     /// Takes a refund back.
     public func reverseRefund(_ transactionID: String) async throws {
         try await change { world, now in try world.reverseRefund(transactionID, at: now) }
+        await note("reverse_refund", transaction: transactionID)
     }
 
     /// Refuses a refund that was asked for.
     public func declineRefund(_ transactionID: String) async throws {
         try await change { world, _ in try world.declineRefund(transactionID) }
+        await note("decline_refund", transaction: transactionID)
     }
 
     /// Moves a subscription's renewal date by 1 to 90 days.
     public func extend(_ originalTransactionID: String, days: Int) async throws {
         _ = try await change { world, now in
             try world.extend(originalTransactionID, days: days, at: now)
+        }
+        await note("extend", subscription: originalTransactionID, [.init("days", "\(days)")])
+    }
+
+    /// Moves the renewal dates of all of a product's subscribers by 1 to 90 days, and sums up.
+    /// - Parameter identifier: named in the summary; a repetition does nothing.
+    public func extendAll(productID: String, days: Int, identifier: String) async throws {
+        guard (1...90).contains(days) else {
+            throw Refusal.invalid("An extension is of 1 to 90 days.")
+        }
+        try await change { world, now in
+            _ = try world.product(productID)
+            guard world.massExtensions[identifier] == nil else { return }
+            world.extendAll(
+                productID,
+                days: days,
+                countries: nil,
+                identifier: identifier,
+                at: now
+            )
+        }
+        await note("extend_all", nil, [.init("product", productID), .init("days", "\(days)")])
+    }
+
+    /// Apple ends a subscription with its period, for a reason that it has no subtype for.
+    public func end(_ originalTransactionID: String) async throws {
+        try await change { world, _ in
+            var subscription = try world.subscription(originalTransactionID)
+            guard subscription.state == .active else {
+                throw Refusal.notPossible("Only an active subscription can be ended.")
+            }
+            subscription.autoRenews = false
+            subscription.expirationIntent = 5
+            world.record(subscription)
+        }
+        await note("end", subscription: originalTransactionID)
+    }
+
+    /// Sends a notification about a transaction to which nothing happened.
+    /// - Parameter type: one that Apple documents and that changes nothing here, such as
+    ///   `METADATA_UPDATE`, or one that nobody has heard of.
+    public func tell(
+        _ type: String,
+        subtype: String? = nil,
+        about transactionID: String
+    ) async throws {
+        try await change { world, _ in
+            let transaction = try world.transaction(transactionID)
+            world.announce(
+                type,
+                subtype,
+                transaction: transactionID,
+                subscription: world.subscriptions[transaction.originalID]?.originalTransactionID
+            )
+        }
+    }
+
+    /// Sells a product no longer: subscriptions to it end at their next renewal.
+    public func withdraw(productID: String) async throws {
+        try await change { world, _ in
+            var product = try world.product(productID)
+            product.isForSale = false
+            world.products[productID] = product
+        }
+        await note("withdraw", nil, [.init("product", productID)])
+    }
+
+    /// Sets the token of a purchase, from its running period on.
+    public func attach(appAccountToken token: String, to originalTransactionID: String) async throws
+    {
+        try await change { world, now in
+            try world.setAppAccountToken(token.lowercased(), of: originalTransactionID, at: now)
         }
     }
 
@@ -218,6 +330,14 @@ extension SimulatedAppStore {
         try await change { world, _ in
             try world.raisePrice(of: productID, to: price, consentRequired: consentRequired)
         }
+        await note(
+            "raise_price",
+            nil,
+            [
+                .init("product", productID), .init("price", "\(Double(price) / 1000)"),
+                .init("asks_consent", "\(consentRequired)"),
+            ]
+        )
     }
 
     /// A family member loses what was shared.
@@ -225,6 +345,7 @@ extension SimulatedAppStore {
         try await change { world, now in
             try world.revokeFamilyShare(originalTransactionID, at: now)
         }
+        await note("revoke_share", subscription: originalTransactionID)
     }
 
     /// Sends a TEST notification and returns its token.
@@ -267,7 +388,7 @@ extension SimulatedAppStore {
         )
     }
 
-    private func isCurrent(_ transaction: Transaction, at now: Int64) -> Bool {
+    func isCurrent(_ transaction: Transaction, at now: Int64) -> Bool {
         guard transaction.revocation == nil, !transaction.isUpgraded else { return false }
         switch transaction.kind {
         case .consumable:

@@ -44,6 +44,12 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         var now: Int64
     }
 
+    let seed: UInt64
+    let onDeed: (@Sendable (Story) -> Void)?
+    var deeds: [Deed] = []
+    var storyCustomers: [Customer] = []
+    /// What is sold, before prices are raised and products withdrawn.
+    var storyProducts: [String: Product] = [:]
     private var lastNow: Int64 = 0
     /// The date of the newest signature; see `tell`.
     var lastSigned: Int64 = 0
@@ -52,6 +58,16 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     public static func savedNow(statePath: String) -> Int64? {
         let bytes = try? Data(contentsOf: URL(fileURLWithPath: statePath))
         return bytes.flatMap { try? JSONDecoder().decode(Snapshot.self, from: $0) }?.now
+    }
+
+    /// Certificates and keys that several stores can share, as bytes to be kept.
+    public static func makeAuthority() throws -> Data {
+        try PayloadSigner.encoder.encode(CertificateAuthority.generate(ocspURL: nil).snapshot)
+    }
+
+    /// The root certificate, in DER, of what `makeAuthority` made.
+    public static func rootDER(ofAuthority bytes: Data) throws -> Data {
+        try JSONDecoder().decode(CertificateAuthority.Snapshot.self, from: bytes).root.certificate
     }
 
     /// Opens the store, or takes up the one that `statePath` holds.
@@ -69,6 +85,8 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         statePath = configuration.statePath
         environment = configuration.environment
         faults = configuration.faults
+        seed = configuration.seed
+        onDeed = configuration.onDeed
         faultRandom = SeededRandom(seed: configuration.seed ^ 0xF4017)
         if configuration.enforcesRateLimits {
             rateLimits = RateLimits(environment: configuration.environment)
@@ -87,11 +105,20 @@ public actor SimulatedAppStore: VirtualClock.Participant {
             for product in configuration.products { world.products[product.id] = product }
             if let url = configuration.notificationURL { world.notificationURL = url }
         } else {
-            authority = try CertificateAuthority.generate(ocspURL: configuration.ocspURL)
+            if let bytes = configuration.authority {
+                let snapshot = try JSONDecoder().decode(
+                    CertificateAuthority.Snapshot.self,
+                    from: bytes
+                )
+                authority = try CertificateAuthority(snapshot)
+            } else {
+                authority = try CertificateAuthority.generate(ocspURL: configuration.ocspURL)
+            }
             var fresh = World(configuration)
             apiKeys = [APIKey.generate(using: &fresh.random)]
             world = fresh
         }
+        storyProducts = world.products
         rootDER = authority.snapshot.root.certificate
         signer = try PayloadSigner(authority)
         responder = try OCSPResponder(authority)
@@ -123,7 +150,10 @@ public actor SimulatedAppStore: VirtualClock.Participant {
 
     /// Adds products, or replaces those of the same id.
     public func setProducts(_ products: [Product]) {
-        for product in products { world.products[product.id] = product }
+        for product in products {
+            world.products[product.id] = product
+            storyProducts[product.id] = product
+        }
         save()
     }
 
@@ -135,8 +165,9 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     }
 
     /// What goes wrong from now on.
-    public func setFaults(_ faults: Faults) {
+    public func setFaults(_ faults: Faults) async {
         self.faults = faults
+        await note("faults", nil, faults.details)
     }
 
     /// What is said of the store's certificates from now on.

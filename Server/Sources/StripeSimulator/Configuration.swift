@@ -28,11 +28,17 @@ extension StripeSimulator {
         public var redirectWait: Duration = .seconds(10)
         /// How long an endpoint may take to answer.
         public var deliveryTimeout: Duration = .seconds(10)
+        /// Carries a signed event to an endpoint and says whether it was taken; `nil`: over HTTP.
+        public var deliver: Deliver?
         /// Waits for some real time.
         public var pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
         /// Real time in UNIX seconds, for signatures.
         public var wall: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
         public var logger = Logger(label: "stripe-simulator") { _ in SwiftLogNoOpLogHandler() }
+
+        /// The body, the endpoint's address, the header `Stripe-Signature`.
+        public typealias Deliver =
+            @Sendable (_ body: String, _ url: String, _ signature: String) async -> Bool
 
         public init() {}
     }

@@ -35,6 +35,22 @@ public actor StripeSimulator {
         await clock.join(self)
     }
 
+    private init(still world: World, configuration: Configuration) {
+        self.configuration = configuration
+        clock = VirtualClock(now: Int64(world.now) * 1_000)
+        self.world = world
+        self.world.deliveries = []
+        self.world.faults.isPaused = true
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// This Stripe as it is now, for whoever wants to read it later: time passes it by, and it
+    /// tells nobody anything.
+    public func still() async -> StripeSimulator {
+        await synchronize()
+        return StripeSimulator(still: world, configuration: configuration)
+    }
+
     /// The instant at which a saved state was left, in UNIX milliseconds, so that a clock can be
     /// started there; `nil` if there is none.
     public static func savedInstant(statePath: String) throws -> Int64? {
@@ -78,6 +94,45 @@ public actor StripeSimulator {
         )
         if request.method != "GET" { changed() }
         return response
+    }
+}
+
+extension StripeSimulator {
+    /// What was answered to one request.
+    public struct Exchange: Hashable, Sendable {
+        public var status: Int
+        public var body: String
+        /// Names in lower case.
+        public var headers: [String: String]
+
+        public init(status: Int, body: String, headers: [String: String] = [:]) {
+            (self.status, self.body, self.headers) = (status, body, headers)
+        }
+    }
+
+    /// Answers one API request in process, as it would be answered over HTTP.
+    ///
+    /// Its events are delivered by the next advance or `settle()`.
+    /// - Parameter headers: names in lower case.
+    public func exchange(
+        method: String,
+        path: String,
+        query: String = "",
+        body: String = "",
+        headers: [String: String]
+    ) async -> Exchange {
+        let response = await answer(
+            APIRequest(
+                method: method,
+                path: path,
+                query: query,
+                body: body,
+                authorization: headers["authorization"],
+                version: headers["stripe-version"],
+                idempotencyKey: headers["idempotency-key"]
+            )
+        )
+        return Exchange(status: response.status, body: response.body, headers: response.headers)
     }
 }
 

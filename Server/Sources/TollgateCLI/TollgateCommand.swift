@@ -12,7 +12,8 @@ struct TollgateCommand: AsyncParsableCommand {
             """,
         subcommands: [
             ServeCommand.self, DemoCommand.self, SandboxCommand.self, VerifyCommand.self,
-            ExplainCommand.self, RebuildCommand.self, CatalogCommand.self,
+            ExplainCommand.self, RebuildCommand.self, CatalogCommand.self, ScenarioCommand.self,
+            ReconcileCommand.self, ImportCommand.self, AppStoreCommand.self, ParkedCommand.self,
         ]
     )
 

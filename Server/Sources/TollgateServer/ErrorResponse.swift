@@ -19,8 +19,12 @@ public struct ErrorResponse: RouterMiddleware {
     ) async throws -> Response {
         do {
             // Nothing here is unpacked: a small body that becomes a large one is refused unread.
-            guard request.headers[.contentEncoding].map({ $0.lowercased() == "identity" }) ?? true
-            else { throw HTTPError(.unsupportedMediaType) }
+            if request.method != .get,
+                let encoding = request.headers[.contentEncoding],
+                encoding.lowercased() != "identity"
+            {
+                throw HTTPError(.unsupportedMediaType)
+            }
             return try await next(request, context)
         } catch {
             return try answer(error, to: request, context)
@@ -125,15 +129,18 @@ extension Response {
     }
 
     static func json(bytes: Data, status: HTTPResponse.Status = .ok) -> Response {
-        Response(
-            status: status,
-            headers: [
-                .contentType: "application/json", .cacheControl: "no-store",
-                .xContentTypeOptions: "nosniff",
-            ],
-            body: .init(byteBuffer: ByteBuffer(bytes: bytes))
-        )
+        json(ByteBuffer(bytes: bytes), status: status)
     }
+
+    static func json(_ buffer: ByteBuffer, status: HTTPResponse.Status = .ok) -> Response {
+        Response(status: status, headers: jsonHeaders, body: .init(byteBuffer: buffer))
+    }
+
+    /// The same for every answer, so they are put together once.
+    private static let jsonHeaders: HTTPFields = [
+        .contentType: "application/json", .cacheControl: "no-store",
+        .xContentTypeOptions: "nosniff",
+    ]
 
     static func text(_ text: String, type: String = "text/plain; charset=utf-8") -> Response {
         Response(

@@ -30,7 +30,7 @@ extension Request {
 
     /// A query parameter in milliseconds.
     func instant(_ name: String) throws -> Instant? {
-        guard let text = uri.queryParameters[Substring(name)] else { return nil }
+        guard uri.query != nil, let text = uri.queryParameters[Substring(name)] else { return nil }
         guard let value = Int64(text) else {
             throw Refusal(
                 400,
@@ -45,7 +45,7 @@ extension Request {
 
     /// `?environment=production|sandbox`, where the caller wants another than the default.
     func environment() throws -> StoreEnvironment? {
-        guard let text = uri.queryParameters["environment"] else { return nil }
+        guard uri.query != nil, let text = uri.queryParameters["environment"] else { return nil }
         guard let environment = StoreEnvironment(rawValue: text.lowercased()) else {
             throw Refusal(
                 400,

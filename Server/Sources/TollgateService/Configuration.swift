@@ -12,6 +12,8 @@ public struct Configuration: Sendable {
     public var publicURL: String
     /// Where the pages that people see lead back to; nil where they can only be closed.
     public var appURL: String?
+    /// Where Stripe's own portal leads back to; nil: to the portal page of this server.
+    public var portalReturnURL: String?
     /// Secrets of the Stripe webhook endpoint; while one is rolled, both.
     public var stripeWebhookSecrets: [String]
     /// `TEAMID.bundle.id` of the apps whose universal links lead here.
@@ -26,6 +28,7 @@ public struct Configuration: Sendable {
         publishableKey: String,
         publicURL: String,
         appURL: String? = nil,
+        portalReturnURL: String? = nil,
         stripeWebhookSecrets: [String] = [],
         appleAppIDs: [String] = [],
         defaultEnvironment: StoreEnvironment,
@@ -35,6 +38,7 @@ public struct Configuration: Sendable {
         self.publishableKey = publishableKey
         self.publicURL = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL
         self.appURL = appURL
+        self.portalReturnURL = portalReturnURL
         self.stripeWebhookSecrets = stripeWebhookSecrets
         self.appleAppIDs = appleAppIDs
         self.defaultEnvironment = defaultEnvironment

@@ -86,12 +86,42 @@ public enum StrictBody {
         return fields
     }
 
+    /// Refuses what the form would refuse: a component that we do not have would otherwise be taken
+    /// for one that was enabled.
+    private static func refuseUnknown(in bytes: [UInt8]) throws {
+        guard let body = try? JSON(bytes) else { return }
+        func unknown(_ name: String) -> Refusal {
+            Refusal(
+                400,
+                .invalidRequestError,
+                .parameterUnknown,
+                "Received unknown parameter: \(name)",
+                param: name
+            )
+        }
+        for (name, _) in body.members where !["customer", "components"].contains(name) {
+            throw unknown(name)
+        }
+        let known = ["buy_button", "active_entitlements", "customer_portal"]
+        guard let components = body["components"] else { return }
+        for (name, component) in components.members {
+            guard known.contains(name) else { throw unknown("components[\(name)]") }
+            for (field, _) in component.members where field != "enabled" {
+                throw unknown("components[\(name)][\(field)]")
+            }
+        }
+    }
+
     /// A request for a customer session, as form or as JSON.
     public static func customerSession(
         _ bytes: [UInt8],
         isForm: Bool
     ) throws -> API.CreateCustomerSessionRequest {
-        guard isForm else { return try decode(API.CreateCustomerSessionRequest.self, from: bytes) }
+        guard isForm else {
+            let request = try decode(API.CreateCustomerSessionRequest.self, from: bytes)
+            try refuseUnknown(in: bytes)
+            return request
+        }
         var fields = try form(bytes)
         guard let customer = fields.removeValue(forKey: "customer") else {
             throw Refusal(

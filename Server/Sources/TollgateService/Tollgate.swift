@@ -14,13 +14,18 @@ public final class Tollgate: Sendable {
         public var now: @Sendable () async -> Instant
         /// Real time: sessions, the tolerance of signatures, the end of signed answers.
         public var wall: @Sendable () -> Instant
+        /// Whether `now` is a sandbox's clock, which stands still until it is moved: then much happens
+        /// within one second.
+        public var isVirtual: Bool
 
         public init(
             now: @escaping @Sendable () async -> Instant,
-            wall: @escaping @Sendable () -> Instant
+            wall: @escaping @Sendable () -> Instant,
+            isVirtual: Bool = false
         ) {
             self.now = now
             self.wall = wall
+            self.isVirtual = isVirtual
         }
     }
 
@@ -28,6 +33,10 @@ public final class Tollgate: Sendable {
     public let store: RecordStore
     /// Checks what the App Store signs; `nil` where no trusted root is configured.
     public let appStore: AppStore.SignedDataVerifier?
+    /// Speaks to the App Store; `nil` where no key of App Store Connect is configured.
+    public let appStoreClients: AppStoreClients?
+    /// What else the App Store may be asked.
+    public let appStoreOptions: AppStoreOptions
     /// Speaks to Stripe; `nil` where no secret key is configured.
     public let stripe: Stripe.Client?
     public let clocks: Clocks
@@ -36,11 +45,16 @@ public final class Tollgate: Sendable {
     public let counters: Counters
     public let signer: AnswerSigner
     public let logger: Logger
+    let readOrder = ReadOrder()
+    let consumptionPace = RetryPace()
+    let appStorePace = RetryPace()
 
     public init(
         configuration: Configuration,
         store: RecordStore,
         appStore: AppStore.SignedDataVerifier?,
+        appStoreClients: AppStoreClients? = nil,
+        appStoreOptions: AppStoreOptions = AppStoreOptions(),
         stripe: Stripe.Client?,
         clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8],
@@ -50,6 +64,8 @@ public final class Tollgate: Sendable {
         self.configuration = configuration
         self.store = store
         self.appStore = appStore
+        self.appStoreClients = appStoreClients
+        self.appStoreOptions = appStoreOptions
         self.stripe = stripe
         self.clocks = clocks
         self.randomBytes = randomBytes

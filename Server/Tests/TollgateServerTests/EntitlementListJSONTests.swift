@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import Testing
 import TollgateAPI
 
@@ -36,7 +37,10 @@ struct EntitlementListJSONTests {
             at: 6,
             signedAnswer: name.isEmpty ? nil : "a.b.c"
         )
-        let written = try APIJSON.decode(API.EntitlementList.self, from: list.jsonBytes)
+        let written = try APIJSON.decode(
+            API.EntitlementList.self,
+            from: Data(list.json.readableBytesView)
+        )
         #expect(written == list)
         #expect(try APIJSON.encode(written) == APIJSON.encode(list))
     }

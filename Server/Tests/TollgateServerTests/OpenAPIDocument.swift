@@ -58,6 +58,8 @@ struct OpenAPIDocument: Sendable {
         let responses = operation.content["responses"]
         let response = responses["\(answer.status)"]
         guard response != .null else { return ["status \(answer.status) is not described"] }
+        // A redirection has no body.
+        if response["content"] == .null, answer.bytes.isEmpty { return [] }
         let type = answer.headers[.contentType]?.prefix { $0 != ";" } ?? ""
         let media = response["content"][String(type)]
         guard media != .null else { return ["content type \(type) is not described"] }

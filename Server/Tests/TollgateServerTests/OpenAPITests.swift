@@ -36,7 +36,12 @@ struct OpenAPITests {
             for operation in OpenAPIDocument.ofServer.operations {
                 let method = try #require(HTTPRequest.Method(operation.method))
                 let answer = try await server.send(method, operation.path(id: "x"), as: nil)
-                #expect(![404, 405].contains(answer.status), "\(method) \(operation.template)")
+                // A page of its own is an answer too: nobody sells "x".
+                let isPage = answer.headers[.contentType]?.hasPrefix("text/html") ?? false
+                #expect(
+                    ![404, 405].contains(answer.status) || isPage,
+                    "\(method) \(operation.template)"
+                )
             }
         }
     }

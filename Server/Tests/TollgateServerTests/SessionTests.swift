@@ -103,4 +103,61 @@ struct SessionTests {
             #expect(!String(decoding: kept, as: UTF8.self).contains(secret.dropFirst(12)))
         }
     }
+
+    @Test(
+        "A component that we do not have is refused in JSON as in a form",
+        arguments: [
+            ("\"pricing_table\":{\"enabled\":true}", "components[pricing_table]"),
+            (
+                "\"buy_button\":{\"enabled\":true,\"color\":1}",
+                "components[buy_button][color]"
+            ),
+        ]
+    )
+    func unknownComponents(_ component: String, _ param: String) async throws {
+        try await TestServer.run { server in
+            let id = try await server.customer()
+            let answer = try await server.post(
+                "/v1/customer_sessions",
+                """
+                {"customer":"\(id)","components":{"customer_portal":{"enabled":true},\(component)}}
+                """
+            )
+            #expect(answer.status == 400 && answer.code == "parameter_unknown")
+            #expect(answer.json["error"]["param"].string == param)
+        }
+    }
+
+    @Test("Sessions end before their time where they are revoked", arguments: Backend.allCases)
+    func revocation(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let id = try await server.customer()
+            let other = try await server.customer("user-2")
+            let kept = try await server.session(of: other)
+            func works(_ secret: String, _ customer: String) async throws -> Bool {
+                try await server.get("/v1/customers/\(customer)/coins", as: secret).status == 200
+            }
+            let path = "/v1/customer_sessions/revoke"
+            let one = try await server.session(of: id)
+            let two = try await server.session(of: id)
+            let answer = try await server.post(path, "{\"client_secret\":\"\(one)\"}")
+            #expect(answer.status == 200 && answer.json["revoked"].integer == 1)
+            #expect(try await !works(one, id))
+            #expect(try await works(two, id))
+            // Signing out.
+            #expect(try await server.send(.post, path, as: two).json["revoked"].integer == 1)
+            #expect(try await server.send(.post, path, as: two).status == 401)
+            // All of a customer's, visits to the portal among them.
+            _ = try await server.session(of: id)
+            var browser = try await server.portal(of: id)
+            let all = try await server.post(path, "{\"customer\":\"\(id)\"}")
+            #expect(all.status == 200 && (all.json["revoked"].integer ?? 0) >= 2)
+            #expect(try await browser.open("/portal").status == 401)
+            #expect(try await works(kept, other))
+            let nobody = try await server.post(path, "{}")
+            #expect(nobody.status == 400 && nobody.code == "parameter_missing")
+            let app = try await server.post(path, as: TestServer.publishableKey, "{}")
+            #expect(app.status == 403 && app.code == "key_scope")
+        }
+    }
 }

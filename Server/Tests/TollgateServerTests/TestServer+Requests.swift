@@ -141,6 +141,50 @@ extension TestServer {
         return try await deliver(newest.signedPayload)
     }
 
+    /// Posts everything that the App Store has signed so far, in order; what is known changes
+    /// nothing.
+    func deliverNotifications(
+        location: SourceLocation = #_sourceLocation
+    ) async throws {
+        for notification in await appStore.notifications() {
+            let answer = try await deliver(notification.signedPayload)
+            #expect(answer.status == 200, sourceLocation: location)
+        }
+    }
+
+    /// The store's time goes on; what happens meanwhile is delivered.
+    func pass(days: Double) async throws {
+        await clock.advance(to: clock.now + Int64(days * 86_400_000))
+        try await deliverNotifications()
+    }
+
+    /// What the customer may use now, by lookup key, and on what ground.
+    func access(of customer: String) async throws -> [String: String] {
+        let list = try await get("/v1/customers/\(customer)/entitlements")
+        var access: [String: String] = [:]
+        for entitlement in list.json["data"].array ?? [] {
+            if let key = entitlement["lookup_key"].string {
+                access[key] = entitlement["ground"].string
+            }
+        }
+        return access
+    }
+
+    /// A device shows what StoreKit gave it.
+    func present(
+        _ jws: String,
+        mode: String = "purchased",
+        session: String,
+        location: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await post(
+            "/v1/app_store/transactions",
+            as: session,
+            "{\"signed_transaction\":\"\(jws)\",\"mode\":\"\(mode)\"}",
+            location: location
+        )
+    }
+
     func deliver(_ signedPayload: String) async throws -> Answer {
         try await send(
             .post,

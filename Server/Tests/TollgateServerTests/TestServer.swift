@@ -36,19 +36,43 @@ struct TestServer: Sendable {
     /// Real time.
     let wall: TestClock
     let stripe: FakeStripe
+    /// Leads to the simulated App Store's addresses, over loopback.
+    let appStoreTransport: AppStore.Transport
 
     /// Serves while `test` runs.
+    ///
+    /// - Parameter adjust: changes the sample catalog before it is adopted.
     static func run(
         on backend: Backend = .sqlite,
+        catalog adjust: @Sendable (inout TollgateCore.Catalog) -> Void = { _ in },
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let clock = VirtualClock(now: start)
-        let wall = TestClock(start)
         let appStore = try simulatedAppStore(clock)
+        await clock.join(appStore)
+        let silent = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let serverAPI = Application(router: appStore.router(surface: .serverAPI), logger: silent)
+        try await serverAPI.test(.ahc(.http)) { serverAPI in
+            try await run(on: backend, clock, appStore, serverAPI, adjust, test)
+        }
+    }
+
+    private static func run(
+        on backend: Backend,
+        _ clock: VirtualClock,
+        _ appStore: SimulatedAppStore,
+        _ serverAPI: any TestClientProtocol,
+        _ adjust: @Sendable (inout TollgateCore.Catalog) -> Void,
+        _ test: @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        let wall = TestClock(start)
+        let appStoreTransport = transport(over: serverAPI)
         let stripe = FakeStripe()
         let driver = try await backend.open()
         let store = try await RecordStore(driver)
-        try await store.adopt(sampleCatalog(), at: Instant(milliseconds: start))
+        var catalog = try sampleCatalog()
+        adjust(&catalog)
+        try await store.adopt(catalog, at: Instant(milliseconds: start))
         let random = Mutex(SplitMix64(seed: 1))
         let randomBytes: @Sendable (Int) -> [UInt8] = { count in
             random.withLock { $0.bytes(count) }
@@ -69,6 +93,7 @@ struct TestServer: Sendable {
                 appAppleID: nil,
                 environments: [.sandbox]
             ),
+            appStoreClients: try await appStoreClients(of: appStore, over: appStoreTransport),
             stripe: Stripe.Client(
                 apiBase: "https://stripe.test",
                 secretKey: "sk_test_stripe",
@@ -85,7 +110,11 @@ struct TestServer: Sendable {
         )
         var logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         logger.logLevel = .critical
-        let application = Application(router: try buildRouter(tollgate), logger: logger)
+        let application = Application(
+            router: try buildRouter(tollgate),
+            server: .http1OnEventLoops,
+            logger: logger
+        )
         try await application.test(.ahc(.http)) { client in
             try await test(
                 TestServer(
@@ -94,7 +123,8 @@ struct TestServer: Sendable {
                     appStore: appStore,
                     clock: clock,
                     wall: wall,
-                    stripe: stripe
+                    stripe: stripe,
+                    appStoreTransport: appStoreTransport
                 )
             )
         }
@@ -117,8 +147,28 @@ struct TestServer: Sendable {
                         price: 9990,
                         period: .init("P1M"),
                         subscriptionGroup: "pro",
-                        level: 2
+                        level: 2,
+                        isFamilyShareable: true,
+                        offers: [
+                            .init(
+                                kind: .promotional,
+                                id: "come_back",
+                                discount: .payAsYouGo,
+                                period: try #require(.init("P1M")),
+                                price: 4990
+                            )
+                        ]
                     ),
+                    .init(
+                        id: "com.example.app.pro.yearly",
+                        kind: .autoRenewable,
+                        price: 79_990,
+                        period: .init("P1Y"),
+                        subscriptionGroup: "pro",
+                        level: 1,
+                        isFamilyShareable: true
+                    ),
+                    .init(id: "com.example.app.pass30", kind: .nonRenewing, price: 12_990),
                     .init(id: "com.example.app.coins100", kind: .consumable, price: 10_000),
                     .init(id: "com.example.app.lifetime", kind: .nonConsumable, price: 199_000),
                 ],
@@ -127,6 +177,59 @@ struct TestServer: Sendable {
             ),
             clock: clock,
             deliver: { _, _ in .success }
+        )
+    }
+
+    /// Leads whatever is sent to `https://app-store.test` to the simulated App Store.
+    private static func transport(over serverAPI: any TestClientProtocol) -> AppStore.Transport {
+        { request in
+            var headers: HTTPFields = [:]
+            for (name, value) in request.headers {
+                if let name = HTTPField.Name(name) { headers[name] = value }
+            }
+            let response = try await serverAPI.executeRequest(
+                uri: String(request.url.dropFirst("https://app-store.test".count)),
+                method: HTTPRequest.Method(request.method) ?? .get,
+                headers: headers,
+                body: request.body.map { ByteBuffer(bytes: $0) }
+            )
+            return AppStore.HTTPResponse(
+                status: response.status.code,
+                headers: Dictionary(
+                    response.headers.map { ($0.name.canonicalName, $0.value) },
+                    uniquingKeysWith: { first, _ in first }
+                ),
+                body: Array(response.body.readableBytesView)
+            )
+        }
+    }
+
+    /// Speaks to the simulated App Store with its own key.
+    ///
+    /// Tokens are made and checked by real time.
+    private static func appStoreClients(
+        of appStore: SimulatedAppStore,
+        over transport: @escaping AppStore.Transport
+    ) async throws -> AppStoreClients {
+        let key = await appStore.apiKey
+        let apiKey = try AppStore.APIKey(
+            issuerID: key.issuerID,
+            keyID: key.keyID,
+            pem: key.privateKeyPEM
+        )
+        let client = AppStore.ServerAPIClient(
+            key: apiKey,
+            bundleID: bundleID,
+            hosts: ["https://app-store.test"],
+            transport: transport,
+            now: { Int64(Date().timeIntervalSince1970 * 1000) },
+            sleep: { _ in }
+        )
+        return AppStoreClients(
+            key: apiKey,
+            bundleID: bundleID,
+            production: client,
+            sandbox: client
         )
     }
 

@@ -67,18 +67,19 @@
         ///   if the server does not sign; StoreKit's errors. Nothing was bought then.
         @MainActor
         public func purchase(_ product: Product, offer: String) async throws -> AppStorePurchase {
-            let signed = try await client.offerSignature(product: product.id, offer: offer)
-            guard let nonce = UUID(uuidString: signed.nonce),
+            let answer = try await client.offerSignature(product: product.id, offer: offer)
+            guard let signed = answer.promotionalOffer,
+                let nonce = UUID(uuidString: signed.nonce),
                 let signature = Data(base64Encoded: signed.signature),
                 let timestamp = Int(exactly: signed.timestamp)
             else { throw BillingSDKError.invalidResponse("not an offer's signature") }
             return try await purchase(
                 product,
                 // The token is part of what was signed.
-                appAccountToken: signed.appAccountToken.flatMap(UUID.init),
+                appAccountToken: UUID(uuidString: answer.appAccountToken),
                 options: [
                     .promotionalOffer(
-                        offerID: signed.offer,
+                        offerID: signed.offerID,
                         keyID: signed.keyID,
                         nonce: nonce,
                         signature: signature,

@@ -134,7 +134,11 @@ extension BillingClient {
 
     /// The server's signature for a promotional offer to the customer who is signed in.
     func offerSignature(product: String, offer: String) async throws -> API.OfferSignature {
-        let body = API.OfferSignatureRequest(product: product, offer: offer)
+        let body = API.OfferSignatureRequest(
+            type: .promotionalOffer,
+            product: product,
+            offer: offer
+        )
         return try await customerCall(API.OfferSignature.self) { session in
             try request(
                 "POST",

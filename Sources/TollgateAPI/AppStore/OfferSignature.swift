@@ -1,58 +1,123 @@
 import Foundation
 
 extension API {
-    /// The body of `POST /v1/app_store/offer_signatures`: a promotional offer for the customer who is
-    /// signed in.
+    /// The body of `POST /v1/app_store/offer_signatures`: what the app wants to show or redeem.
     public struct OfferSignatureRequest: Hashable, Codable, Sendable {
-        /// The App Store product's id, or the catalog's.
-        public var product: String
-        /// The offer's id in App Store Connect.
-        public var offer: String
-
-        public init(product: String, offer: String) {
-            self.product = product
-            self.offer = offer
+        /// What a signature is for.
+        public enum Kind: String, Hashable, Codable, Sendable, CaseIterable {
+            /// A promotional offer of the catalog.
+            case promotionalOffer = "promotional_offer"
+            /// Whether the customer may have the introductory offer.
+            case introductoryOfferEligibility = "introductory_offer_eligibility"
         }
-    }
 
-    /// What StoreKit wants beside a promotional offer.
-    public struct OfferSignature: Hashable, Codable, Sendable {
-        /// The App Store product's id.
+        public var type: Kind
+        /// The product's id in the catalog, or its App Store product id.
         public var product: String
-        public var offer: String
-        /// The id of the key in App Store Connect.
-        public var keyID: String
-        /// A lowercase UUID, used once.
-        public var nonce: String
-        /// UNIX milliseconds; the App Store takes it for a day.
-        public var timestamp: Milliseconds
-        /// Base64.
-        public var signature: String
-        /// The customer's token, which is part of what is signed: the purchase must carry it.
-        public var appAccountToken: String?
+        /// The promotional offer's identifier in App Store Connect.
+        public var offer: String?
+        /// Any transaction of the customer, or the `appTransactionID`.
+        public var transactionID: String?
 
         public init(
+            type: Kind,
             product: String,
-            offer: String,
-            keyID: String,
-            nonce: String,
-            timestamp: Milliseconds,
-            signature: String,
-            appAccountToken: String? = nil
+            offer: String? = nil,
+            transactionID: String? = nil
         ) {
+            self.type = type
             self.product = product
             self.offer = offer
-            self.keyID = keyID
-            self.nonce = nonce
-            self.timestamp = timestamp
-            self.signature = signature
-            self.appAccountToken = appAccountToken
+            self.transactionID = transactionID
         }
 
         private enum CodingKeys: String, CodingKey {
-            case product, offer, nonce, timestamp, signature
-            case keyID = "key_id"
+            case type, product, offer
+            case transactionID = "transaction_id"
+        }
+    }
+
+    /// What StoreKit asks for before it redeems an offer: both forms of the signature of a
+    /// promotional offer, or the signed word on the introductory one.
+    public struct OfferSignature: Hashable, Codable, Sendable {
+        public var type: OfferSignatureRequest.Kind
+        /// The App Store product id.
+        public var productID: String
+        /// To be passed on with the purchase, for the signature covers it.
+        public var appAccountToken: String
+        /// The signature in StoreKit's first form; nil for introductory offers.
+        public var promotionalOffer: PromotionalOffer?
+        /// The signature in StoreKit's second form: a compact JWS.
+        public var compactJWS: String
+        /// Whether the customer may have the introductory offer; nil for promotional ones.
+        public var allowsIntroductoryOffer: Bool?
+
+        public init(
+            type: OfferSignatureRequest.Kind,
+            productID: String,
+            appAccountToken: String,
+            promotionalOffer: PromotionalOffer? = nil,
+            compactJWS: String,
+            allowsIntroductoryOffer: Bool? = nil
+        ) {
+            self.type = type
+            self.productID = productID
+            self.appAccountToken = appAccountToken
+            self.promotionalOffer = promotionalOffer
+            self.compactJWS = compactJWS
+            self.allowsIntroductoryOffer = allowsIntroductoryOffer
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case type
+            case productID = "product_id"
             case appAccountToken = "app_account_token"
+            case promotionalOffer = "promotional_offer"
+            case compactJWS = "compact_jws"
+            case allowsIntroductoryOffer = "allows_introductory_offer"
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(type, forKey: .type)
+            try container.encode(productID, forKey: .productID)
+            try container.encode(appAccountToken, forKey: .appAccountToken)
+            try container.encode(promotionalOffer, forKey: .promotionalOffer)
+            try container.encode(compactJWS, forKey: .compactJWS)
+            try container.encode(allowsIntroductoryOffer, forKey: .allowsIntroductoryOffer)
+        }
+
+        /// `Product.PurchaseOption.promotionalOffer(offerID:keyID:nonce:signature:timestamp:)`.
+        ///
+        /// Good for one purchase, within 24 hours.
+        public struct PromotionalOffer: Hashable, Codable, Sendable {
+            public var offerID: String
+            public var keyID: String
+            /// A UUID in lower case.
+            public var nonce: String
+            /// Base64 of a signature in DER.
+            public var signature: String
+            public var timestamp: Milliseconds
+
+            public init(
+                offerID: String,
+                keyID: String,
+                nonce: String,
+                signature: String,
+                timestamp: Milliseconds
+            ) {
+                self.offerID = offerID
+                self.keyID = keyID
+                self.nonce = nonce
+                self.signature = signature
+                self.timestamp = timestamp
+            }
+
+            private enum CodingKeys: String, CodingKey {
+                case nonce, signature, timestamp
+                case offerID = "offer_id"
+                case keyID = "key_id"
+            }
         }
     }
 }

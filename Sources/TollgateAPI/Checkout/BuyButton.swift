@@ -14,6 +14,8 @@ extension API {
         public var checkoutURL: String?
         public var lineItemGroup: LineItemGroup
         public var product: Product
+        /// The App Store storefronts (ISO 3166-1 alpha-3) whose customers may be sent to Checkout.
+        public var storefronts: [String]?
 
         public init(
             id: String,
@@ -21,7 +23,8 @@ extension API {
             callToAction: String?,
             checkoutURL: String?,
             lineItemGroup: LineItemGroup,
-            product: Product
+            product: Product,
+            storefronts: [String]? = nil
         ) {
             self.id = id
             self.active = active
@@ -29,10 +32,11 @@ extension API {
             self.checkoutURL = checkoutURL
             self.lineItemGroup = lineItemGroup
             self.product = product
+            self.storefronts = storefronts
         }
 
         private enum CodingKeys: String, CodingKey {
-            case id, active, product
+            case id, active, product, storefronts
             case callToAction = "call_to_action"
             case checkoutURL = "checkout_url"
             case lineItemGroup = "line_item_group"
@@ -46,6 +50,7 @@ extension API {
             try container.encode(checkoutURL, forKey: .checkoutURL)
             try container.encode(lineItemGroup, forKey: .lineItemGroup)
             try container.encode(product, forKey: .product)
+            try container.encodeIfPresent(storefronts, forKey: .storefronts)
         }
     }
 }
@@ -78,21 +83,26 @@ extension API.BuyButton {
         public var appStoreProductID: String?
         /// Days, weeks, months or years between payments (`month`, `year`); nil if paid once.
         public var interval: String?
+        /// How many intervals lie between payments: 3 and `month` is a quarter.
+        public var intervalCount: Int?
 
         public init(
             id: String,
             name: String,
             appStoreProductID: String? = nil,
-            interval: String? = nil
+            interval: String? = nil,
+            intervalCount: Int? = nil
         ) {
             self.id = id
             self.name = name
             self.appStoreProductID = appStoreProductID
             self.interval = interval
+            self.intervalCount = intervalCount
         }
 
         private enum CodingKeys: String, CodingKey {
             case id, name, interval
+            case intervalCount = "interval_count"
             case appStoreProductID = "app_store_product_id"
         }
     }

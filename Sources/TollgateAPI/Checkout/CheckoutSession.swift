@@ -11,6 +11,11 @@ extension API {
         public var quantity: Int?
         public var successURL: String?
         public var cancelURL: String?
+        /// The App Store storefront of the device, ISO 3166-1 alpha-3; refused where the catalog does
+        /// not offer Checkout.
+        public var storefront: String?
+        /// `mobile_app` where the page is opened from an app.
+        public var originContext: String?
 
         public init(
             customer: String? = nil,
@@ -18,7 +23,9 @@ extension API {
             buyButton: String? = nil,
             quantity: Int? = nil,
             successURL: String? = nil,
-            cancelURL: String? = nil
+            cancelURL: String? = nil,
+            storefront: String? = nil,
+            originContext: String? = nil
         ) {
             self.customer = customer
             self.product = product
@@ -26,10 +33,13 @@ extension API {
             self.quantity = quantity
             self.successURL = successURL
             self.cancelURL = cancelURL
+            self.storefront = storefront
+            self.originContext = originContext
         }
 
         private enum CodingKeys: String, CodingKey {
-            case customer, product, quantity
+            case customer, product, quantity, storefront
+            case originContext = "origin_context"
             case buyButton = "buy_button"
             case successURL = "success_url"
             case cancelURL = "cancel_url"
@@ -62,18 +72,24 @@ extension API {
         public var cancelURL: String?
         /// Signed out: base64url(SHA-256(secret)), by which the buyer claims the purchase later.
         public var clientReferenceID: String?
+        /// The App Store storefront of the device, ISO 3166-1 alpha-3; refused where the catalog does
+        /// not offer Checkout.
+        public var storefront: String?
 
         public init(
             successURL: String? = nil,
             cancelURL: String? = nil,
-            clientReferenceID: String? = nil
+            clientReferenceID: String? = nil,
+            storefront: String? = nil
         ) {
             self.successURL = successURL
             self.cancelURL = cancelURL
             self.clientReferenceID = clientReferenceID
+            self.storefront = storefront
         }
 
         private enum CodingKeys: String, CodingKey {
+            case storefront
             case successURL = "success_url"
             case cancelURL = "cancel_url"
             case clientReferenceID = "client_reference_id"

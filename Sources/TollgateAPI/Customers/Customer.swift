@@ -11,6 +11,9 @@ extension API {
         public var appAccountToken: String
         public var email: String?
         public var metadata: [String: String]
+        /// Whether the App Store may be told what the customer consumed when they ask it for a
+        /// refund.
+        public var consumptionConsent: Bool
         public var created: Milliseconds
 
         public init(
@@ -19,6 +22,7 @@ extension API {
             appAccountToken: String,
             email: String? = nil,
             metadata: [String: String] = [:],
+            consumptionConsent: Bool = false,
             created: Milliseconds
         ) {
             self.id = id
@@ -26,6 +30,7 @@ extension API {
             self.appAccountToken = appAccountToken
             self.email = email
             self.metadata = metadata
+            self.consumptionConsent = consumptionConsent
             self.created = created
         }
 
@@ -33,6 +38,19 @@ extension API {
             case id, email, metadata, created
             case appUserID = "app_user_id"
             case appAccountToken = "app_account_token"
+            case consumptionConsent = "consumption_consent"
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            id = try container.decode(String.self, forKey: .id)
+            appUserID = try container.decode(String.self, forKey: .appUserID)
+            appAccountToken = try container.decode(String.self, forKey: .appAccountToken)
+            email = try container.decodeIfPresent(String.self, forKey: .email)
+            metadata = try container.decode([String: String].self, forKey: .metadata)
+            consumptionConsent =
+                try container.decodeIfPresent(Bool.self, forKey: .consumptionConsent) ?? false
+            created = try container.decode(Milliseconds.self, forKey: .created)
         }
 
         public func encode(to encoder: any Encoder) throws {
@@ -42,6 +60,7 @@ extension API {
             try container.encode(appAccountToken, forKey: .appAccountToken)
             try container.encode(email, forKey: .email)
             try container.encode(metadata, forKey: .metadata)
+            try container.encode(consumptionConsent, forKey: .consumptionConsent)
             try container.encode(created, forKey: .created)
         }
     }
@@ -53,23 +72,28 @@ extension API {
         public var appAccountToken: String?
         public var email: String?
         public var metadata: [String: String]?
+        /// Whether the customer agreed that the App Store is told what they consumed.
+        public var consumptionConsent: Bool?
 
         public init(
             appUserID: String,
             appAccountToken: String? = nil,
             email: String? = nil,
-            metadata: [String: String]? = nil
+            metadata: [String: String]? = nil,
+            consumptionConsent: Bool? = nil
         ) {
             self.appUserID = appUserID
             self.appAccountToken = appAccountToken
             self.email = email
             self.metadata = metadata
+            self.consumptionConsent = consumptionConsent
         }
 
         private enum CodingKeys: String, CodingKey {
             case email, metadata
             case appUserID = "app_user_id"
             case appAccountToken = "app_account_token"
+            case consumptionConsent = "consumption_consent"
         }
     }
 }

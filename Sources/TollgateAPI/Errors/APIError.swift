@@ -10,6 +10,8 @@ public struct APIError: Error, Hashable, Codable, Sendable {
     public var message: String
     /// The parameter that is at fault, if one is.
     public var param: String?
+    /// With `already_active`: until when the customer has it; nil is for ever.
+    public var until: API.Milliseconds?
 
     public init(type: Kind, code: Code, message: String, param: String? = nil) {
         self.type = type
@@ -18,7 +20,7 @@ public struct APIError: Error, Hashable, Codable, Sendable {
         self.param = param
     }
 
-    private enum CodingKeys: String, CodingKey { case type, code, message, param }
+    private enum CodingKeys: String, CodingKey { case type, code, message, param, until }
     private enum EnvelopeKeys: String, CodingKey { case error }
 
     /// Reads the envelope; one that lacks a field still gives an error, for that is what it is.
@@ -29,6 +31,7 @@ public struct APIError: Error, Hashable, Codable, Sendable {
         code = try error.decodeIfPresent(Code.self, forKey: .code) ?? .internalError
         message = try error.decodeIfPresent(String.self, forKey: .message) ?? ""
         param = try error.decodeIfPresent(String.self, forKey: .param)
+        until = try error.decodeIfPresent(API.Milliseconds.self, forKey: .until)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -38,6 +41,7 @@ public struct APIError: Error, Hashable, Codable, Sendable {
         try error.encode(code, forKey: .code)
         try error.encode(message, forKey: .message)
         try error.encode(param, forKey: .param)
+        if code == .alreadyActive { try error.encode(until, forKey: .until) }
     }
 }
 
@@ -97,6 +101,8 @@ extension APIError {
         public static let idempotencyMismatch = Self(rawValue: "idempotency_mismatch")
         public static let idempotencyInProgress = Self(rawValue: "idempotency_in_progress")
         public static let conflict = Self(rawValue: "conflict")
+        /// The customer has the product, and the catalog says `while_active: refuse`.
+        public static let alreadyActive = Self(rawValue: "already_active")
 
         // 410, 429, 5xx
         public static let customerErased = Self(rawValue: "customer_erased")

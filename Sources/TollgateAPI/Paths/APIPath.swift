@@ -38,7 +38,13 @@ extension APIPath {
     public static let customerCoins = Self(template: "/v1/customers/{id}/coins")
     public static let customerCoinsSpend = Self(template: "/v1/customers/{id}/coins/spend")
     public static let customerGrants = Self(template: "/v1/customers/{id}/grants")
+    public static let customerFreeSubscriptions = Self(
+        template: "/v1/customers/{id}/free_subscriptions"
+    )
+    public static let customerPurchases = Self(template: "/v1/customers/{id}/purchases")
     public static let customerSessions = Self(template: "/v1/customer_sessions")
+    public static let customerSessionsRevoke = Self(template: "/v1/customer_sessions/revoke")
+    public static let checkoutClaims = Self(template: "/v1/checkout_claims")
     public static let checkoutSessions = Self(template: "/v1/checkout_sessions")
     public static let checkoutSession = Self(template: "/v1/checkout_sessions/{id}")
     public static let catalog = Self(template: "/v1/catalog")
@@ -46,10 +52,9 @@ extension APIPath {
     public static let buyButtonCheckout = Self(template: "/v1/buy_buttons/{id}/checkout")
     public static let portalSessions = Self(template: "/v1/portal_sessions")
     public static let appStoreTransactions = Self(template: "/v1/app_store/transactions")
+    public static let appStorePurchases = Self(template: "/v1/app_store/purchases")
+    public static let appStoreOfferSignatures = Self(template: "/v1/app_store/offer_signatures")
     public static let appStoreReceipts = Self(template: "/v1/app_store/receipts")
-    public static let appStoreOfferSignatures = Self(
-        template: "/v1/app_store/offer_signatures"
-    )
     public static let consents = Self(template: "/v1/consents")
     public static let events = Self(template: "/v1/events")
     public static let appStoreWebhook = Self(template: "/webhooks/app_store")
@@ -65,6 +70,9 @@ extension APIPath {
     public static let checkoutRedirectSuccess = Self(template: "/checkout_redirect/success")
     public static let checkoutRedirectCancel = Self(template: "/checkout_redirect/cancel")
     public static let demo = Self(template: "/demo")
+    public static let buy = Self(template: "/buy/{id}")
+    public static let portalChange = Self(template: "/portal/change")
+    public static let portalStripe = Self(template: "/portal/stripe")
     public static let portal = Self(template: "/portal")
     public static let dashboard = Self(template: "/dashboard")
 }
@@ -88,6 +96,7 @@ public enum APIQuery {
     public static let lookupKey = "lookup_key"
     public static let limit = "limit"
     public static let startingAfter = "starting_after"
+    public static let product = "product"
 }
 
 /// What a bearer key may do, told by its prefix.

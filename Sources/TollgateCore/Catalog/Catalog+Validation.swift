@@ -257,6 +257,26 @@ extension Catalog.Product {
             )
         default: break
         }
+        for (index, offer) in promotionalOffers.enumerated() {
+            let here = place + [.key("promotional_offers"), .index(index)]
+            report.identifier(offer, at: here, limit: 100, what: "an offer's identifier")
+            if kind != .autoRenewable || appStoreProductID == nil {
+                report.add(
+                    at: here,
+                    "only auto-renewable products of the App Store have promotional offers; "
+                        + "remove it"
+                )
+            }
+            if promotionalOffers[..<index].contains(offer) {
+                report.add(at: here, "‘\(offer)’ is listed twice; remove one of them")
+            }
+        }
+        if consumption != nil, appStoreProductID == nil {
+            report.add(
+                at: place + [.key("consumption")],
+                "only the App Store asks what was consumed; add ‘app_store_product_id’"
+            )
+        }
         if let group = subscriptionGroup {
             let here = place + [.key("subscription_group")]
             report.identifier(group, at: here, limit: 80, what: "a subscription group")

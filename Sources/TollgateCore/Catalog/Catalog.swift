@@ -21,6 +21,8 @@ public struct Catalog: Codable, Hashable, Sendable {
     ///
     /// Stripe has no grace period of its own; `past_due` is it.
     public var pastDueGrace: Int64
+    /// What a whole refund of a plan's present period, or its dispute, does to access in Stripe.
+    public var refundedPlan: RefundedPlan
     /// Who holds a purchase that several customers present.
     public var ownership: Ownership
     /// Where Stripe Checkout leads back to, and where it may be offered.
@@ -36,6 +38,7 @@ public struct Catalog: Codable, Hashable, Sendable {
         buyButtons: [BuyButton] = [],
         renewalLeeway: RenewalLeeway = RenewalLeeway(),
         pastDueGrace: Int64 = Catalog.defaultPastDueGrace,
+        refundedPlan: RefundedPlan = .keep,
         ownership: Ownership = .keep,
         checkout: Checkout = Checkout(),
         gates: Gates = Gates()
@@ -45,6 +48,7 @@ public struct Catalog: Codable, Hashable, Sendable {
         self.buyButtons = buyButtons
         self.renewalLeeway = renewalLeeway
         self.pastDueGrace = pastDueGrace
+        self.refundedPlan = refundedPlan
         self.ownership = ownership
         self.checkout = checkout
         self.gates = gates
@@ -58,6 +62,7 @@ public struct Catalog: Codable, Hashable, Sendable {
         case buyButtons = "buy_buttons"
         case renewalLeeway = "renewal_leeway"
         case pastDueGrace = "past_due_grace"
+        case refundedPlan = "refunded_plan"
     }
 
     /// Reads a catalog that was written by this or an earlier version: what is missing has its
@@ -70,6 +75,7 @@ public struct Catalog: Codable, Hashable, Sendable {
         buyButtons = try values.decodeIfPresent(forKey: .buyButtons) ?? buyButtons
         renewalLeeway = try values.decodeIfPresent(forKey: .renewalLeeway) ?? renewalLeeway
         pastDueGrace = try values.decodeIfPresent(forKey: .pastDueGrace) ?? pastDueGrace
+        refundedPlan = try values.decodeIfPresent(forKey: .refundedPlan) ?? refundedPlan
         ownership = try values.decodeIfPresent(forKey: .ownership) ?? ownership
         checkout = try values.decodeIfPresent(forKey: .checkout) ?? checkout
         gates = try values.decodeIfPresent(forKey: .gates) ?? gates
@@ -115,6 +121,16 @@ extension Catalog {
             case stripe
             case appStore = "app_store"
         }
+    }
+
+    /// What becomes of access when the payment of a plan's present period is taken back in whole.
+    ///
+    /// Stripe itself leaves the subscription as it is.
+    public enum RefundedPlan: String, Codable, CaseIterable, Hashable, Sendable {
+        /// Access stays until the subscription ends.
+        case keep
+        /// Access ends with the refund; the next paid period gives it again.
+        case end
     }
 
     /// Who holds a purchase that several customers present (`RULES.md` §8).

@@ -39,6 +39,12 @@ public struct CatalogHistory: Hashable, Codable, Sendable {
         return nil
     }
 
+    /// The policy for refunded plans in force at `instant`.
+    public func refundedPlan(at instant: Instant) -> Catalog.RefundedPlan {
+        let version = versions.last { $0.adopted <= instant } ?? versions.first
+        return version?.catalog.refundedPlan ?? .keep
+    }
+
     /// The ownership policy in force at `instant`.
     public func ownership(at instant: Instant) -> Catalog.Ownership {
         let version = versions.last { $0.adopted <= instant } ?? versions.first
@@ -52,7 +58,7 @@ extension Catalog {
         switch storeProduct.store {
         case .appStore: product(appStoreProductID: storeProduct.id)
         case .stripe: product(stripePriceID: storeProduct.id)
-        case .tollgate: nil
+        case .tollgate: storeProduct.catalogProduct.flatMap { product(id: $0) }
         }
     }
 
@@ -60,8 +66,21 @@ extension Catalog {
     ///
     /// A staff grant names its own.
     public func lookupKeys(of storeProduct: StoreProduct) -> [String] {
-        storeProduct.store == .tollgate
-            ? [storeProduct.id] : product(storeProduct)?.entitlements ?? []
+        // Every question asks this: by index, since a copy of a product costs more than the search.
+        let id = storeProduct.id
+        switch storeProduct.store {
+        case .tollgate where storeProduct.catalogProduct == nil: return [id]
+        case .tollgate: return product(storeProduct)?.entitlements ?? []
+        case .appStore:
+            for index in products.indices where products[index].appStoreProductID == id {
+                return products[index].entitlements
+            }
+        case .stripe:
+            for index in products.indices where products[index].stripePriceIDs.contains(id) {
+                return products[index].entitlements
+            }
+        }
+        return []
     }
 
     /// How long access goes on past the end of a period whose renewal nothing contradicts, in milliseconds.

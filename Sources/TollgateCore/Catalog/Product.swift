@@ -30,6 +30,11 @@ extension Catalog {
         public var price: Price?
         /// What a checkout does when the customer already has it.
         public var whileActive: WhileActive
+        /// Identifiers of the promotional offers of App Store Connect for which this server signs.
+        public var promotionalOffers: [String]
+        /// What the App Store is told when a customer asks it for a refund; nil says only what the
+        /// ledger knows.
+        public var consumption: Consumption?
         /// Whether it is no longer sold.
         ///
         /// A product with purchases is retired, never removed.
@@ -48,6 +53,8 @@ extension Catalog {
             level: Int? = nil,
             price: Price? = nil,
             whileActive: WhileActive = .refuse,
+            promotionalOffers: [String] = [],
+            consumption: Consumption? = nil,
             isRetired: Bool = false
         ) {
             self.id = id
@@ -62,15 +69,18 @@ extension Catalog {
             self.level = level
             self.price = price
             self.whileActive = whileActive
+            self.promotionalOffers = promotionalOffers
+            self.consumption = consumption
             self.isRetired = isRetired
         }
 
         enum CodingKeys: String, CodingKey {
-            case id, name, kind, entitlements, coins, duration, level, price
+            case id, name, kind, entitlements, coins, duration, level, price, consumption
             case appStoreProductID = "app_store_product_id"
             case stripePriceIDs = "stripe_price_ids"
             case subscriptionGroup = "subscription_group"
             case whileActive = "while_active"
+            case promotionalOffers = "promotional_offers"
             case isRetired = "retired"
         }
 
@@ -90,6 +100,8 @@ extension Catalog {
                 level: try values.decodeIfPresent(forKey: .level),
                 price: try values.decodeIfPresent(forKey: .price),
                 whileActive: try values.decodeIfPresent(forKey: .whileActive) ?? .refuse,
+                promotionalOffers: try values.decodeIfPresent(forKey: .promotionalOffers) ?? [],
+                consumption: try values.decodeIfPresent(forKey: .consumption),
                 isRetired: try values.decodeIfPresent(forKey: .isRetired) ?? false
             )
         }
@@ -117,6 +129,34 @@ extension Catalog.Product {
         case refuse
         /// The new purchase starts when the present one ends.
         case extend
+    }
+
+    /// What we say to the App Store's CONSUMPTION_REQUEST beside what the ledger knows.
+    public struct Consumption: Codable, Hashable, Sendable {
+        /// What the team would prefer; the App Store decides.
+        public enum RefundPreference: String, Codable, CaseIterable, Hashable, Sendable {
+            case decline
+            case grantFull = "grant_full"
+            case grantProrated = "grant_prorated"
+        }
+
+        /// Nil states no preference.
+        public var refundPreference: RefundPreference?
+        /// Whether customers could try it before they bought it.
+        public var sampleContentProvided: Bool
+
+        public init(
+            refundPreference: RefundPreference? = nil,
+            sampleContentProvided: Bool = false
+        ) {
+            self.refundPreference = refundPreference
+            self.sampleContentProvided = sampleContentProvided
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case refundPreference = "refund_preference"
+            case sampleContentProvided = "sample_content_provided"
+        }
     }
 
     /// An amount of money.

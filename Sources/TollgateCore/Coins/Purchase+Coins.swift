@@ -62,6 +62,7 @@ extension Purchase {
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
+        let taken = takenBack(of: invoice.amount, paying: invoice.id)
         for line in invoice.lines where !line.isProration {
             let product = StoreProduct(.stripe, line.price)
             guard let known = history.product(product, at: line.start),
@@ -72,7 +73,7 @@ extension Purchase {
                     id: line.id,
                     owner: owner,
                     credit: credit,
-                    clawed: 0,
+                    clawed: Self.share(credit, taken.amount, of: taken.of),
                     credited: line.start
                 )
             )

@@ -43,6 +43,7 @@ public struct Timeline: Hashable, Sendable {
             }
         }
         for stacked in passes.values { stack(stacked, in: catalog) }
+        guard entries.count > 1 else { return }
         entries.sort {
             ($0.lookupKey, $0.since, $0.purchase, $0.evidence, $0.ground.firmness)
                 < ($1.lookupKey, $1.since, $1.purchase, $1.evidence, $1.ground.firmness)
@@ -124,9 +125,14 @@ public struct Timeline: Hashable, Sendable {
         among entries: ArraySlice<Entry>,
         at instant: Instant
     ) -> ActiveEntitlement? {
-        let holding = entries.filter { $0.contains(instant) }
-        guard var best = holding.first else { return nil }
-        for entry in holding.dropFirst() where entry.isPreferred(to: best) { best = entry }
+        guard var chosen = entries.indices.first(where: { entries[$0].contains(instant) }) else {
+            return nil
+        }
+        for index in entries.indices[chosen...].dropFirst()
+        where entries[index].contains(instant) && entries[index].isPreferred(to: entries[chosen]) {
+            chosen = index
+        }
+        let best = entries[chosen]
         // A period that is paid for ahead continues the one before it.
         var until = best.until
         for entry in entries where entry.ground == best.ground {

@@ -123,6 +123,9 @@ extension Purchase {
         products.formUnion(subscription?.value.items.map { StoreProduct(.stripe, $0.price) } ?? [])
         products.formUnion(payment?.lines?.map { StoreProduct(.stripe, $0.price) } ?? [])
         if let grant { products.insert(StoreProduct(.tollgate, grant.value.lookupKey)) }
+        if key.store == .tollgate, let report = freeSubscription?.last {
+            products.insert(StoreProduct(catalogProduct: report.value.product))
+        }
         return products.sorted()
     }
 
@@ -224,6 +227,19 @@ extension Purchase {
             let until = grant.value.until.map { "until \($0)" } ?? "for ever"
             lines.append(
                 line(grant, "grant", "\(grant.value.lookupKey) granted \(until)", decides: true)
+            )
+        }
+        for report in freeSubscription ?? [] {
+            lines.append(
+                line(
+                    report,
+                    "free_subscription",
+                    "the app reported \(report.value.product) as "
+                        + (report.value.isOn ? "taken" : "removed"),
+                    decides: report.value.isOn
+                        && answer.map { report.stated.instant <= $0.since }
+                            ?? false
+                )
             )
         }
         return lines

@@ -3,6 +3,8 @@ public struct Period: Hashable, Codable, Sendable {
     /// Apple's product types.
     public enum Kind: String, Codable, Hashable, Sendable {
         case autoRenewable, nonRenewing, nonConsumable, consumable
+        /// A legacy receipt does not say; the catalog's kind of the product decides.
+        case unstated
     }
 
     /// What keeps the period apart from others of its purchase: the `webOrderLineItemId` of an
@@ -17,6 +19,9 @@ public struct Period: Hashable, Codable, Sendable {
     /// `purchaseDate`.
     public var start: Instant
     /// `expiresDate`; `nil` for everything that is no auto-renewable.
+    ///
+    /// Where an auto-renewable of a legacy receipt carries none, the catalog's duration counts from
+    /// `start`, and a free subscription never expires.
     public var end: Instant?
     /// `revocationDate`.
     public var revoked: Instant?

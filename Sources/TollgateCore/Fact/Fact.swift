@@ -57,4 +57,5 @@ public enum Statement: Hashable, Codable, Sendable {
     case claim(Claim)
     case assignment(Assignment)
     case grant(StaffGrant)
+    case freeSubscription(FreeSubscription)
 }

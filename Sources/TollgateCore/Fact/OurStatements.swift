@@ -41,3 +41,21 @@ public struct StaffGrant: Hashable, Codable, Sendable {
         self.until = until
     }
 }
+
+/// The app reported that a customer took a free subscription, or removed it.
+///
+/// A free subscription has no price and no expiry: it ends only when the app says so, and whoever
+/// comes back has it again. The statement's clock is when it was reported.
+public struct FreeSubscription: Hashable, Codable, Sendable {
+    public var customer: Customer.ID
+    /// The id of the catalog's product.
+    public var product: String
+    /// Whether the customer has it from now on.
+    public var isOn: Bool
+
+    public init(customer: Customer.ID, product: String, isOn: Bool) {
+        self.customer = customer
+        self.product = product
+        self.isOn = isOn
+    }
+}

@@ -174,11 +174,15 @@ public struct StripeRefund: Hashable, Codable, Sendable {
     public var amount: Int64
     /// `pending`, `requires_action`, `succeeded`, `failed`, `canceled`.
     public var status: String
+    /// The invoice whose payment it pays back, once somebody has read which one that is: a refund
+    /// itself names only the payment.
+    public var invoice: String?
 
-    public init(id: String, amount: Int64, status: String) {
+    public init(id: String, amount: Int64, status: String, invoice: String? = nil) {
         self.id = id
         self.amount = amount
         self.status = status
+        self.invoice = invoice
     }
 
     /// How far the refund has come; a later statement never takes it back a step (RULES §4.1).
@@ -202,11 +206,14 @@ public struct StripeDispute: Hashable, Codable, Sendable {
     /// Minor units.
     public var amount: Int64
     public var status: String
+    /// The invoice whose payment is disputed, once somebody has read which one that is.
+    public var invoice: String?
 
-    public init(id: String, amount: Int64, status: String) {
+    public init(id: String, amount: Int64, status: String, invoice: String? = nil) {
         self.id = id
         self.amount = amount
         self.status = status
+        self.invoice = invoice
     }
 
     var isClosed: Bool {

@@ -56,6 +56,17 @@ public struct Wanted: Hashable, Codable, Sendable {
         case subscription
         /// A subscription that is active beyond every period we know.
         case subscriptionStatus = "subscription_status"
+        /// All that an App Store customer bought, by any of their transactions: somebody who is not
+        /// to be believed says that there is news.
+        case transactionHistory = "transaction_history"
+        /// A paid Stripe invoice of which a message showed only a part.
+        case invoice
+        /// The refunds and disputes of a Stripe payment intent, and what it paid for.
+        case payment
+        /// What Stripe thinks a customer of its own may use.
+        case entitlements
+        /// A CONSUMPTION_REQUEST to be answered: not what we lack but what the store does.
+        case consumption
     }
 
     public var kind: Kind
@@ -78,7 +89,15 @@ extension Purchase {
             evaluation.wanted.append(Wanted(kind: .subscription, object: key.id))
         }
         if let payment { evaluate(payment, in: history, &evaluation) }
+        // A refund names the payment alone; only Stripe knows that it paid an invoice of a plan.
+        let isUnlinked =
+            refunds.contains { $0.value.invoice == nil }
+            || disputes.contains { $0.value.invoice == nil }
+        if isUnlinked, payment == nil || contested != nil {
+            evaluation.wanted.append(Wanted(kind: .payment, object: key.id))
+        }
         if let grant { evaluate(grant, &evaluation) }
+        if key.store == .tollgate { evaluateFreeSubscription(&evaluation) }
         if evaluation.shares.isEmpty {
             evaluation.add(PurchaseAccess(), to: owner(named: []))
         }

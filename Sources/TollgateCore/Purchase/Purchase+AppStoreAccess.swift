@@ -17,11 +17,7 @@ extension Purchase {
                     }
                     continue
                 }
-                if record.period.kind == .nonRenewing {
-                    access.passes.append(pass(of: record, duration: known.duration))
-                } else if record.period.kind != .consumable {
-                    access.intervals.append(interval(of: record, in: ordered))
-                }
+                add(record, in: ordered, as: known, to: &access)
             }
             if let last = ordered.last, epoch.periods.last?.period.id == last.period.id {
                 access.intervals += beyond(last, in: ordered, &evaluation)
@@ -32,6 +28,33 @@ extension Purchase {
             let buyer = buyer(of: epoch)
             for record in epoch.periods { credit(record, to: buyer, in: history, &evaluation) }
         }
+    }
+
+    /// What one period of a product that the catalog knows gives.
+    private func add(
+        _ record: PeriodRecord,
+        in ordered: [PeriodRecord],
+        as known: Catalog.Product,
+        to access: inout PurchaseAccess
+    ) {
+        let kind = record.period.kind
+        if kind == .nonRenewing || (kind == .unstated && known.kind == .nonRenewing) {
+            access.passes.append(pass(of: record, duration: known.duration))
+            return
+        }
+        if kind == .consumable || (kind == .unstated && known.kind == .consumable) { return }
+        if record.period.end == nil, kind != .nonConsumable, known.kind == .freeSubscription {
+            access.intervals += freeIntervals(of: record, until: end(of: record, in: []))
+            return
+        }
+        var interval = interval(of: record, in: ordered)
+        if record.period.end == nil, kind != .nonConsumable, known.kind == .autoRenewable {
+            // A legacy receipt may carry no expiry; then the catalog's duration is what was paid.
+            let paid = known.duration?.adding(to: record.period.start.milliseconds)
+                .map { Instant(milliseconds: $0) }
+            interval.until = earlier(interval.until, paid ?? record.period.start)
+        }
+        access.intervals.append(interval)
     }
 
     private func interval(of record: PeriodRecord, in ordered: [PeriodRecord]) -> AccessInterval {
@@ -91,20 +114,25 @@ extension Purchase {
         in ordered: [PeriodRecord],
         _ evaluation: inout Evaluation
     ) -> [AccessInterval] {
-        guard last.period.kind == .autoRenewable, let end = last.period.end,
-            self.end(of: last, in: ordered) == end
-        else { return [] }
+        guard last.period.kind == .autoRenewable, let end = last.period.end else { return [] }
+        let revoked = revocation(of: last)
+        let cut = self.end(of: last, in: ordered)
+        guard cut == end || cut == revoked else { return [] }
         let product = StoreProduct(.appStore, last.period.product)
-        func interval(_ until: Instant, _ ground: Ground, _ evidence: String) -> AccessInterval {
+        func interval(
+            _ until: Instant,
+            _ ground: Ground,
+            _ evidence: String,
+            since: Instant? = nil
+        ) -> AccessInterval {
             AccessInterval(
                 product: product,
-                since: end,
+                since: since ?? end,
                 until: until,
                 ground: ground,
                 evidence: evidence
             )
         }
-        let revoked = revocation(of: last)
         var intervals: [AccessInterval] = []
         if revoked == nil, let (graceEnd, evidence) = grace(after: end) {
             intervals.append(interval(graceEnd, .grace, evidence))
@@ -117,7 +145,9 @@ extension Purchase {
             let reach = status.value.reachesTo, reach > end,
             revoked.map({ $0 <= status.stated.instant }) ?? true
         {
-            intervals.append(interval(reach, .status, status.source))
+            // After a refund it is the status that says from when on something newer runs.
+            let since = revoked == nil ? nil : Swift.min(end, status.stated.instant)
+            intervals.append(interval(reach, .status, status.source, since: since))
             evaluation.wanted.append(Wanted(kind: .subscriptionStatus, object: key.id))
         }
         if revoked == nil, !hasFailed(since: last.period.start), let renewal,

@@ -11,6 +11,7 @@ extension Fact {
         case .claim(let claim): [.customer(claim.customer)]
         case .assignment(let assignment): [.customer(assignment.customer)]
         case .grant(let grant): [.customer(grant.customer)]
+        case .freeSubscription(let subscription): [.customer(subscription.customer)]
         case .renewal, .status, .refundReversed, .invoice, .refund, .dispute: []
         }
     }
@@ -27,6 +28,7 @@ extension Purchase {
         names += claims.map { .customer($0.customer) }
         if let assignment { names.append(.customer(assignment.value.customer)) }
         if let grant { names.append(.customer(grant.value.customer)) }
+        names += (freeSubscription ?? []).map { .customer($0.value.customer) }
         return names
     }
 }

@@ -14,7 +14,13 @@ extension Purchase {
             if history.product(product, at: item.start) == nil {
                 evaluation.unknownProducts.append(product)
             }
-            access.intervals += intervals(of: item, product, subscription)
+            var end = item.end
+            if history.refundedPlan(at: item.start) == .end,
+                let cut = refundOfPeriod(item)
+            {
+                end = max(item.start, min(end, cut))
+            }
+            access.intervals += intervals(of: item, until: end, product, subscription)
         }
         access.intervals.removeAll(where: \.isVoid)
         evaluation.add(access, to: owner)
@@ -25,6 +31,7 @@ extension Purchase {
 
     private func intervals(
         of item: StripeSubscription.Item,
+        until end: Instant,
         _ product: StoreProduct,
         _ subscription: StripeSubscription
     ) -> [AccessInterval] {
@@ -39,18 +46,42 @@ extension Purchase {
         }
         switch subscription.status {
         case "active", "trialing":
-            let end = min(item.end, subscription.cancelAt ?? item.end)
+            let isCut = end < item.end
+            let end = min(end, subscription.cancelAt ?? end)
             let paid = interval(item.start, end, .payment)
-            let stops = subscription.cancelAt != nil || subscription.cancelsAtPeriodEnd
+            let stops = subscription.cancelAt != nil || subscription.cancelsAtPeriodEnd || isCut
             return stops ? [paid] : [paid, interval(end, end, .renewal)]
         case "past_due":
-            return [interval(item.start, item.start, .grace)]
+            let unpaid = min(item.start, paidThrough(item.price) ?? item.start)
+            return [interval(unpaid, unpaid, .grace)]
         case "canceled":
             guard let ended = subscription.endedAt else { return [] }
-            return [interval(item.start, min(item.end, ended), .payment)]
+            return [interval(item.start, min(end, ended), .payment)]
         default:
             return []
         }
+    }
+
+    /// When the payment of an item's present period was taken back in whole.
+    private func refundOfPeriod(_ item: StripeSubscription.Item) -> Instant? {
+        for invoice in invoices.map(\.value) where invoice.isPaid && invoice.amount > 0 {
+            let paysForIt = invoice.lines.contains {
+                $0.price == item.price && $0.start == item.start && !$0.isProration
+            }
+            if paysForIt, let cut = takenBack(of: invoice.amount, paying: invoice.id).cut {
+                return cut
+            }
+        }
+        return nil
+    }
+
+    /// Until when paid invoices cover a price.
+    ///
+    /// Periods go on rolling while none of them is paid, and each would bring a grace of its own.
+    private func paidThrough(_ price: String) -> Instant? {
+        invoices.filter(\.value.isPaid).flatMap(\.value.lines)
+            .filter { $0.price == price && !$0.isProration }
+            .map(\.end).max()
     }
 
     /// A one-time purchase: for ever, for a while, or coins.
@@ -73,7 +104,7 @@ extension Purchase {
             return evaluation.add(PurchaseAccess(), to: owner)
         }
         var access = PurchaseAccess()
-        let taken = takenBack(of: record.payment.amount)
+        let taken = takenBack(of: record.payment.amount, paying: nil)
         for line in lines {
             let product = StoreProduct(.stripe, line.price)
             guard let known = history.product(product, at: record.payment.created) else {
@@ -115,15 +146,19 @@ extension Purchase {
         var cut: Instant?
     }
 
-    func takenBack(of amount: Int64) -> TakenBack {
+    /// - Parameter invoice: which invoice's payment; `nil` for a one-time payment.
+    func takenBack(of amount: Int64, paying invoice: String?) -> TakenBack {
         var sum: Int64 = 0
         var cut: Instant?
         let movements =
-            refunds.filter(\.value.takesBack).map { ($0.stated.instant, $0.value.amount) }
-            + disputes.filter(\.value.takesBack).map { ($0.stated.instant, $0.value.amount) }
+            refunds.filter { $0.value.takesBack && $0.value.invoice == invoice }
+            .map { ($0.stated.instant, $0.value.amount) }
+            + disputes.filter { $0.value.takesBack && $0.value.invoice == invoice }
+            .map { ($0.stated.instant, $0.value.amount) }
         for (instant, part) in movements.sorted(by: { $0 < $1 }) where sum < amount {
             sum += max(0, min(part, amount - sum))
-            if sum >= amount { cut = instant }
+            // Stripe counts whole seconds; what is finer only orders reads.
+            if sum >= amount { cut = Instant(seconds: instant.milliseconds / 1000) }
         }
         return TakenBack(amount: sum, of: amount, cut: cut)
     }

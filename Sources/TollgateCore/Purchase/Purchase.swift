@@ -22,10 +22,17 @@ public struct Purchase: Hashable, Codable, Sendable {
     public private(set) var invoices: [Newest<StripeInvoice>] = []
     public private(set) var refunds: [Newest<StripeRefund>] = []
     public private(set) var disputes: [Newest<StripeDispute>] = []
+    /// Ids of the refunds and disputes about which two events of their newest second disagree, sorted;
+    /// `nil`: none.
+    ///
+    /// They have to be read (RULES §4.3).
+    public private(set) var contested: [String]?
     /// Sorted by customer.
     public private(set) var claims: [ClaimRecord] = []
     public private(set) var assignment: Newest<Assignment>?
     public private(set) var grant: Newest<StaffGrant>?
+    /// Every report about a free subscription, the oldest first; `nil`: it is none.
+    public private(set) var freeSubscription: [Newest<FreeSubscription>]?
 
     /// A record of which nothing is known yet.
     public init(key: Key) {
@@ -54,6 +61,7 @@ public struct Purchase: Hashable, Codable, Sendable {
         case .claim(let claim): join(claim, fact)
         case .assignment(let assignment): self.assignment.join(newest(assignment, fact))
         case .grant(let grant): self.grant.join(newest(grant, fact))
+        case .freeSubscription(let subscription): join(subscription, fact)
         }
     }
 
@@ -109,8 +117,14 @@ public struct Purchase: Hashable, Codable, Sendable {
         case .missing(let index): refunds.insert(stated, at: index)
         case .found(let index):
             let known = refunds[index].value.rank
-            guard known != refund.rank else { return refunds[index].join(stated) }
-            if known < refund.rank { refunds[index] = stated }
+            guard known != refund.rank else {
+                contest(refund.id, refunds[index], stated)
+                return refunds[index].join(stated)
+            }
+            if known < refund.rank {
+                refunds[index] = stated
+                setContested(refund.id, false)
+            }
         }
     }
 
@@ -120,9 +134,48 @@ public struct Purchase: Hashable, Codable, Sendable {
         case .missing(let index): disputes.insert(stated, at: index)
         case .found(let index):
             let known = disputes[index].value.isClosed
-            guard known != dispute.isClosed else { return disputes[index].join(stated) }
-            if dispute.isClosed { disputes[index] = stated }
+            guard known != dispute.isClosed else {
+                contest(dispute.id, disputes[index], stated)
+                return disputes[index].join(stated)
+            }
+            if dispute.isClosed {
+                disputes[index] = stated
+                setContested(dispute.id, false)
+            }
         }
+    }
+
+    /// Notes whether the newest second says two things of an object, as for a subscription.
+    private mutating func contest<Value>(
+        _ id: String,
+        _ known: Newest<Value>,
+        _ stated: Newest<Value>
+    ) {
+        if known.stated < stated.stated {
+            setContested(id, false)
+        } else if known.stated == stated.stated, known.value != stated.value {
+            setContested(id, true)
+        }
+    }
+
+    private mutating func setContested(_ id: String, _ isContested: Bool) {
+        var ids = contested ?? []
+        switch ids.position(of: id, by: { $0 }) {
+        case .found(let index): if !isContested { ids.remove(at: index) }
+        case .missing(let index): if isContested { ids.insert(id, at: index) }
+        }
+        contested = ids.isEmpty ? nil : ids
+    }
+
+    /// All reports count, each at its time; of two at one instant the larger bytes stay.
+    private mutating func join(_ subscription: FreeSubscription, _ fact: Fact) {
+        let stated = newest(subscription, fact)
+        var reports = freeSubscription ?? []
+        switch reports.position(of: stated.stated, by: { $0.stated }) {
+        case .missing(let index): reports.insert(stated, at: index)
+        case .found(let index): reports[index].join(stated)
+        }
+        freeSubscription = reports
     }
 
     private mutating func join(_ claim: Claim, _ fact: Fact) {

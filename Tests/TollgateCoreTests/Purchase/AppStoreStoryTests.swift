@@ -264,6 +264,90 @@ struct AppStoreStoryTests {
             ],
             expected: [.on(39, .payment), .off(40), .on(50, .payment), .on(90_000, .payment)]
         ),
+        Story(
+            testDescription: "a free subscription of a receipt without expiry never ends by itself",
+            facts: [.bought("r1", .unstated, "reader", on: 0)],
+            expected: [.archive(-1, nil), .archive(0, .payment), .archive(90_000, .payment)]
+        ),
+        Story(
+            testDescription:
+                "it ends when the app reports its removal, and a restore brings it back",
+            facts: [
+                .bought("r1", .unstated, "reader", on: 0), .reader(false, 10, .appStore("r1")),
+                .reader(true, 20, .appStore("r1")),
+            ],
+            expected: [
+                .archive(9, .payment), .archive(10, nil), .archive(19, nil),
+                .archive(20, .payment), .archive(90_000, .payment),
+            ]
+        ),
+        Story(
+            testDescription: "a receipt may call it an auto-renewable without expiry",
+            facts: [.bought("r1", .autoRenewable, "reader", on: 0)],
+            expected: [.archive(90_000, .payment)]
+        ),
+        Story(
+            testDescription: "a removal that arrives before the receipt",
+            facts: [
+                .reader(false, 10, .appStore("r1")), .bought("r1", .unstated, "reader", on: 0),
+            ],
+            expected: [.archive(9, .payment), .archive(10, nil)]
+        ),
+        Story(
+            testDescription: "a free subscription that the app reported, taken, removed, taken",
+            facts: [
+                .reader(true, 0), .reader(true, 5), .reader(false, 10), .reader(true, 20),
+            ],
+            expected: [
+                .archive(-1, nil), .archive(0, .grant), .archive(9, .grant), .archive(10, nil),
+                .archive(20, .grant), .archive(90_000, .grant),
+            ]
+        ),
+        Story(
+            testDescription: "where a receipt states no expiry, the catalog's duration counts",
+            facts: [
+                .bought("m1", .unstated, "monthly", on: 0),
+                .bought("p1", .unstated, "pass", on: 50),
+            ],
+            expected: [
+                .on(30.99, .payment), .off(31), .on(50, .payment), .on(79, .payment), .off(80),
+            ]
+        ),
+        Story(
+            testDescription: "a receipt that does not state the type credits coins once",
+            facts: [
+                .bought("c1", .unstated, "coins", on: 0, quantity: 2),
+                .bought("c1", .consumable, "coins", on: 0, said: 3, quantity: 2),
+            ],
+            expected: [.off(1)],
+            coins: 200
+        ),
+        Story(
+            testDescription: "a plan without a duration and without an expiry gives nothing",
+            facts: [
+                .said(
+                    .period(
+                        Period(
+                            id: "x",
+                            transactionID: "x",
+                            product: "com.example.app.endless",
+                            kind: .autoRenewable,
+                            start: .day(0)
+                        )
+                    ),
+                    on: 0
+                )
+            ],
+            expected: [.off(0), .off(1)]
+        ),
+        Story(
+            testDescription: "an extension after a refund was reversed",
+            facts: [
+                .paid("p1", 0, 30), .paid("p1", 0, 30, said: 5, revoked: 5), .status(5, 5),
+                .said(.refundReversed, on: 8), .paid("p1", 0, 37, said: 9),
+            ],
+            expected: [.on(6, .payment), .on(36, .payment), .off(37)]
+        ),
     ]
 
     @Test("access follows the facts", arguments: stories)

@@ -37,15 +37,21 @@ extension AppStore {
             issuedAt: Int64,
             lifetime: Int64 = BearerToken.lifetime
         ) throws -> String {
-            let header = JSONText.object([
-                ("alg", .string("ES256")), ("kid", .string(keyID)), ("typ", .string("JWT")),
-            ])
-            let claims = JSONText.object([
+            try jws([
                 ("iss", .string(issuerID)), ("iat", .integer(issuedAt)),
                 ("exp", .integer(issuedAt + lifetime)), ("aud", .string("appstoreconnect-v1")),
                 ("bid", .string(bundleID)),
             ])
-            let input = Base64.encodeURL(header.bytes) + "." + Base64.encodeURL(claims.bytes)
+        }
+
+        /// A compact JWS of `claims`, signed with this key.
+        func jws(_ claims: [(String, JSONText?)]) throws -> String {
+            let header = JSONText.object([
+                ("alg", .string("ES256")), ("kid", .string(keyID)), ("typ", .string("JWT")),
+            ])
+            let input =
+                Base64.encodeURL(header.bytes) + "."
+                + Base64.encodeURL(JSONText.object(claims).bytes)
             let signature = try privateKey.signature(for: SHA256.hash(data: Array(input.utf8)))
             return input + "." + Base64.encodeURL(signature.rawRepresentation)
         }

@@ -48,12 +48,15 @@ enum ControlBody {
         var productID: String
         var quantity: Int?
         var offer: String?
+        /// What the app's server signed for the offer.
+        var proof: SimulatedAppStore.OfferProof?
 
         enum CodingKeys: String, CodingKey {
             case customer
             case appAccountToken = "app_account_token"
             case productID = "product_id"
             case quantity, offer
+            case proof = "offer_proof"
         }
     }
 

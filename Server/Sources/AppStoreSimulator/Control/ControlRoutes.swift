@@ -31,6 +31,7 @@ struct ControlRoutes: Sendable {
                 )
             }
             await store.clock.advance(to: target)
+            await store.noteTime()
             return try Response.json(ControlBody.Clock(now: await store.clock.now))
         }
     }

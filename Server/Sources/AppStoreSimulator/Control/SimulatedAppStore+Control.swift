@@ -37,7 +37,8 @@ extension SimulatedAppStore {
             customer: buyer,
             appAccountToken: purchase.appAccountToken,
             quantity: purchase.quantity ?? 1,
-            offer: purchase.offer
+            offer: purchase.offer,
+            proof: purchase.proof
         )
     }
 

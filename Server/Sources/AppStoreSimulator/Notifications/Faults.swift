@@ -48,6 +48,16 @@ extension SimulatedAppStore {
             outageEnd = try values.decodeIfPresent(Int64.self, forKey: .outageEnd)
         }
 
+        /// Those that are not nothing, by their names.
+        var details: [Deed.Detail] {
+            let shares = [
+                ("drop", drop), ("duplicate", duplicate), ("delay", delay),
+                ("longest_delay", delay > 0 ? Double(longestDelay) : 0), ("reorder", reorder),
+                ("slow", slow), ("corrupt", corrupt),
+            ]
+            return shares.filter { $0.1 > 0 }.map { Deed.Detail($0.0, "\($0.1)") }
+        }
+
         func isOutage(at now: Int64) -> Bool {
             guard let outageStart, let outageEnd else { return false }
             return now >= outageStart && now < outageEnd

@@ -1,3 +1,5 @@
+internal import SandboxClock
+
 extension SimulatedAppStore {
     /// A subscription's duration: an ISO 8601 duration with one unit, such as `P1W` or `P3M`.
     public struct Period: Hashable, Sendable, Codable, CustomStringConvertible {
@@ -44,11 +46,12 @@ extension SimulatedAppStore {
         /// lacks becomes its last one.
         func adding(_ times: Int, to start: Int64) -> Int64 {
             let steps = count * times
+            let offset = SandboxCalendar.offset
             switch unit {
             case .day: return start + Int64(steps) * CivilDate.millisecondsPerDay
             case .week: return start + Int64(steps) * 7 * CivilDate.millisecondsPerDay
-            case .month: return CivilDate.adding(months: steps, to: start)
-            case .year: return CivilDate.adding(months: 12 * steps, to: start)
+            case .month: return CivilDate.adding(months: steps, to: start - offset) + offset
+            case .year: return CivilDate.adding(months: 12 * steps, to: start - offset) + offset
             }
         }
 

@@ -6,6 +6,7 @@ extension SimulatedAppStore.World {
         appAccountToken: String?,
         quantity: Int,
         offer offerID: String?,
+        allowsIntroductoryOffer: Bool? = nil,
         at now: Int64
     ) throws(Refusal) -> Transaction {
         let product = try product(productID)
@@ -20,7 +21,14 @@ extension SimulatedAppStore.World {
         }
         let token = appAccountToken?.lowercased() ?? customer.appAccountToken
         if product.kind == .autoRenewable {
-            return try subscribe(to: product, customer, token: token, offer: offerID, at: now)
+            return try subscribe(
+                to: product,
+                customer,
+                token: token,
+                offer: offerID,
+                allowsIntroductoryOffer: allowsIntroductoryOffer,
+                at: now
+            )
         }
         if product.kind == .nonConsumable,
             let owned = transactionsOf(customerID).last(where: {
@@ -57,6 +65,7 @@ extension SimulatedAppStore.World {
         _ customer: Customer,
         token: String?,
         offer offerID: String?,
+        allowsIntroductoryOffer: Bool?,
         at now: Int64
     ) throws(Refusal) -> Transaction {
         let group = product.subscriptionGroup ?? product.id
@@ -75,7 +84,12 @@ extension SimulatedAppStore.World {
                 break
             }
         }
-        let offer = try offer(offerID, of: product, for: customer)
+        let offer = try offer(
+            offerID,
+            of: product,
+            for: customer,
+            allowsIntroductory: allowsIntroductoryOffer
+        )
         let id = nextTransactionID()
         let continues = previous != nil && behaviour.resubscribeKeepsOriginalTransactionID
         let originalID = continues ? previous?.originalTransactionID ?? id : id
@@ -296,7 +310,8 @@ extension SimulatedAppStore.World {
     private func offer(
         _ id: String?,
         of product: Product,
-        for customer: Customer
+        for customer: Customer,
+        allowsIntroductory: Bool?
     ) throws(Refusal) -> Offer? {
         if let id {
             guard let offer = product.offers.first(where: { $0.id == id }) else {
@@ -307,7 +322,8 @@ extension SimulatedAppStore.World {
         let hadOne = transactionsOf(customer.id).contains {
             $0.subscriptionGroup == product.subscriptionGroup && $0.offer?.kind == .introductory
         }
-        return hadOne ? nil : product.introductoryOffer
+        // What the app's server signed comes before the store's own rule.
+        return allowsIntroductory ?? !hadOne ? product.introductoryOffer : nil
     }
 
     func endOfFirstPeriod(of product: Product, offer: Offer?, from start: Int64) -> Int64 {

@@ -30,6 +30,8 @@ extension SimulatedAppStore {
         var notificationOrder: [String] = []
         var testTokens: [String: String] = [:]
         var consumptionAnswers: [ConsumptionAnswer] = []
+        /// Nonces of signed offers that were used: each is good for one attempt.
+        var usedNonces: [String]?
         var massExtensions: [String: MassExtension] = [:]
         var modification = 0
         var lastTransactionID: Int64
@@ -42,7 +44,8 @@ extension SimulatedAppStore {
             case environment, bundleID, appAppleID, notificationURL, renewals, renewalLimit
             case graceDays, renewalLead, behaviour, random, products, customers, transactions
             case subscriptions, notifications, notificationOrder, testTokens, consumptionAnswers
-            case sharedSecret, notificationVersion, massExtensions, modification, lastTransactionID,
+            case usedNonces, sharedSecret, notificationVersion, massExtensions, modification,
+                lastTransactionID,
                 lastLineItemID
         }
 

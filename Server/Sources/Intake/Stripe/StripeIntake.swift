@@ -8,12 +8,30 @@ public enum StripeIntake {
     public static let linesKey = "tollgate_lines"
 
     /// The facts of an event whose signature was verified.
+    ///
+    /// One that is written in another version of the API than ours is a hint (RULES §4.4), and so
+    /// is one that we cannot read although it should be ours.
     public static func message(_ event: Stripe.Event) -> StoreMessage {
+        guard event.isInPinnedVersion else {
+            return hint(
+                reads(for: event),
+                livemode: event.livemode,
+                reason: "\(event.type) in API version \(event.apiVersion ?? "unknown")"
+            )
+        }
         let subject: Stripe.Event.Subject
         do {
             subject = try event.subject()
         } catch {
-            return .parked(reason: "\(event.type): \(error)")
+            let reads = reads(for: event)
+            let reason = "\(event.type): \(error)"
+            guard !reads.isEmpty else { return .parked(reason: reason) }
+            return hint(reads, livemode: event.livemode, reason: reason)
+        }
+        // A list that goes on elsewhere is no statement about the whole.
+        let reads = isWhole(subject) ? [] : reads(for: event)
+        guard reads.isEmpty else {
+            return hint(reads, livemode: event.livemode, reason: "\(event.type) with more pages")
         }
         let stated = Stated(Instant(seconds: event.created))
         return message(
@@ -25,67 +43,14 @@ public enum StripeIntake {
         )
     }
 
-    /// The facts of a Checkout Session that we read with its line items.
-    ///
-    /// - Parameters:
-    ///   - items: all of its line items, whatever page they came on; `nil`: as far as it says.
-    ///   - instant: as of when the read speaks (RULES §4.2).
-    public static func message(
-        reading session: Stripe.CheckoutSession,
-        items: [Stripe.LineItem]? = nil,
-        at instant: Instant,
-        livemode: Bool
-    ) -> StoreMessage {
-        let message = message(
-            .checkoutSession(session),
-            source: "read:\(session.id)",
-            stated: Stated(instant, isRead: true),
-            livemode: livemode,
-            type: "checkout.session"
-        )
-        guard let items, case .facts(var facts, let key) = message else { return message }
-        for index in facts.indices {
-            guard case .payment(let payment) = facts[index].statement else { continue }
-            facts[index].statement = .payment(
-                StripePayment(
-                    session: payment.session,
-                    status: payment.status,
-                    isPaid: payment.isPaid,
-                    customer: payment.customer,
-                    reference: payment.reference,
-                    lines: lines(items),
-                    amount: payment.amount,
-                    currency: payment.currency,
-                    created: payment.created
-                )
-            )
-        }
-        return .facts(facts, about: key)
-    }
-
-    private static func lines(_ items: [Stripe.LineItem]) -> [StripePayment.Line]? {
+    static func lines(_ items: [Stripe.LineItem]) -> [StripePayment.Line]? {
         let lines = items.compactMap { item in
             item.price.map { StripePayment.Line(price: $0.id, quantity: item.quantity ?? 1) }
         }
         return lines.isEmpty ? nil : lines
     }
 
-    /// The facts of a subscription that we read.
-    public static func message(
-        reading subscription: Stripe.Subscription,
-        at instant: Instant,
-        livemode: Bool
-    ) -> StoreMessage {
-        message(
-            .subscription(subscription),
-            source: "read:\(subscription.id)",
-            stated: Stated(instant, isRead: true),
-            livemode: livemode,
-            type: "subscription"
-        )
-    }
-
-    private static func message(
+    static func message(
         _ subject: Stripe.Event.Subject,
         source: String,
         stated: Stated,
@@ -101,7 +66,7 @@ public enum StripeIntake {
         case .checkoutSession(let session):
             return message(session, facts)
         case .subscription(let subscription):
-            guard let statement = statement(subscription) else {
+            guard let statement = statement(subscription, items: subscription.items.data) else {
                 return .parked(reason: "subscription \(subscription.id) without its periods")
             }
             return facts(subscription.id, .subscription(statement))
@@ -110,7 +75,10 @@ public enum StripeIntake {
                 return .nothing(reason: type)
             }
             guard invoice.status == .paid else { return .nothing(reason: type) }
-            return facts(subscription, .invoice(statement(invoice)))
+            return facts(
+                subscription,
+                .invoice(statement(invoice, lines: invoice.lines.data))
+            )
         case .refund(let refund):
             guard let payment = refund.paymentIntent?.id else {
                 return .parked(reason: "refund \(refund.id) names no payment intent")
@@ -137,6 +105,17 @@ public enum StripeIntake {
         case .customer, .product, .price, .invoicePayment, .paymentIntent, .charge,
             .activeEntitlementSummary, .deleted, .other:
             return .nothing(reason: type)
+        }
+    }
+
+    /// Whether an object shows all of itself; of entitlements never, since Stripe's summary is
+    /// compared with what Stripe says now.
+    private static func isWhole(_ subject: Stripe.Event.Subject) -> Bool {
+        switch subject {
+        case .subscription(let subscription): !subscription.items.hasMore
+        case .invoice(let invoice): !invoice.lines.hasMore
+        case .activeEntitlementSummary: false
+        default: true
         }
     }
 
@@ -185,9 +164,12 @@ public enum StripeIntake {
         return lines.isEmpty ? nil : lines
     }
 
-    private static func statement(_ subscription: Stripe.Subscription) -> StripeSubscription? {
+    static func statement(
+        _ subscription: Stripe.Subscription,
+        items shown: [Stripe.SubscriptionItem]
+    ) -> StripeSubscription? {
         var items: [StripeSubscription.Item] = []
-        for item in subscription.items.data {
+        for item in shown {
             guard let period = subscription.currentPeriod(of: item) else { return nil }
             items.append(
                 StripeSubscription.Item(
@@ -209,8 +191,11 @@ public enum StripeIntake {
         )
     }
 
-    private static func statement(_ invoice: Stripe.Invoice) -> StripeInvoice {
-        let lines = invoice.lines.data.compactMap { line in
+    static func statement(
+        _ invoice: Stripe.Invoice,
+        lines shown: [Stripe.InvoiceLine]
+    ) -> StripeInvoice {
+        let lines = shown.compactMap { line in
             line.price.map { price in
                 StripeInvoice.Line(
                     id: line.id,

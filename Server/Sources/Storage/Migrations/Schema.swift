@@ -3,7 +3,9 @@
 /// Keys are 16 bytes unless they say otherwise, instants are milliseconds.
 public enum Schema {
     /// All steps so far, the oldest first.
-    public static let migrations = [firstTables]
+    public static let migrations = [
+        firstTables, cursorsAndParked, opinions, reportsAndMessages,
+    ]
 
     static let versionTable = """
         CREATE TABLE IF NOT EXISTS schema_version (

@@ -4,7 +4,7 @@ internal import TollgateCore
 /// The engine that derives rows from facts.
 ///
 /// A change that derives other bytes from the same journal must raise it.
-package let engineVersion: Int64 = 1
+package let engineVersion: Int64 = 2
 
 /// One transaction's work: items are joined and applied in order, in memory, and every row that
 /// changed is written once (RULES §12).
@@ -98,7 +98,7 @@ extension Batch {
                 for product in version.catalog.storeProducts {
                     try find(RowKey(waitingFor: product), into: &keys)
                 }
-            case .spend: break
+            case .spend, .erase: break
             }
         }
         try load(keys.sorted(), named: named)
@@ -172,7 +172,7 @@ extension Batch {
                 for fact in facts { keys.formUnion(fact.names.compactMap(\.aliasKey)) }
             case .register(let registration):
                 keys.formUnion(names(of: registration))
-            case .spend, .adopt: break
+            case .spend, .adopt, .erase: break
             }
         }
         for state in purchases.values { keys.formUnion(state.record.names.compactMap(\.aliasKey)) }
@@ -212,6 +212,10 @@ extension Batch {
                 }
             case .spend(let order):
                 if replayedDecision == nil { want(.customer(order.customer), order.environment) }
+            case .erase(let customer):
+                for environment in StoreEnvironment.allCases {
+                    want(.customer(customer), environment)
+                }
             case .adopt: break
             }
         }
@@ -270,8 +274,10 @@ extension Batch {
                 state.sequence = try row.int64(0)
                 state.balance = try row.int64(1)
                 let answer = try row.bytes(2)
-                if !answer.isEmpty {
-                    state.answer = try RecordDecoder.decode(CustomerAnswer.self, from: answer)
+                if answer == CustomerAnswer.erasedBytes {
+                    state.isErased = true
+                } else if !answer.isEmpty {
+                    state.answer = try CustomerAnswer(reading: answer)
                 }
             }
             customers[key] = state
@@ -293,6 +299,9 @@ extension Batch {
                 purchases[item.subject] = state
                 if state.record != before { try evaluate(item.subject, index) }
             }
+            if let about = item.wantedAbout {
+                wanted += item.wanted.map { ($0, about, item.stated) }
+            }
             journalled[index] = .facts(facts)
             outcomes[index] = .recorded
         case .register(let registration):
@@ -310,6 +319,14 @@ extension Batch {
                 try evaluateFound(under: RowKey(waitingFor: product), index)
             }
             journalled[index] = .adopted(version)
+            outcomes[index] = .recorded
+        case .erase(let customer):
+            for environment in StoreEnvironment.allCases {
+                let row = RowKey(Holder.customer(customer)).inEnvironment(environment)
+                customers[row]?.erase()
+                customers[row]?.touch(item.stated, versions: history.versions.count)
+            }
+            journalled[index] = .erased(customer)
             outcomes[index] = .recorded
         }
     }
@@ -438,7 +455,10 @@ extension Batch {
         in row: RowKey,
         _ index: Int
     ) {
-        guard var customer = customers[row], customer.answer.set(purchase, access) else { return }
+        guard var customer = customers[row], !customer.isErased,
+            customer.answer.set(purchase, access)
+        else { return }
+        customer.news = .entitlementsChanged
         customer.touch(items[index].stated, versions: history.versions.count)
         customers[row] = customer
     }
@@ -533,6 +553,7 @@ extension Batch {
         )
         guard var customer = customers[row] else { preconditionFailure("a row not loaded") }
         customer.balance += amount
+        if customer.news == nil { customer.news = .coinsChanged }
         customer.touch(items[index].stated, versions: history.versions.count)
         customers[row] = customer
     }
@@ -608,7 +629,8 @@ extension Batch {
             rows.append([
                 item.dedupeKey.value, item.subject.value, .integer(item.kind.rawValue),
                 .integer(item.stated.milliseconds), .blob(item.digest),
-                .blob(try RecordEncoder.encode(content)), SQLValue(item.body),
+                .blob(try RecordEncoder.encode(content)),
+                SQLValue(isOfErased(item) ? nil : item.body),
             ])
             indices.append(index)
         }
@@ -622,6 +644,11 @@ extension Batch {
         var journalIDs: [Int: Int64] = [:]
         for (index, row) in zip(indices, ids) { journalIDs[index] = try row.first?.int64(0) }
         return journalIDs
+    }
+
+    /// Whether somebody who was erased holds the purchase: its messages leave no body any more.
+    private func isOfErased(_ item: JournalItem) -> Bool {
+        purchases[item.subject]?.posting.rows.contains { customers[$0]?.isErased == true } ?? false
     }
 
     private func writePurchases() throws {
@@ -655,6 +682,7 @@ extension Batch {
 
     private func writeCustomers() throws {
         let changed = customers.filter(\.value.isChanged).sorted { $0.key < $1.key }
+        var messages: [[SQLValue]] = []
         try connection.executeMany(
             """
             INSERT INTO customer (key, environment, sequence, balance, next_change, answer)
@@ -662,15 +690,44 @@ extension Batch {
             ON CONFLICT (key) DO UPDATE
             SET sequence = $3, balance = $4, next_change = $5, answer = $6
             """,
-            try changed.map { key, state in
+            changed.map { key, state in
                 let catalog = history.catalog(ofVersions: state.versions)
-                let next = state.answer.timeline(in: catalog).nextChange(after: state.changed)
+                guard !state.isErased else {
+                    messages.append(try message(of: key, state, active: []))
+                    return [
+                        key.value, .integer(state.environment == .production ? 1 : 0),
+                        .integer(state.sequence), .integer(state.balance), .null,
+                        .blob(CustomerAnswer.erasedBytes),
+                    ]
+                }
+                let timeline = state.answer.timeline(in: catalog)
+                let next = timeline.nextChange(after: state.changed)
+                messages.append(
+                    try message(of: key, state, active: timeline.active(at: state.changed))
+                )
                 return [
                     key.value, .integer(state.environment == .production ? 1 : 0),
                     .integer(state.sequence), .integer(state.balance),
-                    SQLValue(next?.milliseconds), .blob(try RecordEncoder.encode(state.answer)),
+                    SQLValue(next?.milliseconds), .blob(state.answer.bytes),
                 ]
             }
+        )
+        try connection.executeMany(Self.messageSQL, messages)
+    }
+
+    private func message(
+        of key: RowKey,
+        _ state: CustomerState,
+        active: [ActiveEntitlement]
+    ) throws -> [SQLValue] {
+        try Self.message(
+            state.news ?? .entitlementsChanged,
+            of: key,
+            in: state.environment,
+            sequence: state.sequence,
+            at: state.changed,
+            active,
+            balance: state.balance
         )
     }
 
@@ -685,7 +742,7 @@ extension Batch {
                 try connection.execute(
                     """
                     INSERT INTO profile (customer, id, body) VALUES ($1, $2, $3)
-                    ON CONFLICT (customer) DO UPDATE SET body = $3
+                    ON CONFLICT (customer) DO UPDATE SET body = $3 WHERE length(profile.body) > 0
                     """,
                     [
                         RowKey(Holder.customer(registration.customer)).value,
@@ -704,6 +761,7 @@ extension Batch {
                         .blob(try RecordEncoder.encode(version)),
                     ]
                 )
+            case (.erased(let customer)?, _): try forget(customer)
             default: break
             }
         }
@@ -720,6 +778,35 @@ extension Batch {
                     .blob(Array(purchase.canonical.utf8)), .integer(created.milliseconds),
                 ]
             }
+        )
+    }
+}
+
+// MARK: - Forgetting
+
+extension Batch {
+    /// Removes what names a person or was said by one: the profile, the sessions, and the bodies of
+    /// everything that was stated of them and of their purchases.
+    ///
+    /// Facts and digests stay.
+    private func forget(_ customer: Customer.ID) throws {
+        let name = RowKey(Holder.customer(customer))
+        try connection.execute(
+            "UPDATE profile SET body = $1 WHERE customer = $2",
+            [.blob([]), name.value]
+        )
+        try connection.execute("DELETE FROM session WHERE customer = $1", [name.value])
+        var subjects = [name]
+        for environment in StoreEnvironment.allCases {
+            let rows = try connection.query(
+                Self.holdingSQL,
+                [name.inEnvironment(environment).value]
+            )
+            subjects += try rows.map { try RowKey(bytes: $0.bytes(0)) }
+        }
+        try connection.executeMany(
+            "UPDATE journal SET body = NULL WHERE subject = $1",
+            subjects.map { [$0.value] }
         )
     }
 }

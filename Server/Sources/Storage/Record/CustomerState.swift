@@ -1,8 +1,8 @@
 package import TollgateCore
 
 /// A customer's row in one environment: the answer to "what may they use", ready to be read.
-package struct CustomerAnswer: Codable, Hashable, Sendable {
-    package struct Holding: Codable, Hashable, Sendable {
+package struct CustomerAnswer: Hashable, Sendable {
+    package struct Holding: Hashable, Sendable {
         package var purchase: Purchase.Key
         package var access: PurchaseAccess
     }
@@ -15,6 +15,9 @@ package struct CustomerAnswer: Codable, Hashable, Sendable {
     init(holdings: [Holding]) {
         self.holdings = holdings
     }
+
+    /// In the place of the answer of a customer who was erased: CBOR's null.
+    static let erasedBytes: [UInt8] = [0xF6]
 
     package func timeline(in catalog: Catalog) -> Timeline {
         Timeline(holdings.map { ($0.purchase, $0.access) }, in: catalog)
@@ -46,11 +49,21 @@ struct CustomerState {
     var sequence: Int64 = 0
     var balance: Int64 = 0
     var answer = CustomerAnswer()
+    /// Nothing is answered any more; coins are still counted, or the books would not balance.
+    var isErased = false
+    /// What the feed will say of the change.
+    var news: FeedMessage.Kind?
     var isChanged = false
     /// The clock of the item that changed it last.
     var changed = Instant(milliseconds: 0)
     /// How many versions of the catalog there were then.
     var versions = 0
+
+    mutating func erase() {
+        isErased = true
+        news = .customerErased
+        answer = CustomerAnswer()
+    }
 }
 
 /// What a purchase's record has led to so far, kept beside it.

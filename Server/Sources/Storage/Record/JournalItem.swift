@@ -23,6 +23,8 @@ public struct JournalItem: Sendable {
         case register(Registration)
         case spend(SpendOrder)
         case adopt(CatalogHistory.Version)
+        /// Forgets who a customer is; what was paid and spent stays in the books (RULES §11).
+        case erase(Customer.ID)
     }
 
     /// Unique by the store's own id; a second item with the same key changes nothing.
@@ -37,6 +39,11 @@ public struct JournalItem: Sendable {
     public var body: [UInt8]?
     /// Parts of the body that others share, by id.
     public var segments: [(id: [UInt8], bytes: [UInt8])]
+    /// What has to be asked of the store because this item alone does not say it; queued in the same
+    /// transaction.
+    public var wanted: [Wanted] = []
+    /// What `wanted` is about, where there are no facts to say so.
+    public var wantedAbout: Purchase.Key?
     var digest: [UInt8]
 
     /// - Parameter received: the exact bytes, of which the digest is kept.
@@ -129,4 +136,5 @@ enum JournalContent: Codable {
     case registered(Customer.ID, aliases: [RowKey])
     case spent(SpendDecision)
     case adopted(CatalogHistory.Version)
+    case erased(Customer.ID)
 }

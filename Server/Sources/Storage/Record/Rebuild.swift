@@ -102,6 +102,8 @@ public struct Rebuild: Sendable {
             )
             batch = Batch(connection, history: history, items: [try item(.register(registration))])
             batch.replayedAliases = aliases
+        case .erased(let customer):
+            batch = Batch(connection, history: history, items: [try item(.erase(customer))])
         case .spent(let decision):
             let order = SpendOrder(
                 customer: Customer.ID(""),

@@ -7,6 +7,8 @@ public struct CustomerReading: Sendable {
     /// Coins; may be negative after a refund of coins already spent.
     public var balance: Int64
     public var timeline: Timeline
+    /// Whether the customer was erased.
+    public var isErased = false
 }
 
 /// A customer as the app's backend made them known.
@@ -29,6 +31,14 @@ extension RecordStore {
         guard let row = rows.first, case let bytes = try row.bytes(2), !bytes.isEmpty else {
             let empty = Timeline([], in: Catalog())
             return CustomerReading(sequence: 0, balance: 0, timeline: empty)
+        }
+        guard bytes != CustomerAnswer.erasedBytes else {
+            return CustomerReading(
+                sequence: try row.int64(0),
+                balance: try row.int64(1),
+                timeline: Timeline([], in: Catalog()),
+                isErased: true
+            )
         }
         return CustomerReading(
             sequence: try row.int64(0),

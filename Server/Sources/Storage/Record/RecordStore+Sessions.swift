@@ -37,10 +37,36 @@ extension RecordStore {
         return try rows.first?.bytes(0)
     }
 
-    /// Ends all sessions of `customer`.
-    public func revokeSessions(of customer: Customer.ID) async throws {
+    /// What was kept under this secret, which is dropped: it works once.
+    public func takeSession(_ secret: String) async throws -> [UInt8]? {
         try await driver.write { connection in
-            _ = try connection.execute(
+            try connection.query(
+                "DELETE FROM session WHERE token_hash = $1 RETURNING body",
+                [RowKey("session", secret).value]
+            ).first?.bytes(0)
+        }
+    }
+
+    /// Ends one session.
+    ///
+    /// - Returns: how many there were: 0 or 1.
+    @discardableResult
+    public func revokeSession(_ secret: String) async throws -> Int {
+        try await driver.write { connection in
+            try connection.execute(
+                "DELETE FROM session WHERE token_hash = $1",
+                [RowKey("session", secret).value]
+            )
+        }
+    }
+
+    /// Ends all sessions of `customer`.
+    ///
+    /// - Returns: how many there were.
+    @discardableResult
+    public func revokeSessions(of customer: Customer.ID) async throws -> Int {
+        try await driver.write { connection in
+            try connection.execute(
                 "DELETE FROM session WHERE customer = $1",
                 [RowKey(Holder.customer(customer)).value]
             )

@@ -4,6 +4,8 @@ extension Stripe {
         let client: Client
         let path: [String]
         let parameters: Parameters
+        /// The element after which it begins.
+        let first: String?
         let pageSize: Int64
 
         public func makeAsyncIterator() -> Iterator {
@@ -18,6 +20,7 @@ extension Stripe {
 
             init(list: AutoPaging) {
                 self.list = list
+                last = list.first
             }
 
             public mutating func next() async throws(RequestError) -> Element? {

@@ -30,6 +30,25 @@ extension Stripe.Client {
         try await get(["customers", id])
     }
 
+    /// All customers, the newest first.
+    public func customers(after last: String? = nil) -> Stripe.AutoPaging<Stripe.Customer> {
+        all(["customers"], after: last)
+    }
+
+    /// All that Stripe thinks a customer may use.
+    public func activeEntitlements(
+        of customer: String
+    ) -> Stripe.AutoPaging<Stripe.ActiveEntitlement> {
+        all(["entitlements", "active_entitlements"], ["customer": .string(customer)])
+    }
+
+    /// Reads a test clock.
+    public func testClock(
+        _ id: String
+    ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.TestClock> {
+        try await get(["test_helpers", "test_clocks", id])
+    }
+
     // MARK: - Checkout
 
     /// Creates a Checkout session.
@@ -56,6 +75,16 @@ extension Stripe.Client {
         all(["checkout", "sessions", id, "line_items"])
     }
 
+    /// All Checkout sessions, the newest first.
+    public func checkoutSessions(
+        status: Stripe.CheckoutSession.Status? = nil,
+        after last: String? = nil
+    ) -> Stripe.AutoPaging<Stripe.CheckoutSession> {
+        var parameters: Stripe.Parameters = [:]
+        parameters.add("status", status?.rawValue)
+        return all(["checkout", "sessions"], parameters, after: last)
+    }
+
     // MARK: - Subscriptions and invoices
 
     /// Reads a subscription.
@@ -63,6 +92,48 @@ extension Stripe.Client {
         _ id: String
     ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.Subscription> {
         try await get(["subscriptions", id])
+    }
+
+    /// All items of a subscription.
+    public func items(ofSubscription id: String) -> Stripe.AutoPaging<Stripe.SubscriptionItem> {
+        all(["subscription_items"], ["subscription": .string(id)])
+    }
+
+    /// All subscriptions, ended ones too.
+    ///
+    /// - Parameters:
+    ///   - customer: Only this customer's.
+    ///   - last: Only those after this one, for work that goes on after a break.
+    public func subscriptions(
+        customer: String? = nil,
+        after last: String? = nil
+    ) -> Stripe.AutoPaging<Stripe.Subscription> {
+        var parameters: Stripe.Parameters = ["status": .string("all")]
+        parameters.add("customer", customer)
+        return all(["subscriptions"], parameters, after: last)
+    }
+
+    /// Changes a subscription.
+    public func updateSubscription(
+        _ id: String,
+        _ parameters: Stripe.Parameters,
+        idempotencyKey: String
+    ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.Subscription> {
+        try await post(["subscriptions", id], parameters, idempotencyKey: idempotencyKey)
+    }
+
+    /// All invoices, the newest first.
+    public func invoices(
+        customer: String? = nil,
+        subscription: String? = nil,
+        status: Stripe.Invoice.Status? = nil,
+        after last: String? = nil
+    ) -> Stripe.AutoPaging<Stripe.Invoice> {
+        var parameters: Stripe.Parameters = [:]
+        parameters.add("customer", customer)
+        parameters.add("subscription", subscription)
+        parameters.add("status", status?.rawValue)
+        return all(["invoices"], parameters, after: last)
     }
 
     /// Reads an invoice with the first page of its payments.
@@ -123,6 +194,16 @@ extension Stripe.Client {
         all(["refunds"], ["payment_intent": .string(id)])
     }
 
+    /// All refunds, the newest first.
+    public func refunds(after last: String? = nil) -> Stripe.AutoPaging<Stripe.Refund> {
+        all(["refunds"], after: last)
+    }
+
+    /// All disputes, the newest first.
+    public func disputes(after last: String? = nil) -> Stripe.AutoPaging<Stripe.Dispute> {
+        all(["disputes"], after: last)
+    }
+
     /// All disputes of a payment intent.
     public func disputes(ofPaymentIntent id: String) -> Stripe.AutoPaging<Stripe.Dispute> {
         all(["disputes"], ["payment_intent": .string(id)])
@@ -131,13 +212,17 @@ extension Stripe.Client {
     // MARK: - The customer portal
 
     /// Creates a visit to the customer portal.
+    ///
+    /// - Parameter flow: `flow_data`, to begin with one task: `["type": "payment_method_update"]`.
     public func createPortalSession(
         customer: String,
         returnURL: String?,
+        flow: Stripe.Parameters = [:],
         idempotencyKey: String
     ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.PortalSession> {
         var parameters: Stripe.Parameters = ["customer": .string(customer)]
         parameters.add("return_url", returnURL)
+        parameters.add("flow_data", flow)
         return try await post(
             ["billing_portal", "sessions"],
             parameters,
@@ -154,22 +239,32 @@ extension Stripe.Client {
     ///   - since: Only those created at this UNIX second or later.
     public func events(
         types: [Stripe.Event.Kind] = [],
-        since: Int64? = nil
+        since: Int64? = nil,
+        after last: String? = nil
     ) -> Stripe.AutoPaging<Stripe.Event> {
         var parameters: Stripe.Parameters = [:]
         if !types.isEmpty {
             parameters.add("types", .list(types.map { .string($0.rawValue) }))
         }
         if let since { parameters.add("created", .hash(["gte": .integer(since)])) }
-        return all(["events"], parameters)
+        return all(["events"], parameters, after: last)
     }
 
     /// All elements of a list, fetched in pages of 100.
+    ///
+    /// - Parameter last: Begins after this element.
     public func all<Element: Stripe.IdentifiedObject>(
         _ path: [String],
         _ parameters: Stripe.Parameters = [:],
+        after last: String? = nil,
         pageSize: Int64 = 100
     ) -> Stripe.AutoPaging<Element> {
-        Stripe.AutoPaging(client: self, path: path, parameters: parameters, pageSize: pageSize)
+        Stripe.AutoPaging(
+            client: self,
+            path: path,
+            parameters: parameters,
+            first: last,
+            pageSize: pageSize
+        )
     }
 }

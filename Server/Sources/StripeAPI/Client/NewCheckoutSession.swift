@@ -28,6 +28,8 @@ extension Stripe {
         public var metadata: [String: String]
         /// When it ends unpaid, in UNIX seconds: between 30 minutes and 24 hours ahead.
         public var expiresAt: Int64?
+        /// Whether a payment without a customer makes one; a subscription always does.
+        public var createsCustomer = false
         /// `mobile_app` if the page is opened from an app.
         public var originContext: String?
 
@@ -65,6 +67,7 @@ extension Stripe {
             ]
             parameters.add("cancel_url", cancelURL)
             parameters.add("customer", customer)
+            if createsCustomer { parameters.add("customer_creation", "always") }
             parameters.add("client_reference_id", clientReferenceID)
             parameters.add("expires_at", expiresAt)
             parameters.add("origin_context", originContext)

@@ -35,6 +35,10 @@ extension Stripe {
         public let metadata: [String: String]
         /// The subscription that it is for; nil for others.
         public let subscription: IDOrObject<Subscription>?
+        /// What people call it: `ABCD-0001`.
+        public let number: String?
+        /// Where it can be seen, and paid if it is open.
+        public let hostedInvoiceURL: String?
         /// When it was paid.
         public let paidAt: Int64?
         /// When it was finalized.
@@ -64,6 +68,8 @@ extension Stripe {
             let ours: IDOrObject<Subscription>? = try details?.optionalReference("subscription")
             let old: IDOrObject<Subscription>? = try fields.optionalReference("subscription")
             subscription = ours ?? old
+            number = try fields.optionalString("number")
+            hostedInvoiceURL = try fields.optionalString("hosted_invoice_url")
             let transitions = try fields.optionalFields("status_transitions")
             paidAt = try transitions?.optionalInteger("paid_at")
             finalizedAt = try transitions?.optionalInteger("finalized_at")

@@ -139,7 +139,7 @@ extension World {
         }
         guard let subscription = subscription(of: before), !isOver(subscription) else { return }
         let subscriptionID = subscription["id"].text
-        if subscription["status"].string == "active" {
+        if subscription["status"].string == "active", before["_holds_status"].bool != true {
             change(.subscription, subscriptionID, event: "customer.subscription.updated") {
                 $0["status"] = "past_due"
             }
@@ -170,6 +170,7 @@ extension World {
             subscription["latest_invoice"].reference == invoice["id"].string
         else { return }
         let id = subscription["id"].text
+        if invoice["status"].string == "paid" { applyPendingUpdate(paidBy: invoice) }
         switch (subscription["status"].text, invoice["status"].text) {
         case ("incomplete", "paid"), ("past_due", _), ("unpaid", _):
             let instant = now(for: subscription["customer"].string)

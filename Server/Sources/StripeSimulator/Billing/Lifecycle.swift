@@ -43,6 +43,10 @@ extension World {
 
     /// A period is over: the subscription ends, or the next period begins and is billed.
     mutating func rollPeriod(of id: String) {
+        // Where a phase of a schedule ends with the period, what follows is billed by the next one.
+        if let schedule = get(.subscription, id)?["schedule"].string {
+            advanceScheduleIfDue(schedule)
+        }
         guard let before = get(.subscription, id),
             ["active", "trialing", "past_due", "unpaid"].contains(before["status"].text),
             let end = nextEnd(of: before)

@@ -1,14 +1,21 @@
 extension World {
     /// Puts an item on another price or quantity and settles the difference.
-    /// - Parameter behavior: `create_prorations`, `always_invoice` or `none`.
+    /// - Parameters:
+    ///   - behavior: `create_prorations`, `always_invoice` or `none`.
+    ///   - holds: whether a payment that fails leaves the subscription's status alone.
+    ///   - settles: whether the difference is settled here at all.
+    /// - Returns: how the payment went, if there was one.
+    @discardableResult
     mutating func changeItem(
         _ itemID: String,
         of id: String,
         price: JSON?,
         quantity: Int?,
         behavior: String,
-        prorationDate: Int? = nil
-    ) throws {
+        prorationDate: Int? = nil,
+        holds: Bool = false,
+        settles: Bool = true
+    ) throws -> PaymentAttempt? {
         guard let before = get(.subscription, id),
             let old = before["items"].elements.first(where: { $0["id"].string == itemID })
         else { throw APIError.noSuch("subscription_item", itemID, param: "items[0][id]") }
@@ -42,7 +49,7 @@ extension World {
             before["items"].elements.map { $0["id"].string == itemID ? changed : $0 }
         )
         put(.subscription, after)
-        guard behavior != "none" || changesInterval, !isTrialing else { return }
+        guard settles, behavior != "none" || changesInterval, !isTrialing else { return nil }
         let lines = prorationLines(
             from: old,
             to: changed,
@@ -51,11 +58,12 @@ extension World {
             startsAnew: changesInterval,
             credits: behavior != "none"
         )
-        try settle(
+        return try settle(
             lines,
             of: id,
             customer: customer,
-            now: behavior == "always_invoice" || changesInterval
+            now: behavior == "always_invoice" || changesInterval,
+            holds: holds
         )
     }
 
@@ -142,15 +150,20 @@ extension World {
     }
 
     /// Leaves lines for the next invoice, or bills them at once.
+    ///
+    /// - Parameter holds: whether a payment that fails leaves the subscription's status alone.
+    /// - Returns: how the payment went, if there was one.
+    @discardableResult
     mutating func settle(
         _ lines: [InvoiceLine],
         of id: String,
         customer: String,
-        now isImmediate: Bool
-    ) throws {
-        guard !lines.isEmpty else { return }
+        now isImmediate: Bool,
+        holds: Bool = false
+    ) throws -> PaymentAttempt? {
+        guard !lines.isEmpty else { return nil }
         for line in lines { addPendingItem(line, customer: customer) }
-        guard isImmediate else { return }
+        guard isImmediate else { return nil }
         let instant = now(for: customer)
         let subscription = get(.subscription, id) ?? .null
         let pending = takePendingItems(of: customer, subscription: id)
@@ -169,8 +182,9 @@ extension World {
         let invoiceID = invoice["id"].text
         assignPendingItems(pending, to: invoiceID)
         change(.subscription, id) { $0["latest_invoice"] = .string(invoiceID) }
+        if holds { change(.invoice, invoiceID) { $0["_holds_status"] = true } }
         finalize(invoiceID)
-        _ = collect(invoiceID, offSession: true)
+        return collect(invoiceID, offSession: true)
     }
 
     /// Plans the end of a subscription for the end of its period, or takes that back.

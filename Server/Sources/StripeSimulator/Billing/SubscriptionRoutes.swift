@@ -176,8 +176,30 @@ extension World {
         let behavior =
             try call.parameters.choice("proration_behavior", of: behaviors) ?? "create_prorations"
         let date = try call.parameters.int("proration_date")
-        call.parameters.ignore("payment_behavior", "off_session")
-        try updateItems(&call, of: id, behavior: behavior, date: date)
+        call.parameters.ignore("off_session")
+        let payment = try paymentBehavior(&call.parameters)
+        let restarts = try updateAnchor(&call.parameters)
+        var outcomes = try updateItems(
+            &call,
+            of: id,
+            behavior: behavior,
+            date: date,
+            holds: payment == .pendingIfIncomplete,
+            settles: !restarts
+        )
+        if restarts {
+            let outcome = try restartCycle(
+                of: id,
+                before: before,
+                behavior: behavior,
+                holds: payment == .pendingIfIncomplete
+            )
+            if let outcome { outcomes.append(outcome) }
+        }
+        if payment == .errorIfIncomplete { for outcome in outcomes { try refuse(outcome) } }
+        if payment == .pendingIfIncomplete, outcomes.contains(where: { $0 != .succeeded }) {
+            holdUpdate(of: id, before: before)
+        }
         var after = try find(.subscription, id)
         try call.parameters.metadata(into: &after)
         try call.parameters.patch(&after, "description")
@@ -214,7 +236,6 @@ extension World {
             after["pause_collection"] = try pauseCollection(&call.parameters)
         }
         let endsTrial = try updateTrial(&call.parameters, &after, now: now(for: customer))
-        try updateAnchor(&call.parameters)
         call.parameters.ignore(
             "automatic_tax",
             "collection_method",
@@ -233,12 +254,24 @@ extension World {
         return done
     }
 
+    private func paymentBehavior(_ parameters: inout Parameters) throws -> PaymentBehavior {
+        let behaviors = [
+            "allow_incomplete", "default_incomplete", "error_if_incomplete",
+            "pending_if_incomplete",
+        ]
+        return try parameters.choice("payment_behavior", of: behaviors)
+            .flatMap(PaymentBehavior.init) ?? .allowIncomplete
+    }
+
+    /// - Returns: how the payments went that followed at once.
     private mutating func updateItems(
         _ call: inout Call,
         of id: String,
         behavior: String,
-        date: Int?
-    ) throws {
+        date: Int?,
+        holds: Bool,
+        settles: Bool
+    ) throws -> [PaymentAttempt] {
         typealias Change = (
             id: String?, price: JSON?, quantity: Int?, isDeleted: Bool, metadata: JSON
         )
@@ -254,18 +287,22 @@ extension World {
                 try part.bool("deleted") ?? false, noted["metadata"]
             )
         }
+        var outcomes: [PaymentAttempt] = []
         for change in changes ?? [] {
             if let item = change.id, change.isDeleted {
                 try removeItem(item, of: id, behavior: behavior)
             } else if let item = change.id {
-                try changeItem(
+                let outcome = try changeItem(
                     item,
                     of: id,
                     price: change.price,
                     quantity: change.quantity,
                     behavior: behavior,
-                    prorationDate: date
+                    prorationDate: date,
+                    holds: holds,
+                    settles: settles
                 )
+                if let outcome { outcomes.append(outcome) }
             } else if let price = change.price {
                 try addItem(
                     SubscriptionOrder.Item(
@@ -278,6 +315,7 @@ extension World {
                 )
             }
         }
+        return outcomes
     }
 
     private func setCancelAt(_ subscription: inout JSON, _ sent: String) throws {
@@ -345,12 +383,15 @@ extension World {
     }
 
     /// Both forms of `billing_cycle_anchor` are accepted: text, and `{type}` since endive.
-    private func updateAnchor(_ parameters: inout Parameters) throws {
-        guard let anchor = parameters.verbatim("billing_cycle_anchor") else { return }
+    ///
+    /// - Returns: whether the periods begin anew.
+    private func updateAnchor(_ parameters: inout Parameters) throws -> Bool {
+        guard let anchor = parameters.verbatim("billing_cycle_anchor") else { return false }
         let type = anchor.string ?? anchor["type"].string
         guard type == "unchanged" || type == "now" else {
             throw APIError.invalid("Invalid billing_cycle_anchor", param: "billing_cycle_anchor")
         }
+        return type == "now"
     }
 
     private mutating func cancelSubscription(_ call: inout Call) throws -> JSON {
@@ -391,7 +432,7 @@ extension World {
         guard before["status"].string == "paused" else {
             throw APIError.invalid("Only paused subscriptions can be resumed.")
         }
-        try updateAnchor(&call.parameters)
+        _ = try updateAnchor(&call.parameters)
         call.parameters.ignore("proration_behavior", "proration_date")
         let instant = now(for: before["customer"].string)
         var after = before

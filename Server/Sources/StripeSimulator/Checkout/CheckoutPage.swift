@@ -15,6 +15,9 @@ extension StripeSimulator {
         guard method == "POST" else {
             return Pages.checkout(session, world, CheckoutEntry(session, world))
         }
+        if case .text(let code)? = form["promotion_code"] {
+            return applyPromotion(code, to: session)
+        }
         if case .text(let email)? = form["wallet"] {
             var details = CardDetails(card: .success)
             details.email = email.isEmpty ? "wallet@example.com" : email
@@ -31,6 +34,26 @@ extension StripeSimulator {
         case .success(let details):
             return await pay(session, entry, details)
         }
+    }
+
+    /// A code that the payer typed; an empty one takes the discount off again.
+    private func applyPromotion(_ typed: String, to session: JSON) -> Response {
+        let id = session["id"].text
+        let code = typed.filter { !$0.isWhitespace }.lowercased()
+        var refusal: String?
+        do {
+            try world.redeemOnPage(code, session: id)
+            changed()
+        } catch {
+            refusal = (error as? APIError)?.message ?? "This code cannot be used."
+        }
+        let current = world.get(.checkoutSession, id) ?? session
+        return Pages.checkout(
+            current,
+            world,
+            CheckoutEntry(current, world),
+            promotion: (typed: typed, error: refusal)
+        )
     }
 
     private func closed(_ session: JSON) -> Response {
@@ -130,14 +153,15 @@ struct CheckoutEntry: Sendable {
     /// In payment mode the latest saved card with a valid address fills its fields.
     private mutating func prefill(_ session: JSON, customer: JSON, _ world: World) {
         guard session["mode"].string == "payment", let id = customer["id"].string else { return }
-        let saved = world.all(.paymentMethod).last { method in
-            let address = method["billing_details"]["address"]
-            return method["customer"].string == id && address["country"].string != nil
-                && address["postal_code"].string != nil
-                && method["billing_details"]["email"].string != nil
-        }
-        guard let saved else { return }
+        // The latest one decides: without a valid address nothing is filled in, whatever the
+        // earlier ones have.
+        guard let saved = world.all(.paymentMethod).last(where: { $0["customer"].string == id })
+        else { return }
         let billing = saved["billing_details"]
+        guard let home = billing["address"]["country"].string, home.count == 2,
+            billing["address"]["postal_code"].string?.isEmpty == false,
+            billing["email"].string?.isEmpty == false
+        else { return }
         email = billing["email"].string ?? email
         name = billing["name"].string ?? name
         country = billing["address"]["country"].string ?? country

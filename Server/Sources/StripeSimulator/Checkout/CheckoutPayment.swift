@@ -216,7 +216,11 @@ extension World {
 
     /// The session's intent, made at the first try and used again after a decline.
     private mutating func intent(of session: JSON, amount: Int, data: JSON) -> String {
-        if let id = session["_payment_intent"].string, get(.paymentIntent, id) != nil { return id }
+        if let id = session["_payment_intent"].string, get(.paymentIntent, id) != nil {
+            // A promotion code may have changed it since.
+            change(.paymentIntent, id) { $0["amount"] = .int(amount) }
+            return id
+        }
         var intent = addIntent(
             amount: amount,
             currency: session["currency"].text,

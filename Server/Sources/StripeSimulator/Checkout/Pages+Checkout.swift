@@ -5,7 +5,8 @@ extension Pages {
         _ session: JSON,
         _ world: World,
         _ entry: CheckoutEntry,
-        decline: Decline? = nil
+        decline: Decline? = nil,
+        promotion: (typed: String, error: String?)? = nil
     ) -> Response {
         let currency = session["currency"].string ?? "usd"
         let lines = session["_line_items"].elements
@@ -34,6 +35,20 @@ extension Pages {
             "postalCode": entry.postalCode, "countries": countries(selected: entry.country),
             "offersSaving": mode == "payment", "saves": entry.savesCard,
         ]
+        if session["allow_promotion_codes"].bool == true {
+            values["offersPromotion"] = true
+            let applied = session["_promotion_code"].string
+                .flatMap { world.get(.promotionCode, $0)?["code"].string }
+            if let applied {
+                values["promotionApplied"] = applied
+                let off = session["total_details"]["amount_discount"].count
+                values["discount"] = "−" + Money.words(off, currency)
+            }
+            if let error = promotion?.error {
+                values["promotionError"] = error
+                values["promotionTyped"] = promotion?.typed ?? ""
+            }
+        }
         if let url = session["cancel_url"].string { values["cancelURL"] = url }
         if let recurring { values["per"] = period(recurring) }
         if isTrial, let end = session["_subscription_data"]["trial_end"].int {
@@ -54,7 +69,18 @@ extension Pages {
         return render("checkout", values, status: decline == nil ? 200 : 402)
     }
 
-    static func challenge(_ session: JSON, _ entry: CheckoutEntry) -> Response {
+    /// The bank's question.
+    ///
+    /// - Parameters:
+    ///   - session: what is being paid.
+    ///   - amount: of it; the session's total by default.
+    ///   - action: where the answer goes; the session's page by default.
+    static func challenge(
+        _ session: JSON,
+        _ entry: CheckoutEntry,
+        amount: Int? = nil,
+        action: String? = nil
+    ) -> Response {
         let fields = [
             ("email", entry.email), ("card", entry.card), ("expiry", entry.expiry),
             ("name", entry.name), ("country", entry.country), ("postal_code", entry.postalCode),
@@ -63,9 +89,9 @@ extension Pages {
         return render(
             "challenge",
             [
-                "title": "3-D Secure", "id": session["id"].text,
+                "title": "3-D Secure", "action": action ?? "/c/pay/\(session["id"].text)",
                 "amount": Money.words(
-                    session["amount_total"].count,
+                    amount ?? session["amount_total"].count,
                     session["currency"].string ?? "usd"
                 ),
                 "last4": String(entry.card.filter(\.isNumber).suffix(4)),

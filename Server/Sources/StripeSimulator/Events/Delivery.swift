@@ -60,7 +60,12 @@ extension World {
     }
 
     /// What is sent, and the secrets it is signed with; `nil` if the endpoint is gone.
-    func message(for delivery: Delivery) -> (url: String, body: String, secrets: [String])? {
+    ///
+    /// - Parameter wall: real time in UNIX seconds.
+    func message(
+        for delivery: Delivery,
+        wall: Int
+    ) -> (url: String, body: String, secrets: [String])? {
         guard let endpoint = get(.webhookEndpoint, delivery.endpoint),
             endpoint["status"].string == "enabled", var event = get(.event, delivery.event)
         else { return nil }
@@ -69,7 +74,7 @@ extension World {
             all(.webhookEndpoint).filter { Self.wants($0, event["type"].text) }.count
         )
         if let version = endpoint["api_version"].string { event["api_version"] = .string(version) }
-        return (endpoint["url"].text, event.rendered, endpoint["_secrets"].elements.map(\.text))
+        return (endpoint["url"].text, event.rendered, Self.secrets(of: endpoint, wall: wall))
     }
 
     /// Sends an event again, as the Dashboard's button does; the id stays.

@@ -15,7 +15,7 @@ extension StripeSimulator {
         // An endpoint that did not answer in time is not kept waiting for again in this round.
         var silent: Set<String> = []
         while let delivery = world.takeDelivery() {
-            guard let message = world.message(for: delivery) else { continue }
+            guard let message = world.message(for: delivery, wall: configuration.wall()) else { continue }
             if world.faults.isFailing || silent.contains(delivery.endpoint) {
                 world.conclude(delivery, delivered: false)
                 continue
@@ -25,7 +25,13 @@ extension StripeSimulator {
                 secrets: message.secrets,
                 timestamp: configuration.wall()
             )
-            let outcome = await courier.post(message.body, to: message.url, signature: signature)
+            let outcome: Courier.Outcome
+            if let deliver = configuration.deliver {
+                let isTaken = await deliver(message.body, message.url, signature)
+                outcome = isTaken ? .delivered : .refused
+            } else {
+                outcome = await courier.post(message.body, to: message.url, signature: signature)
+            }
             if outcome == .silent { silent.insert(delivery.endpoint) }
             var isDelivered = outcome == .delivered
             if isDelivered, world.faults.lostAnswers > 0 {

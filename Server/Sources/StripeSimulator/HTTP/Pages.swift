@@ -96,7 +96,14 @@ enum Pages {
         )
     }
 
-    static func invoice(_ invoice: JSON) -> Response {
+    /// The page of an invoice.
+    ///
+    /// - Parameter entry: what stands in its fields, if it can be paid.
+    static func invoice(
+        _ invoice: JSON,
+        _ entry: CheckoutEntry? = nil,
+        decline: Decline? = nil
+    ) -> Response {
         let currency = invoice["currency"].text
         let lines: [[String: Any]] = invoice["lines"].elements.map { line in
             [
@@ -104,15 +111,25 @@ enum Pages {
                 "amount": Money.words(line["amount"].count, currency),
             ]
         }
-        return render(
-            "invoice",
-            [
-                "title": "Invoice", "number": invoice["number"].string ?? "draft",
+        var values: [String: Any] = [
+                "title": "Invoice", "id": invoice["id"].text, "number": invoice["number"].string ?? "draft",
                 "amount": Money.words(invoice["amount_due"].count, currency),
                 "total": Money.words(invoice["total"].count, currency),
                 "status": invoice["status"].text, "lines": lines,
                 "email": invoice["customer_email"].string ?? "",
-            ]
-        )
+        ]
+        if let entry {
+            values["pay"] = cardFields(entry)
+            values["button"] = "Pay \(Money.words(invoice["amount_due"].count, currency))"
+        }
+        if let decline { values["error"] = decline.message }
+        return render("invoice", values, status: decline == nil ? 200 : 402)
+    }
+
+    private static func cardFields(_ entry: CheckoutEntry) -> [String: Any] {
+        [
+            "email": entry.email, "card": entry.card, "expiry": entry.expiry, "name": entry.name,
+            "postalCode": entry.postalCode,
+        ]
     }
 }

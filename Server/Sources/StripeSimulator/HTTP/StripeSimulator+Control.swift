@@ -74,6 +74,12 @@ extension StripeSimulator {
             return ["event": sent["event"]]
         case ("POST", "policy", 1): return try await policy(sent)
         case ("POST", "endpoints", 1): return try await addListener(sent)
+        case ("POST", "endpoints", 3) where steps[2] == "roll":
+            let secret = try await rollSecret(
+                ofEndpoint: steps[1],
+                overlap: sent["overlap"].int ?? 86_400
+            )
+            return ["id": .string(steps[1]), "secret": .string(secret)]
         case ("GET", "events", 1): return eventLog(limit: 100)
         case ("POST", "events", 3) where steps[2] == "resend":
             try await resend(event: steps[1])

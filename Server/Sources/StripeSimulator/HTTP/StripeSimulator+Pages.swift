@@ -16,7 +16,7 @@ extension StripeSimulator {
         case (_, "p", 3) where steps[1] == "session":
             return await portalPage(method, token: steps[2], form, query: query)
         case ("GET", "b", 2): return visit(paymentLink: steps[1], Form.decode(query) ?? [:])
-        case ("GET", "i", 2...3): return invoicePage(steps[1])
+        case (_, "i", 2...3): return await invoicePage(method, steps[1], form)
         case ("GET", "receipts", 2): return receiptPage(steps[1])
         default:
             return Pages.message(
@@ -37,17 +37,6 @@ extension StripeSimulator {
         }
         changed()
         return Pages.redirect(to: "/c/pay/\(session["id"].text)")
-    }
-
-    private func invoicePage(_ id: String) -> Response {
-        guard let invoice = world.get(.invoice, id) else {
-            return Pages.message(
-                title: "Invoice not found",
-                text: "There is no such invoice.",
-                status: 404
-            )
-        }
-        return Pages.invoice(invoice)
     }
 
     private func receiptPage(_ id: String) -> Response {

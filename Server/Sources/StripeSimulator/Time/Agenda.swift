@@ -12,6 +12,8 @@ struct Agenda: Codable, Sendable {
         case openDispute(charge: String)
         case announceRenewal(subscription: String)
         case settlePayment(String)
+        case expireUpdate(subscription: String)
+        case advanceSchedule(String)
     }
 
     struct Entry: Hashable, Codable, Sendable {

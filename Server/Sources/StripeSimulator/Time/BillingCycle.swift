@@ -1,3 +1,5 @@
+import SandboxClock
+
 /// The boundaries of billing periods, counted from the anchor and not from the period before, so
 /// that Jan 31 → Feb 28 → Mar 31. https://docs.stripe.com/billing/subscriptions/billing-cycle
 struct BillingCycle: Hashable, Sendable {
@@ -17,9 +19,14 @@ struct BillingCycle: Hashable, Sendable {
         switch interval {
         case "day": anchor + n * intervalCount * 86_400
         case "week": anchor + n * intervalCount * 7 * 86_400
-        case "year": CalendarDate(anchor).adding(months: n * intervalCount * 12).instant
-        default: CalendarDate(anchor).adding(months: n * intervalCount).instant
+        case "year": Self.adding(months: n * intervalCount * 12, to: anchor)
+        default: Self.adding(months: n * intervalCount, to: anchor)
         }
+    }
+
+    private static func adding(months: Int, to instant: Int) -> Int {
+        let offset = Int(SandboxCalendar.offset / 1_000)
+        return CalendarDate(instant - offset).adding(months: months).instant + offset
     }
 
     /// The first boundary after `instant`.

@@ -9,6 +9,7 @@ enum Kind: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     case checkoutSession = "checkout.session"
     case subscription
     case subscriptionItem = "subscription_item"
+    case subscriptionSchedule = "subscription_schedule"
     case invoice
     case invoiceItem = "invoiceitem"
     case invoicePayment = "invoice_payment"
@@ -44,6 +45,7 @@ enum Kind: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         case .checkoutSession: "cs_test_"
         case .subscription: "sub_"
         case .subscriptionItem: "si_"
+        case .subscriptionSchedule: "sub_sched_"
         case .invoice: "in_"
         case .invoiceItem: "ii_"
         case .invoicePayment: "inpay_"

@@ -192,6 +192,8 @@ extension World {
         case .openDispute(let id): openDispute(on: id)
         case .announceRenewal(let id): announceRenewal(of: id)
         case .settlePayment(let id): settlePayment(id)
+        case .expireUpdate(let id): expirePendingUpdate(of: id)
+        case .advanceSchedule(let id): advanceScheduleIfDue(id)
         }
     }
 }

@@ -92,10 +92,17 @@ struct DemoWorld: Sendable {
             database: database,
             catalog: catalog,
             appStore: verifier,
+            appStoreClients: try await AppStoreClients(
+                appStore,
+                bundleID: Self.bundleID,
+                at: addresses.appStore,
+                over: client
+            ),
             stripe: stripeClient,
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },
-                wall: SystemClock.now
+                wall: SystemClock.now,
+                isVirtual: true
             )
         )
         self.clock = clock
@@ -210,6 +217,28 @@ extension StripeSimulator.Product {
                     interval: interval
                 )
             }
+        )
+    }
+}
+
+extension AppStoreClients {
+    /// Speaks to the simulated App Store with its own key.
+    fileprivate init(
+        _ appStore: SimulatedAppStore,
+        bundleID: String,
+        at address: ListenAddress,
+        over client: HTTPClient
+    ) async throws {
+        let key = await appStore.apiKey
+        self.init(
+            key: try AppStore.APIKey(
+                issuerID: key.issuerID,
+                keyID: key.keyID,
+                pem: key.privateKeyPEM
+            ),
+            bundleID: bundleID,
+            baseURL: "http://\(address.host):\(address.port)",
+            over: client
         )
     }
 }

@@ -2,6 +2,7 @@ import AppStoreSimulator
 import ArgumentParser
 import Foundation
 import SandboxClock
+import TollgateTesting
 
 /// `tollgate sandbox app-store`: plays the App Store at an address until it is stopped.
 struct SandboxAppStoreCommand: AsyncParsableCommand {
@@ -62,6 +63,14 @@ struct SandboxAppStoreCommand: AsyncParsableCommand {
     )
     var ocspURL: String?
 
+    @Option(
+        help: """
+            A file that what happens is written to as a scenario, with its catalog beside it; \
+            `tollgate scenario run` replays it.
+            """
+    )
+    var saveScenario: String?
+
     @Flag(help: "Answer calls beyond Apple's rate limits with 429.")
     var rateLimits = false
 
@@ -116,6 +125,7 @@ struct SandboxAppStoreCommand: AsyncParsableCommand {
             statePath: state,
             enforcesRateLimits: rateLimits
         )
+        if let saveScenario { configuration.onDeed = Self.writer(to: saveScenario) }
         if let products {
             struct Listing: Decodable {
                 var data: [SimulatedAppStore.Product]
@@ -124,6 +134,27 @@ struct SandboxAppStoreCommand: AsyncParsableCommand {
             configuration.products = try JSONDecoder().decode(Listing.self, from: bytes).data
         }
         return configuration
+    }
+
+    /// Writes the scenario anew after each deed, so that it is whole whenever the sandbox ends.
+    private static func writer(
+        to path: String
+    ) -> @Sendable (SimulatedAppStore.Story) -> Void {
+        let file = URL(fileURLWithPath: path)
+        let catalog = file.deletingPathExtension().appendingPathExtension("catalog.yaml")
+        return { story in
+            let written = ScenarioWriter.write(
+                story,
+                title: "What happened in the sandbox",
+                catalog: catalog.lastPathComponent
+            )
+            do {
+                try Data(written.catalog.utf8).write(to: catalog, options: .atomic)
+                try Data(written.scenario.utf8).write(to: file, options: .atomic)
+            } catch {
+                Terminal.complain("The scenario cannot be saved: \(error)")
+            }
+        }
     }
 
     private func writeKeys(of store: SimulatedAppStore) async throws {

@@ -9,6 +9,11 @@ enum ClockSetting: Sendable {
     case system
     case sandbox(String)
 
+    /// Whether it is moved by hand.
+    var isVirtual: Bool {
+        if case .sandbox = self { true } else { false }
+    }
+
     init(_ text: String?) throws {
         switch text {
         case nil, "system": self = .system

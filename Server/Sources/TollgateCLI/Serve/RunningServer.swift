@@ -21,11 +21,12 @@ struct RunningServer: Sendable {
         database: DatabaseLocation,
         catalog: Catalog,
         appStore: AppStore.SignedDataVerifier?,
+        appStoreClients: AppStoreClients? = nil,
+        appStoreOptions: AppStoreOptions = AppStoreOptions(),
         stripe: Stripe.Client?,
         clocks: Tollgate.Clocks
     ) async throws {
-        var logger = Logger(label: "tollgate") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = .notice
+        let logger = Logger(label: "tollgate") { JSONLogHandler(label: $0) }
         driver = try database.open()
         let store = try await RecordStore(driver)
         try await store.adopt(catalog, at: await clocks.now())
@@ -33,6 +34,8 @@ struct RunningServer: Sendable {
             configuration: configuration,
             store: store,
             appStore: appStore,
+            appStoreClients: appStoreClients,
+            appStoreOptions: appStoreOptions,
             stripe: stripe,
             clocks: clocks,
             randomBytes: Self.randomBytes,
@@ -41,7 +44,7 @@ struct RunningServer: Sendable {
         )
     }
 
-    private static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
+    static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
@@ -62,6 +65,7 @@ struct RunningServer: Sendable {
         routes(router)
         let application = Application(
             router: router,
+            server: .http1OnEventLoops,
             configuration: .init(
                 address: .hostname(address.host, port: address.port),
                 serverName: "tollgate"
@@ -70,7 +74,11 @@ struct RunningServer: Sendable {
             logger: tollgate.logger
         )
         let services: [ServiceGroupConfiguration.ServiceConfiguration] =
-            [.init(service: application), .init(service: StoreReads(tollgate: tollgate))] + beside
+            [
+                .init(service: application), .init(service: StoreReads(tollgate: tollgate)),
+                .init(service: StripeSweeps(tollgate: tollgate)),
+                .init(service: AppStoreReconciling(tollgate: tollgate)),
+            ] + beside
         let group = ServiceGroup(
             configuration: .init(
                 services: services,
@@ -80,6 +88,33 @@ struct RunningServer: Sendable {
         )
         try await group.run()
         await driver.close()
+    }
+
+    /// Closes the database of a server that was never run.
+    func close() async {
+        await driver.close()
+    }
+}
+
+/// Asks Stripe every ten minutes for what it could not deliver.
+private struct StripeSweeps: Service {
+    let tollgate: Tollgate
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(600))
+                guard !Task.isCancelled, tollgate.stripe != nil else { continue }
+                do {
+                    _ = try await tollgate.reconcileStripe()
+                } catch {
+                    tollgate.logger.warning(
+                        "reconciling with Stripe will be tried again",
+                        metadata: ["error": "\(error)"]
+                    )
+                }
+            }
+        }
     }
 }
 
@@ -91,6 +126,7 @@ private struct StoreReads: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await tollgate.fetchWanted()
+                await tollgate.publishEvents()
                 try? await Task.sleep(for: .milliseconds(500))
             }
         }

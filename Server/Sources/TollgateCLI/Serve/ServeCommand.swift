@@ -55,10 +55,13 @@ struct ServeCommand: AsyncParsableCommand {
             publishableKey: publishableKey,
             publicURL: Settings.text(publicURL, "PUBLIC_URL")
                 ?? "http://\(address.host):\(address.port)",
+            appURL: Settings.text(nil, "APP_URL"),
+            portalReturnURL: Settings.text(nil, "PORTAL_RETURN_URL"),
             stripeWebhookSecrets: Settings.list("STRIPE_WEBHOOK_SECRETS"),
             appleAppIDs: Settings.list("APPLE_APP_IDS"),
             defaultEnvironment: stores.defaultEnvironment(for: secretKey)
         )
+        let clock = try ClockSetting(Settings.text(nil, "CLOCK"))
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         do {
             let server = try await RunningServer(
@@ -66,10 +69,13 @@ struct ServeCommand: AsyncParsableCommand {
                 database: location,
                 catalog: catalog,
                 appStore: try stores.verifier(),
+                appStoreClients: try stores.appStoreClients(over: client),
+                appStoreOptions: stores.appStoreOptions(over: client),
                 stripe: stores.stripe(over: client),
                 clocks: .init(
-                    now: try ClockSetting(Settings.text(nil, "CLOCK")).now(over: client),
-                    wall: SystemClock.now
+                    now: clock.now(over: client),
+                    wall: SystemClock.now,
+                    isVirtual: clock.isVirtual
                 )
             )
             try await server.run(at: address) { port in

@@ -6,6 +6,7 @@ import NIOCore
 import NIOHTTP1
 import StripeAPI
 import TollgateCore
+import TollgateService
 
 /// How the stores are reached and whom they are trusted as, from `TOLLGATE_APP_STORE_…` and
 /// `TOLLGATE_STRIPE_…`.
@@ -14,6 +15,12 @@ struct StoreSettings: Sendable {
     var bundleID: String?
     var appAppleID: Int64?
     var environments: Set<AppStore.Environment> = []
+    var appStoreKey: AppStore.APIKey?
+    /// Another address than Apple's: the sandbox's.
+    var appStoreBaseURL: String?
+    var sharedSecret: String?
+    /// Whether certificates are asked about (OCSP).
+    var checksOnline = false
     var stripeSecretKey: String?
     var stripeAPIBase = "https://api.stripe.com"
 
@@ -45,6 +52,19 @@ struct StoreSettings: Sendable {
                 )
             }
         }
+        appStoreBaseURL = Settings.text(nil, "APP_STORE_BASE_URL").map {
+            $0.hasSuffix("/") ? String($0.dropLast()) : $0
+        }
+        appStoreKey = try Self.key("APP_STORE")
+        sharedSecret = Settings.text(nil, "APP_STORE_SHARED_SECRET")
+        switch Settings.text(nil, "APP_STORE_ONLINE_CHECKS")?.lowercased() {
+        case nil, "false", "0": checksOnline = false
+        case "true", "1": checksOnline = true
+        case let word?:
+            throw ValidationError(
+                "TOLLGATE_APP_STORE_ONLINE_CHECKS: '\(word)' is neither true nor false."
+            )
+        }
         stripeSecretKey = Settings.text(nil, "STRIPE_SECRET_KEY")
         stripeAPIBase = Settings.text(nil, "STRIPE_API_BASE") ?? stripeAPIBase
     }
@@ -70,12 +90,82 @@ struct StoreSettings: Sendable {
                 roots: roots,
                 bundleID: bundleID,
                 appAppleID: appAppleID,
-                environments: environments.isEmpty
-                    ? (appAppleID == nil ? [.sandbox] : [.production, .sandbox]) : environments
+                environments: servedEnvironments
             )
         } catch {
             throw ValidationError("\(error)")
         }
+    }
+
+    /// Those that are named; else the sandbox, and production where the app's number is known.
+    var servedEnvironments: Set<AppStore.Environment> {
+        guard environments.isEmpty else { return environments }
+        return appAppleID == nil ? [.sandbox] : [.production, .sandbox]
+    }
+
+    /// A key of App Store Connect: `TOLLGATE_<PREFIX>_ISSUER_ID`, `…_KEY_ID` and `…_KEY_FILE`.
+    ///
+    /// - Throws: a usage error where it is half set up or cannot be read.
+    static func key(_ prefix: String) throws -> AppStore.APIKey? {
+        let names = ["ISSUER_ID", "KEY_ID", "KEY_FILE"].map { "\(prefix)_\($0)" }
+        let values = names.map { Settings.text(nil, $0) }
+        if values.allSatisfy({ $0 == nil }) { return nil }
+        guard let issuerID = values[0], let keyID = values[1], let path = values[2] else {
+            let all = names.map { "TOLLGATE_" + $0 }.joined(separator: ", ")
+            throw ValidationError("A key of App Store Connect needs all of \(all).")
+        }
+        do {
+            let pem = try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
+            return try AppStore.APIKey(issuerID: issuerID, keyID: keyID, pem: pem)
+        } catch {
+            throw CheckFailed(
+                message: "TOLLGATE_\(names[2]): \(path) is no .p8 file that can be read: \(error)"
+            )
+        }
+    }
+
+    /// How the App Store is spoken to; `nil` where there is no key.
+    ///
+    /// - Throws: a usage error where the app is not named.
+    func appStoreClients(over client: HTTPClient) throws -> AppStoreClients? {
+        guard let appStoreKey else { return nil }
+        guard let bundleID else {
+            throw ValidationError(
+                "The key of App Store Connect needs TOLLGATE_APP_STORE_BUNDLE_ID beside it."
+            )
+        }
+        return AppStoreClients(
+            key: appStoreKey,
+            bundleID: bundleID,
+            baseURL: appStoreBaseURL,
+            over: client
+        )
+    }
+
+    /// What is optional about the App Store, as far as it is configured.
+    func appStoreOptions(over client: HTTPClient) -> AppStoreOptions {
+        var options = AppStoreOptions(sharedSecret: sharedSecret)
+        let carry = appStoreTransport(over: client)
+        if checksOnline {
+            options.revocation = AppStore.RevocationChecks(
+                transport: carry,
+                now: { SystemClock.now().milliseconds }
+            )
+        }
+        if let sharedSecret {
+            var urls: [AppStore.Environment: String] = [:]
+            for environment in servedEnvironments {
+                urls[environment] =
+                    appStoreBaseURL.map { $0 + "/verifyReceipt" }
+                    ?? AppStore.ReceiptClient.url(of: environment)
+            }
+            options.receipts = AppStore.ReceiptClient(
+                sharedSecret: sharedSecret,
+                urls: urls,
+                transport: carry
+            )
+        }
+        return options
     }
 
     func stripe(over client: HTTPClient) -> Stripe.Client? {
@@ -84,6 +174,47 @@ struct StoreSettings: Sendable {
             apiBase: stripeAPIBase,
             secretKey: stripeSecretKey,
             transport: transport(over: client)
+        )
+    }
+}
+
+extension AppStoreClients {
+    /// - Parameter baseURL: where a sandbox is; nil: Apple's own addresses.
+    init(key: AppStore.APIKey, bundleID: String, baseURL: String?, over client: HTTPClient) {
+        func made(_ environment: AppStore.Environment) -> AppStore.ServerAPIClient {
+            AppStore.ServerAPIClient(
+                key: key,
+                bundleID: bundleID,
+                hosts: baseURL.map { [$0] } ?? AppStore.ServerAPIClient.hosts(of: environment),
+                transport: appStoreTransport(over: client),
+                now: { SystemClock.now().milliseconds }
+            )
+        }
+        self.init(
+            key: key,
+            bundleID: bundleID,
+            production: made(.production),
+            sandbox: made(.sandbox)
+        )
+    }
+}
+
+/// The same for the App Store; its reports are larger.
+func appStoreTransport(over client: HTTPClient) -> AppStore.Transport {
+    { request in
+        var outgoing = HTTPClientRequest(url: request.url)
+        outgoing.method = .init(rawValue: request.method)
+        for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
+        if let body = request.body { outgoing.body = .bytes(body) }
+        let response = try await client.execute(outgoing, timeout: .seconds(60))
+        let body = try await response.body.collect(upTo: 64 << 20)
+        return AppStore.HTTPResponse(
+            status: Int(response.status.code),
+            headers: Dictionary(
+                response.headers.map { ($0.name, $0.value) },
+                uniquingKeysWith: { first, _ in first }
+            ),
+            body: Array(body.readableBytesView)
         )
     }
 }

@@ -8,14 +8,22 @@ internal import TollgateService
 /// Customers and what they have.
 func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.post(APIPath.customers.route) { request, _ in
-        try await Credentials(request, tollgate).requireSecret()
-        let wanted = try await request.json(API.CreateCustomerRequest.self)
-        let (customer, isNew) = try await tollgate.createCustomer(wanted)
-        return try Response.json(customer, status: isNew ? .created : .ok)
+        let credentials = try await Credentials(request, tollgate)
+        try credentials.requireSecret()
+        let body = try await request.bytes(upTo: 256 << 10)
+        return try await request.once(tollgate, credentials, body) {
+            let wanted = try StrictBody.decode(API.CreateCustomerRequest.self, from: body)
+            let (customer, isNew) = try await tollgate.createCustomer(wanted)
+            return (isNew ? .created : .ok, try APIJSON.encode(customer))
+        }
     }
     router.get(APIPath.customer.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
         return try Response.json(try await tollgate.customer(try context.id))
+    }
+    router.delete(APIPath.customer.route) { request, context in
+        try await Credentials(request, tollgate).requireSecret()
+        return try Response.json(try await tollgate.eraseCustomer(try context.id))
     }
     router.get(APIPath.customerEntitlements.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
@@ -27,7 +35,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             at: try request.instant(APIQuery.at),
             signed: session != nil
         )
-        return Response.json(bytes: list.jsonBytes)
+        return Response.json(list.json)
     }
     router.get(APIPath.customerExplain.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
@@ -79,13 +87,74 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         )
         return try Response.json(grant, status: .created)
     }
-    router.post(APIPath.customerSessions.route) { request, _ in
-        try await Credentials(request, tollgate).requireSecret()
-        let body = try await request.bytes(upTo: 256 << 10)
-        let wanted = try StrictBody.customerSession(body, isForm: request.isForm)
-        return try Response.json(
-            try await tollgate.createSession(wanted, environment: try request.environment())
+    router.post(APIPath.customerFreeSubscriptions.route) { request, context in
+        let credentials = try await Credentials(request, tollgate)
+        let customer = try credentials.customer(context.id, nil)
+        let (subscription, isNew) = try await tollgate.takeFreeSubscription(
+            try await request.json(API.FreeSubscriptionRequest.self),
+            for: customer,
+            in: try credentials.environment(request.environment())
         )
+        return try Response.json(subscription, status: isNew ? .created : .ok)
+    }
+    router.delete(APIPath.customerFreeSubscriptions.route) { request, context in
+        let credentials = try await Credentials(request, tollgate)
+        let customer = try credentials.customer(context.id, nil)
+        guard let product = request.uri.queryParameters[Substring(APIQuery.product)] else {
+            throw Refusal(
+                400,
+                .invalidRequestError,
+                .parameterMissing,
+                "Missing required param: product.",
+                param: "product"
+            )
+        }
+        return try Response.json(
+            try await tollgate.removeFreeSubscription(
+                String(product),
+                of: customer,
+                in: try credentials.environment(request.environment())
+            )
+        )
+    }
+    router.post(APIPath.customerPurchases.route) { request, context in
+        try await Credentials(request, tollgate).requireSecret()
+        return try Response.json(
+            try await tollgate.assign(
+                try await request.json(API.PurchaseAssignment.self),
+                to: try context.id
+            )
+        )
+    }
+    router.post(APIPath.customerSessions.route) { request, _ in
+        let credentials = try await Credentials(request, tollgate)
+        try credentials.requireSecret()
+        let body = try await request.bytes(upTo: 256 << 10)
+        return try await request.once(tollgate, credentials, body) {
+            let wanted = try StrictBody.customerSession(body, isForm: request.isForm)
+            let session = try await tollgate.createSession(
+                wanted,
+                environment: try request.environment()
+            )
+            return (.ok, try APIJSON.encode(session))
+        }
+    }
+    router.post(APIPath.customerSessionsRevoke.route) { request, _ in
+        switch try await Credentials(request, tollgate) {
+        case .secret:
+            let wanted = try await request.json(API.SessionRevocationRequest.self)
+            return try Response.json(try await tollgate.revokeSessions(wanted))
+        case .session:
+            let secret = Credentials.key(of: request) ?? ""
+            return try Response.json(try await tollgate.revokeSession(secret))
+        case .publishable:
+            throw Refusal(
+                403,
+                .permissionError,
+                "key_scope",
+                "This address takes the secret key, or the session that is to end."
+            )
+        }
     }
 }
 
@@ -94,7 +163,8 @@ extension ServerRequestContext {
     var id: String {
         get throws {
             let id = try parameters.require("id")
-            return id.removingPercentEncoding ?? id
+            // Few have anything to decode, and Foundation takes a microsecond to find that out.
+            return id.utf8.contains(UInt8(ascii: "%")) ? id.removingPercentEncoding ?? id : id
         }
     }
 }

@@ -13,7 +13,10 @@ func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
         return Response.json(bytes: healthy)
     }
     router.get(APIPath.metrics.route) { _, _ in
-        Response.text(tollgate.counters.text, type: "text/plain; version=0.0.4; charset=utf-8")
+        Response.text(
+            try await tollgate.metrics(),
+            type: "text/plain; version=0.0.4; charset=utf-8"
+        )
     }
     router.get(APIPath.openAPI.route) { _, _ in
         Response.json(bytes: openAPIDocument)
@@ -23,6 +26,33 @@ func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
     }
     router.get(APIPath.appleAppSiteAssociation.route) { _, _ in
         try Response.json(AppSiteAssociation(appIDs: tollgate.configuration.appleAppIDs))
+    }
+}
+
+/// What follows the answers of all customers.
+func addEvents(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
+    router.get(APIPath.events.route) { request, _ in
+        try await Credentials(request, tollgate).requireSecret()
+        let parameters = request.uri.queryParameters
+        var limit: Int64 = 10
+        if let text = parameters[Substring(APIQuery.limit)] {
+            guard let number = Int64(text) else {
+                throw Refusal(
+                    400,
+                    .invalidRequestError,
+                    .parameterInvalid,
+                    "limit is between 1 and 100.",
+                    param: APIQuery.limit
+                )
+            }
+            limit = number
+        }
+        return try Response.json(
+            try await tollgate.events(
+                startingAfter: parameters[Substring(APIQuery.startingAfter)].map { String($0) },
+                limit: limit
+            )
+        )
     }
 }
 

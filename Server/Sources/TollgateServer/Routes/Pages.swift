@@ -1,15 +1,12 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
-internal import Mustache
-internal import NIOCore
 internal import TollgateAPI
-internal import TollgateCore
 internal import TollgateService
 
-/// The pages that people see: where Checkout returns to, and the portal.
+/// The pages that people see: where Checkout begins and returns to, and the portal.
 func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) throws {
-    let pages = try Pages()
+    let pages = try PageTemplates()
     let appURL = tollgate.configuration.appURL
     router.get("/assets/tollgate.css") { _, _ in
         Response.text(
@@ -34,27 +31,46 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
             )
         )
     }
-    router.get(APIPath.portal.route) { request, _ in
-        let secret = request.uri.queryParameters["session"].map(String.init) ?? ""
-        do {
-            let session = try await tollgate.session(secret)
-            let wayBack = tollgate.wayBack(
-                request.uri.queryParameters["return_url"].map(String.init)
-            )
-            let view = try await tollgate.portal(session)
-            return pages.page("portal", PortalPage(view, returnURL: wayBack ?? appURL))
-        } catch let refusal as Refusal where refusal.status < 500 {
-            return pages.page(
-                "checkout",
-                CheckoutPage(
-                    title: "This link has expired",
-                    kind: "cancelled",
-                    message: "Open the portal again from the app.",
-                    appURL: appURL
-                ),
-                status: .unauthorized
-            )
-        }
+    router.get(APIPath.buy.route) { request, context in
+        await checkout(of: try context.id, request, tollgate, pages)
+    }
+    addPortal(to: router, tollgate, pages)
+}
+
+/// Sends a visitor to a fresh page of Checkout: what a buy button's `checkout_url` leads to.
+private func checkout(
+    of button: String,
+    _ request: Request,
+    _ tollgate: Tollgate,
+    _ pages: PageTemplates
+) async -> Response {
+    let query = request.uri.queryParameters
+    do {
+        let checkout = try await tollgate.createCheckout(
+            API.CheckoutSessionRequest(
+                buyButton: button,
+                storefront: query["storefront"].map(String.init)
+            ),
+            customer: nil,
+            reference: query["client_reference_id"].map(String.init)
+        )
+        return pages.redirect(to: checkout.url)
+    } catch {
+        let refusal = Refusal(telling: error)
+        let isMissing = refusal.status == 404
+        return pages.page(
+            "checkout",
+            CheckoutPage(
+                title: isMissing ? "This is not sold" : "The shop is closed for the moment",
+                kind: "cancelled",
+                message: isMissing
+                    ? "Go back to the app and try again from there."
+                    : refusal.status < 500
+                        ? refusal.error.message : "You were not charged. Try again in a minute.",
+                appURL: tollgate.configuration.appURL
+            ),
+            status: HTTPResponse.Status(code: refusal.status)
+        )
     }
 }
 
@@ -68,17 +84,23 @@ private func outcome(of session: String?, _ tollgate: Tollgate) async -> Checkou
         kind: "processing",
         message: "The app will show your purchase as soon as the payment is confirmed."
     )
-    guard let session, session.hasPrefix("cs_"), session.utf8.count < 256 else { return processing }
-    do {
-        let checkout = try await tollgate.fulfilment(ofCheckoutSession: session)
-        return checkout
-            ? CheckoutPage(
-                title: "Thank you",
-                kind: "success",
-                message: "Your purchase is ready. You can close this page and go back to the app."
-            )
-            : processing
-    } catch {
+    guard let session, session.hasPrefix("cs_"), session.utf8.count < 256,
+        let fulfilment = try? await tollgate.fulfilment(ofCheckoutSession: session)
+    else { return processing }
+    switch fulfilment {
+    case .fulfilled:
+        return CheckoutPage(
+            title: "Thank you",
+            kind: "success",
+            message: "Your purchase is ready. You can close this page and go back to the app."
+        )
+    case .expired:
+        return CheckoutPage(
+            title: "This checkout has expired",
+            kind: "cancelled",
+            message: "You were not charged. Begin again from the app."
+        )
+    case .processing, .open:
         return processing
     }
 }
@@ -102,76 +124,5 @@ struct CheckoutPage {
             case "cancelled": "M19 28h18"
             default: "M28 17v13l8 5"
             }
-    }
-}
-
-struct PortalPage {
-    struct Row {
-        var name: String
-        var store: String
-        var state: String
-        var isActive: Bool
-        var isAppStore: Bool
-        /// Whether it gives access for a time, rather than something to use up.
-        var isLasting: Bool
-    }
-
-    var user: String
-    var rows: [Row]
-    var isEmpty: Bool
-    var coins: Int64
-    var debt: Int64?
-    var stripeURL: String?
-    var returnURL: String?
-
-    init(_ view: PortalView, returnURL: String?) {
-        self.returnURL = returnURL
-        user = view.customer.appUserID
-        rows = view.purchases.map {
-            Row(
-                name: $0.name,
-                store: $0.store == .appStore ? "App Store" : $0.store == .stripe ? "Web" : "Gift",
-                state: $0.state,
-                isActive: $0.isActive,
-                isAppStore: $0.store == .appStore,
-                isLasting: $0.state != "bought"
-            )
-        }
-        isEmpty = rows.isEmpty
-        coins = view.coins.spendable
-        debt = view.coins.debt > 0 ? view.coins.debt : nil
-        stripeURL = view.stripePortalURL
-    }
-}
-
-/// The templates, compiled once.
-struct Pages: Sendable {
-    private let library: MustacheLibrary
-
-    init() throws {
-        library = MustacheLibrary(templates: [
-            "checkout": try Self.template(PackageResources.checkout_mustache),
-            "portal": try Self.template(PackageResources.portal_mustache),
-        ])
-    }
-
-    private static func template(_ bytes: [UInt8]) throws -> MustacheTemplate {
-        try MustacheTemplate(string: String(decoding: bytes, as: UTF8.self))
-    }
-
-    func page(_ name: String, _ content: Any, status: HTTPResponse.Status = .ok) -> Response {
-        let html = library.render(content, withTemplate: name) ?? ""
-        var headers: HTTPFields = [
-            .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
-        ]
-        headers[.contentSecurityPolicy] =
-            "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
-        headers[.xContentTypeOptions] = "nosniff"
-        if let name = HTTPField.Name("Referrer-Policy") { headers[name] = "no-referrer" }
-        return Response(
-            status: status,
-            headers: headers,
-            body: .init(byteBuffer: ByteBuffer(string: html))
-        )
     }
 }

@@ -15,12 +15,19 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         )
         return try Response.json(reply)
     }
-    router.post(APIPath.checkoutSessions.route) { request, _ in
+    router.post(APIPath.appStoreReceipts.route) { request, _ in
         let credentials = try await Credentials(request, tollgate)
-        let wanted = try await request.json(API.CheckoutSessionRequest.self)
-        var customer = wanted.customer
+        var isBackend = false
         if case .secret = credentials {
-            guard customer != nil else {
+            isBackend = true
+        } else {
+            _ = try credentials.requireSessionUnlessSecret()
+        }
+        let bytes = try await request.bytes(upTo: 4 << 20)
+        let posted = try StrictBody.decode(API.AppStoreReceiptRequest.self, from: bytes)
+        let customer: String
+        if isBackend {
+            guard let named = posted.customer else {
                 throw Refusal(
                     400,
                     .invalidRequestError,
@@ -29,18 +36,52 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
                     param: "customer"
                 )
             }
+            customer = try await tollgate.customer(named).id
         } else {
             let session = try credentials.requireSessionUnlessSecret()
-            try session.require(.buyButton)
-            customer = try credentials.customer(customer ?? session.customer.rawValue, .buyButton)
+            customer = try credentials.customer(
+                posted.customer ?? session.customer.rawValue,
+                nil
+            )
         }
+        let reply = try await tollgate.receiveReceipt(
+            posted.receiptData,
+            from: Customer.ID(customer),
+            mode: Claim.Mode(rawValue: posted.mode?.rawValue ?? "") ?? .observed,
+            isTrusted: isBackend
+        )
+        return try Response.json(reply)
+    }
+    router.post(APIPath.appStorePurchases.route) { request, _ in
+        let session = try await Credentials(request, tollgate).requireSession()
         return try Response.json(
-            try await tollgate.createCheckout(
-                wanted,
-                customer: customer,
-                idempotencyKey: request.idempotencyKey
+            try await tollgate.prepareAppStorePurchase(
+                try await request.json(API.AppStorePurchaseRequest.self),
+                for: session
             )
         )
+    }
+    router.post(APIPath.appStoreOfferSignatures.route) { request, _ in
+        let session = try await Credentials(request, tollgate).requireSession()
+        return try Response.json(
+            try await tollgate.signOffer(
+                try await request.json(API.OfferSignatureRequest.self),
+                for: session
+            )
+        )
+    }
+    router.post(APIPath.checkoutSessions.route) { request, _ in
+        let credentials = try await Credentials(request, tollgate)
+        let body = try await request.bytes(upTo: 256 << 10)
+        return try await request.once(tollgate, credentials, body) {
+            let wanted = try StrictBody.decode(API.CheckoutSessionRequest.self, from: body)
+            let checkout = try await tollgate.createCheckout(
+                wanted,
+                customer: try buyer(wanted, credentials),
+                idempotencyKey: request.idempotencyKey
+            )
+            return (.ok, try APIJSON.encode(checkout))
+        }
     }
     router.get(APIPath.checkoutSession.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
@@ -53,31 +94,76 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     }
     router.get(APIPath.buyButton.route) { request, context in
         _ = try await Credentials(request, tollgate)
-        return try Response.json(try tollgate.buyButton(try context.id))
+        let storefront = request.uri.queryParameters["storefront"].map(String.init)
+        return try Response.json(
+            try tollgate.buyButton(try context.id, storefront: storefront)
+        )
     }
     router.post(APIPath.buyButtonCheckout.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
         try credentials.session?.require(.buyButton)
-        let wanted =
-            try await request.jsonIfAny(API.BuyButtonCheckoutRequest.self)
-            ?? API.BuyButtonCheckoutRequest()
-        let checkout = try await tollgate.createCheckout(
-            API.CheckoutSessionRequest(
-                buyButton: try context.id,
-                successURL: wanted.successURL,
-                cancelURL: wanted.cancelURL
-            ),
-            customer: credentials.session?.customer.rawValue,
-            reference: wanted.clientReferenceID,
-            idempotencyKey: request.idempotencyKey
-        )
-        return try Response.json(API.BuyButtonCheckout(id: checkout.id, url: checkout.url))
+        let body = try await request.bytes(upTo: 256 << 10)
+        let id = try context.id
+        return try await request.once(tollgate, credentials, body) {
+            let wanted =
+                body.isEmpty
+                ? API.BuyButtonCheckoutRequest()
+                : try StrictBody.decode(API.BuyButtonCheckoutRequest.self, from: body)
+            let checkout = try await tollgate.createCheckout(
+                API.CheckoutSessionRequest(
+                    buyButton: id,
+                    successURL: wanted.successURL,
+                    cancelURL: wanted.cancelURL,
+                    storefront: wanted.storefront,
+                    originContext: "mobile_app"
+                ),
+                customer: credentials.session?.customer.rawValue,
+                reference: wanted.clientReferenceID,
+                idempotencyKey: request.idempotencyKey
+            )
+            return (.ok, try APIJSON.encode(API.BuyButtonCheckout(id: checkout.id, url: checkout.url)))
+        }
+    }
+    router.post(APIPath.checkoutClaims.route) { request, _ in
+        let credentials = try await Credentials(request, tollgate)
+        let session = try credentials.requireSession()
+        let body = try await request.bytes(upTo: 256 << 10)
+        return try await request.once(tollgate, credentials, body) {
+            let wanted = try StrictBody.decode(API.CheckoutClaimRequest.self, from: body)
+            return (.ok, try APIJSON.encode(try await tollgate.claimCheckout(wanted, for: session)))
+        }
     }
     router.post(APIPath.portalSessions.route) { request, _ in
-        let session = try await Credentials(request, tollgate).requireSession()
-        let wanted = try await request.jsonIfAny(API.PortalSessionRequest.self)
-        return try Response.json(
-            try await tollgate.createPortalSession(session, returnURL: wanted?.returnURL)
+        let credentials = try await Credentials(request, tollgate)
+        let session = try credentials.requireSession()
+        let body = try await request.bytes(upTo: 256 << 10)
+        return try await request.once(tollgate, credentials, body) {
+            let wanted =
+                body.isEmpty ? nil : try StrictBody.decode(API.PortalSessionRequest.self, from: body)
+            let link = try await tollgate.createPortalSession(session, returnURL: wanted?.returnURL)
+            return (.ok, try APIJSON.encode(link))
+        }
+    }
+}
+
+/// For whom a checkout is: whom the secret key names, or the session's own customer.
+private func buyer(
+    _ wanted: API.CheckoutSessionRequest,
+    _ credentials: Credentials
+) throws -> String {
+    guard case .secret = credentials else {
+        let session = try credentials.requireSessionUnlessSecret()
+        try session.require(.buyButton)
+        return try credentials.customer(wanted.customer ?? session.customer.rawValue, .buyButton)
+    }
+    guard let customer = wanted.customer else {
+        throw Refusal(
+            400,
+            .invalidRequestError,
+            .parameterMissing,
+            "Missing required param: customer.",
+            param: "customer"
         )
     }
+    return customer
 }

@@ -1,9 +1,9 @@
 /// Guesses which of several words somebody meant to write.
-enum NearMiss {
+package enum NearMiss {
     /// The candidate nearest to `word`, if it is near enough to be meant.
     ///
     /// Case, hyphens and underscores do not count: `autoRenewable` is `auto_renewable`.
-    static func of(_ word: String, among candidates: [String]) -> String? {
+    package static func of(_ word: String, among candidates: [String]) -> String? {
         let plain = folded(word)
         let ranked = candidates.map { (distance(plain, folded($0)), $0) }
         guard let best = ranked.min(by: { $0.0 < $1.0 }) else { return nil }
@@ -11,7 +11,7 @@ enum NearMiss {
     }
 
     /// What to say after a sentence that refused `word`: the guess, else all there are.
-    static func advice(_ word: String, among candidates: [String]) -> String {
+    package static func advice(_ word: String, among candidates: [String]) -> String {
         if let guess = of(word, among: candidates) { return "did you mean ‘\(guess)’?" }
         return "possible are " + candidates.map { "‘\($0)’" }.joined(separator: ", ")
     }

@@ -10,7 +10,7 @@ extension YAMLReading {
             "the catalog",
             keys: [
                 "entitlements", "products", "buy_buttons", "renewal_leeway", "past_due_grace",
-                "ownership", "checkout", "gates",
+                "refunded_plan", "ownership", "checkout", "gates",
             ]
         )
         var catalog = Catalog()
@@ -24,6 +24,7 @@ extension YAMLReading {
             catalog.renewalLeeway.stripe = span(fields, "stripe") ?? catalog.renewalLeeway.stripe
         }
         catalog.pastDueGrace = span(fields, "past_due_grace") ?? catalog.pastDueGrace
+        catalog.refundedPlan = word(fields, "refunded_plan", Catalog.RefundedPlan.self) ?? .keep
         catalog.ownership = word(fields, "ownership", Catalog.Ownership.self) ?? .keep
         if let place = fields.values["checkout"] { catalog.checkout = checkout(place) }
         if let place = fields.values["gates"] { catalog.gates = gates(place) }
@@ -45,7 +46,7 @@ extension YAMLReading {
             keys: [
                 "id", "name", "kind", "app_store_product_id", "stripe_price_ids", "entitlements",
                 "coins", "duration", "subscription_group", "level", "price", "while_active",
-                "retired",
+                "promotional_offers", "consumption", "retired",
             ]
         )
         let id = required(fields, "id")
@@ -70,7 +71,25 @@ extension YAMLReading {
             level: wholeNumber(fields, "level"),
             price: fields.values["price"].map { price($0) },
             whileActive: word(fields, "while_active", Catalog.Product.WhileActive.self) ?? .refuse,
+            promotionalOffers: texts(fields, "promotional_offers"),
+            consumption: fields.values["consumption"].map { consumption($0) },
             isRetired: truth(fields, "retired") ?? false
+        )
+    }
+
+    private mutating func consumption(_ place: YAMLPlace) -> Catalog.Product.Consumption {
+        let fields = mapping(
+            place,
+            "‘consumption’",
+            keys: ["refund_preference", "sample_content_provided"]
+        )
+        return Catalog.Product.Consumption(
+            refundPreference: word(
+                fields,
+                "refund_preference",
+                Catalog.Product.Consumption.RefundPreference.self
+            ),
+            sampleContentProvided: truth(fields, "sample_content_provided") ?? false
         )
     }
 

@@ -20,20 +20,23 @@ extension Tollgate {
         guard let price = product.stripePriceIDs.first else {
             throw Refusal.invalid("product", "'\(product.id)' has no Stripe price in the catalog.")
         }
-        guard let stripe else {
-            throw Refusal(
-                503,
-                .apiError,
-                .storeUnavailable,
-                "Stripe is not configured: set TOLLGATE_STRIPE_SECRET_KEY."
-            )
-        }
+        let stripe = try requireStripe()
         let checkout = store.history.current.checkout
+        if let storefront = request.storefront { try requireSale(in: storefront, checkout) }
+        if customer == nil, let reference { try Self.requireVisitorReference(reference) }
         var buyer: Profile?
-        if let customer { buyer = try await stripeCustomer(of: customer) }
+        if let customer {
+            try await requireNotActive(
+                product,
+                in: .stripe,
+                for: Customer.ID(try await self.customer(customer, param: "customer").id),
+                environment: configuration.defaultEnvironment
+            )
+            buyer = try await stripeCustomer(of: customer)
+        }
         let mode: Stripe.CheckoutSession.Mode =
             product.kind == .autoRenewable ? .subscription : .payment
-        let session = Stripe.NewCheckoutSession(
+        var session = Stripe.NewCheckoutSession(
             mode: mode,
             lines: [.init(price: price, quantity: quantity)],
             successURL: try redirect(request.successURL, checkout.successPath, "success_url")
@@ -41,8 +44,11 @@ extension Tollgate {
             cancelURL: try redirect(request.cancelURL, checkout.cancelPath, "cancel_url"),
             customer: buyer?.stripeCustomer,
             clientReferenceID: buyer?.customer.id ?? reference,
-            metadata: [StripeIntake.linesKey: "\(price):\(quantity)"]
+            metadata: [StripeIntake.linesKey: "\(price):\(quantity)"],
+            originContext: request.originContext == "mobile_app" ? "mobile_app" : nil
         )
+        // A purchase needs somebody to belong to, even if nobody is signed in (RULES §8).
+        session.createsCustomer = buyer == nil && mode == .payment
         do {
             let made = try await stripe.createCheckoutSession(
                 session,
@@ -152,8 +158,45 @@ extension Tollgate {
         )
     }
 
+    /// - Throws: a refusal 403 `storefront_unsupported`.
+    private func requireSale(in storefront: String, _ checkout: Catalog.Checkout) throws {
+        guard checkout.storefronts.contains(storefront.uppercased()) else {
+            throw Refusal(
+                403,
+                .permissionError,
+                "storefront_unsupported",
+                "Checkout is not offered to customers of the storefront '\(storefront.prefix(8))'.",
+                param: "storefront"
+            )
+        }
+    }
+
+    /// A visitor's reference is base64url(SHA-256(secret)), so that no visitor's purchase can be
+    /// put down to a customer by their name.
+    static func requireVisitorReference(_ reference: String) throws {
+        let isHash =
+            reference.utf8.count == 43
+            && reference.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+        guard isHash else {
+            throw Refusal.invalid(
+                "client_reference_id",
+                "client_reference_id is base64url(SHA-256(secret)): 43 letters, digits, - and _."
+            )
+        }
+    }
+
     /// What an app needs to show a buy button of its own.
-    public func buyButton(_ id: String) throws -> API.BuyButton {
+    ///
+    /// - Parameter storefront: the App Store storefront of the device; where the button may not be
+    ///   offered there it is not active.
+    public func buyButton(_ id: String, storefront: String? = nil) throws -> API.BuyButton {
         let catalog = store.history.current
         guard let button = catalog.buyButton(id: id),
             let product = catalog.product(id: button.product)
@@ -164,9 +207,11 @@ extension Tollgate {
         )
         return API.BuyButton(
             id: button.id,
-            active: !product.isRetired && !product.stripePriceIDs.isEmpty,
+            active: !product.isRetired && !product.stripePriceIDs.isEmpty
+                && storefront.map { catalog.checkout.storefronts.contains($0.uppercased()) }
+                    ?? true,
             callToAction: button.callToAction,
-            checkoutURL: nil,
+            checkoutURL: "\(configuration.publicURL)/buy/\(button.id)",
             lineItemGroup: .init(
                 amountTotal: overflow ? "0" : "\(amount)",
                 currency: price?.currency ?? "usd"
@@ -175,8 +220,10 @@ extension Tollgate {
                 id: product.id,
                 name: product.name,
                 appStoreProductID: product.appStoreProductID,
-                interval: product.kind == .autoRenewable ? product.duration?.iso8601 : nil
-            )
+                interval: product.interval,
+                intervalCount: product.intervalCount
+            ),
+            storefronts: catalog.checkout.storefronts
         )
     }
 }

@@ -48,6 +48,7 @@ extension Tollgate {
             appAccountToken: token ?? newToken(),
             email: request.email,
             metadata: request.metadata ?? [:],
+            consumptionConsent: request.consumptionConsent ?? false,
             created: await clocks.now().milliseconds
         )
         let outcome = try await register(
@@ -102,6 +103,9 @@ extension Tollgate {
         if let metadata = request.metadata {
             profile.customer.metadata.merge(metadata) { _, new in new }
         }
+        if let consent = request.consumptionConsent {
+            profile.customer.consumptionConsent = consent
+        }
         if profile.customer != before {
             _ = try await register(
                 profile,
@@ -112,14 +116,21 @@ extension Tollgate {
     }
 
     /// Registers a profile under all its names.
+    ///
+    /// - Parameter more: names that the profile itself does not hold.
     @discardableResult
-    func register(_ profile: Profile, dedupeKey: RowKey) async throws -> JournalOutcome {
+    func register(
+        _ profile: Profile,
+        also more: [Holder] = [],
+        dedupeKey: RowKey
+    ) async throws -> JournalOutcome {
         let id = Customer.ID(profile.customer.id)
         var aliases: [Holder] = [
             .reference(profile.customer.appUserID), .reference(profile.customer.id),
             .token(profile.customer.appAccountToken),
         ]
         if let stripe = profile.stripeCustomer { aliases.append(.stripeCustomer(stripe)) }
+        aliases += more
         let registration = Registration(
             customer: id,
             aliases: aliases,
@@ -136,8 +147,10 @@ extension Tollgate {
         )
     }
 
+    /// - Throws: a refusal 410 `customer_erased`.
     func read(_ stored: StoredProfile) throws -> Profile {
-        try APIJSON.decode(Profile.self, from: Data(stored.body))
+        guard !stored.body.isEmpty else { throw Refusal.erased("id") }
+        return try APIJSON.decode(Profile.self, from: Data(stored.body))
     }
 
     /// The customer with this id or `app_user_id`.
@@ -156,10 +169,6 @@ extension Tollgate {
     }
 
     private func newToken() -> String {
-        var bytes = randomBytes(16)
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let uuid = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
-        return uuid.uuidString.lowercased()
+        newUUID().uuidString.lowercased()
     }
 }

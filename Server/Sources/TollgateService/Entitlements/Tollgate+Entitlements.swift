@@ -52,6 +52,7 @@ extension Tollgate {
     ) async throws -> (Customer.ID, CustomerReading) {
         let id = Customer.ID(customer)
         let reading = try await store.reading(of: id, in: environment)
+        if reading.isErased { throw Refusal.erased("id") }
         if reading.sequence > 0 { return (id, reading) }
         let known = Customer.ID(try await self.customer(customer).id)
         return (known, known == id ? reading : try await store.reading(of: known, in: environment))
@@ -113,7 +114,11 @@ extension Tollgate {
             purchases: try await store.purchases(of: id, in: environment, known: known),
             in: store.history
         )
-        return API.Explanation(explanation, customer: id, environment: environment)
+        var answer = API.Explanation(explanation, customer: id, environment: environment)
+        if let opinion = try await stripeOpinion(on: lookupKey, of: id, in: environment) {
+            answer.facts.append(opinion)
+        }
+        return answer
     }
 
     /// Grants `lookupKey` without a purchase, once per idempotency key.

@@ -5,6 +5,8 @@
 public enum Receipt: Hashable, Sendable {
     case recorded
     case duplicate
+    /// Kept, and what it is about will be read from the store.
+    case hint
     case nothing
     case parked
 
@@ -12,6 +14,7 @@ public enum Receipt: Hashable, Sendable {
         switch self {
         case .recorded: "recorded"
         case .duplicate: "duplicate"
+        case .hint: "hint"
         case .nothing: "nothing"
         case .parked: "parked"
         }

@@ -1,28 +1,14 @@
 internal import Foundation
+internal import Logging
 internal import Storage
 internal import StripeAPI
 public import TollgateAPI
-public import TollgateCore
-
-/// Everything a customer has bought, wherever they bought it, for the portal page.
-public struct PortalView: Sendable {
-    public struct Purchase: Sendable {
-        public var name: String
-        public var store: Store
-        /// A sentence: `until 2026-12-01`, `ended`.
-        public var state: String
-        public var isActive: Bool
-    }
-
-    public var customer: API.Customer
-    public var purchases: [Purchase]
-    public var coins: API.CoinBalance
-    /// Stripe's own portal; `nil` where the customer has nothing there.
-    public var stripePortalURL: String?
-}
+internal import TollgateCore
 
 extension Tollgate {
-    /// A link to the portal page for the customer of `session`, good for as long as the session.
+    /// A link to the portal page for the customer of `session`: it works once, within five minutes.
+    ///
+    /// A link that lies in a history or a log must open nothing, so it carries no session.
     ///
     /// - Parameter returnURL: a page of this server to which the portal's way back leads.
     /// - Throws: refusals 403 `component_disabled`, 422 `redirect_forbidden`.
@@ -32,71 +18,269 @@ extension Tollgate {
     ) async throws -> API.PortalSession {
         try session.require(.customerPortal)
         let wayBack = try returnURL.map { try redirect($0, "", "return_url") }
-        let fresh = try await createSession(
-            API.CreateCustomerSessionRequest(
-                customer: session.customer.rawValue,
-                components: API.SessionComponents(customerPortal: .enabled)
+        let now = clocks.wall().milliseconds / 1000
+        let visit = PortalVisit(
+            session: CustomerSession(
+                customer: session.customer,
+                environment: session.environment,
+                components: API.SessionComponents(customerPortal: .enabled),
+                created: now,
+                expiresAt: session.expiresAt
             ),
-            environment: session.environment,
-            notAfter: session.expiresAt
+            returnURL: wayBack
         )
-        var url = "\(configuration.publicURL)/portal?session=\(fresh.clientSecret)"
-        if let escaped = wayBack?.addingPercentEncoding(withAllowedCharacters: .alphanumerics) {
-            url += "&return_url=\(escaped)"
-        }
-        return API.PortalSession(url: url)
+        let token = newID("ptok_", length: 48)
+        try await store.keepSession(
+            token,
+            customer: session.customer,
+            body: Array(try APIJSON.encode(PortalToken(visit: visit, expiresAt: now + 300))),
+            expires: min(now + 300, session.expiresAt)
+        )
+        return API.PortalSession(url: "\(configuration.publicURL)/portal?token=\(token)")
     }
 
-    /// Where the portal's way back leads: `asked` where that is a page of this server.
-    public func wayBack(_ asked: String?) -> String? {
-        asked.flatMap { try? redirect($0, "", "return_url") }
+    /// Opens the portal with the token of a link.
+    ///
+    /// - Returns: the secret by which the browser is known from now on, and until when (UNIX
+    ///   seconds); `nil` where the token was used before, or is too old.
+    public func openPortal(token: String) async throws -> (secret: String, expiresAt: Int64)? {
+        guard token.hasPrefix("ptok_"), let body = try await store.takeSession(token) else {
+            return nil
+        }
+        let kept = try APIJSON.decode(PortalToken.self, from: Data(body))
+        let now = clocks.wall().milliseconds / 1000
+        guard now < kept.expiresAt, now < kept.visit.session.expiresAt else { return nil }
+        let secret = newID("portal_", length: 48)
+        try await store.keepSession(
+            secret,
+            customer: kept.visit.session.customer,
+            body: Array(try APIJSON.encode(kept.visit)),
+            expires: kept.visit.session.expiresAt
+        )
+        return (secret, kept.visit.session.expiresAt)
+    }
+
+    /// The visit that a browser is in; `nil` where it has ended or never was.
+    public func portalVisit(_ secret: String) async throws -> PortalVisit? {
+        guard secret.hasPrefix("portal_"), let body = try await store.session(secret) else {
+            return nil
+        }
+        let visit = try APIJSON.decode(PortalVisit.self, from: Data(body))
+        let now = clocks.wall().milliseconds / 1000
+        return now < visit.session.expiresAt ? visit : nil
+    }
+
+    /// Proves that a form of the portal's was filled in on our page: another site does not know it.
+    public func portalFormToken(_ secret: String) -> String {
+        RowKey("portal form", secret).hex
     }
 
     /// What the portal page shows.
-    // Optimised, this function crashes the compiler (Swift 6.3.1, release builds).
-    @_optimize(none)
-    public func portal(_ session: CustomerSession) async throws -> PortalView {
+    public func portal(_ visit: PortalVisit) async throws -> PortalView {
+        let session = visit.session
         try session.require(.customerPortal)
         let profile = try await profile(session.customer.rawValue)
         let now = await clocks.now()
         let catalog = store.history.current
-        let records = try await store.purchases(of: session.customer, in: session.environment)
-        var purchases: [PortalView.Purchase] = []
-        for (record, access) in records {
-            let timeline = Timeline([(record.key, access)], in: catalog)
-            let active = timeline.active(at: now).first
-            let names = record.storeProducts.map { catalog.product($0)?.name ?? $0.id }
-            let state: String
-            if let active {
-                state = active.until.map { "until \($0.description.prefix(10))" } ?? "for ever"
-            } else if let last = timeline.entries.compactMap(\.until).max() {
-                state = last <= now ? "ended \(last.description.prefix(10))" : "starts later"
-            } else {
-                state = "bought"
-            }
-            purchases.append(
-                PortalView.Purchase(
-                    name: names.joined(separator: ", "),
-                    store: record.key.store,
-                    state: state,
-                    isActive: active != nil
-                )
-            )
-        }
-        var stripeURL: String?
-        if let stripe, let customer = profile.stripeCustomer {
-            let made = try? await stripe.createPortalSession(
-                customer: customer,
-                returnURL: configuration.publicURL + "/",
-                idempotencyKey: newID("tollgate-portal-")
-            )
-            stripeURL = made?.value.url
-        }
+        let purchases = try await store.purchases(of: session.customer, in: session.environment)
+            .map { $0.record.portalPurchase($0.access, in: catalog, at: now) }
+            .sorted { ($0.isActive ? 0 : 1, $0.name, $0.id) < ($1.isActive ? 0 : 1, $1.name, $1.id) }
+        let stripeCustomers = stripeCustomers(of: purchases, profile)
+        let bills = await invoices(of: stripeCustomers)
+        let transfers = try await store.transfers(of: session.customer, in: session.environment)
         return PortalView(
             customer: profile.customer,
             purchases: purchases,
             coins: try await coins(of: profile.customer.id, in: session.environment),
-            stripePortalURL: stripeURL
+            coinMovements: transfers.suffix(10).reversed().map { .init(amount: $0.amount) },
+            invoices: bills.invoices,
+            lacksInvoices: bills.isIncomplete,
+            paidTwice: paidTwice(purchases, catalog),
+            hasStripe: stripe != nil && !stripeCustomers.isEmpty,
+            returnURL: visit.returnURL
         )
     }
+
+    private func stripeCustomers(
+        of purchases: [PortalView.Purchase],
+        _ profile: Profile
+    ) -> [String] {
+        var customers = profile.stripeCustomer.map { [$0] } ?? []
+        for customer in purchases.compactMap(\.stripeCustomer) where !customers.contains(customer) {
+            customers.append(customer)
+        }
+        return customers
+    }
+
+    /// What is open by a plan that renews in one store and by another store too: money for nothing.
+    private func paidTwice(
+        _ purchases: [PortalView.Purchase],
+        _ catalog: Catalog
+    ) -> [String] {
+        var stores: [String: Set<Store>] = [:]
+        var renewing: Set<String> = []
+        for purchase in purchases where purchase.isActive && purchase.kind != .gift {
+            for key in purchase.lookupKeys {
+                stores[key, default: []].insert(purchase.store)
+                if purchase.renews { renewing.insert(key) }
+            }
+        }
+        return stores.filter { $0.value.count > 1 && renewing.contains($0.key) }.keys.sorted()
+            .map { catalog.entitlement(lookupKey: $0)?.name ?? $0 }
+    }
+
+    /// The newest invoices; the page is shown without them where Stripe is out of reach.
+    private func invoices(
+        of customers: [String]
+    ) async -> (invoices: [PortalView.Invoice], isIncomplete: Bool) {
+        guard let stripe else { return ([], false) }
+        var invoices: [PortalView.Invoice] = []
+        for customer in customers.prefix(3) {
+            do {
+                let page = try await stripe.list(
+                    ["invoices"],
+                    ["customer": .string(customer), "limit": .integer(12)],
+                    of: Stripe.Invoice.self
+                )
+                invoices += page.value.data.compactMap { invoice in
+                    guard let status = invoice.status, status != .draft else { return nil }
+                    return PortalView.Invoice(
+                        number: invoice.number ?? invoice.id,
+                        created: Instant(seconds: invoice.created),
+                        amount: .init(amount: invoice.total, currency: invoice.currency),
+                        status: status.rawValue,
+                        url: invoice.hostedInvoiceURL
+                    )
+                }
+            } catch {
+                logger.warning(
+                    "the portal is shown without invoices",
+                    metadata: ["error": "\(error)"]
+                )
+                return (invoices, true)
+            }
+        }
+        return (invoices.sorted { $0.created > $1.created }, false)
+    }
+
+    /// A link to Stripe's own portal, where payment methods are changed.
+    ///
+    /// - Parameter flow: `payment_method_update` begins there; `nil`: the portal's first page.
+    public func stripePortal(_ visit: PortalVisit, flow: String?) async throws -> String {
+        try visit.session.require(.customerPortal)
+        let stripe = try requireStripe()
+        let now = await clocks.now()
+        let catalog = store.history.current
+        let profile = try await profile(visit.session.customer.rawValue)
+        let purchases = try await store.purchases(
+            of: visit.session.customer,
+            in: visit.session.environment
+        ).map { $0.record.portalPurchase($0.access, in: catalog, at: now) }
+        // Whoever pays for a plan now comes before others.
+        let payer = purchases.first { $0.renews && $0.stripeCustomer != nil }?.stripeCustomer
+        guard let customer = payer ?? stripeCustomers(of: purchases, profile).first else {
+            throw Refusal.missing("Stripe customer", profile.customer.id)
+        }
+        do {
+            let isUpdate = flow == "payment_method_update"
+            let made = try await stripe.createPortalSession(
+                customer: customer,
+                returnURL: configuration.portalReturnURL ?? configuration.publicURL + "/portal",
+                flow: isUpdate ? ["type": .string("payment_method_update")] : [:],
+                idempotencyKey: newID("tollgate-portal-")
+            )
+            return made.value.url
+        } catch {
+            throw unavailable(error)
+        }
+    }
+
+    /// Changes a Stripe subscription of the visitor's.
+    ///
+    /// What Stripe answers is recorded at once, so that the next page shows it before any webhook.
+    ///
+    /// - Throws: refusals 404 `resource_missing`, 402 `payment_failed`, 409 `change_not_possible`.
+    public func change(
+        _ subscription: String,
+        _ change: PortalChange,
+        in visit: PortalVisit
+    ) async throws {
+        try visit.session.require(.customerPortal)
+        let stripe = try requireStripe()
+        let now = await clocks.now()
+        let catalog = store.history.current
+        let records = try await store.purchases(
+            of: visit.session.customer,
+            in: visit.session.environment
+        )
+        guard
+            let (record, access) = records.first(where: {
+                $0.record.key.id == subscription && $0.record.subscription != nil
+            }), let known = record.subscription?.value
+        else { throw Refusal.missing("subscription", subscription, param: "subscription") }
+        let shown = record.portalPurchase(access, in: catalog, at: now)
+        let parameters: Stripe.Parameters
+        switch change {
+        case .cancel where shown.canCancel:
+            parameters = ["cancel_at_period_end": .bool(true)]
+        case .resume where shown.canResume:
+            // With flexible billing Stripe's own portal sets only an instant (reference §3).
+            parameters =
+                known.cancelsAtPeriodEnd
+                ? ["cancel_at_period_end": .bool(false)] : ["cancel_at": .string("")]
+        case .switchPlan(let product):
+            guard shown.choices.contains(where: { $0.product == product }),
+                let price = catalog.product(id: product)?.stripePriceIDs.first,
+                let item = known.items.first
+            else { throw notPossible }
+            parameters = [
+                "items": .list([
+                    .hash([
+                        "id": .string(item.id), "price": .string(price),
+                        "quantity": .integer(item.quantity),
+                    ])
+                ]), "proration_behavior": .string("always_invoice"),
+                "payment_behavior": .string("error_if_incomplete"),
+            ]
+        default: throw notPossible
+        }
+        let answer: Stripe.Answer<Stripe.Subscription>
+        do {
+            answer = try await stripe.updateSubscription(
+                subscription,
+                parameters,
+                idempotencyKey: newID("tollgate-portal-change-")
+            )
+        } catch {
+            if case .refused(let refused) = error, refused.status == 402 {
+                throw Refusal(
+                    402,
+                    .invalidRequestError,
+                    "payment_failed",
+                    "The payment failed, so nothing was changed. Change the payment method and try again."
+                )
+            }
+            throw unavailable(error)
+        }
+        try await self.record(
+            answer.value,
+            at: try await instantOfRead(answer.date, testClock: answer.value.testClock?.id)
+        )
+    }
+
+    private var notPossible: Refusal {
+        Refusal(
+            409,
+            .invalidRequestError,
+            "change_not_possible",
+            "This can no longer be changed in that way; load the page again."
+        )
+    }
+}
+
+/// What lies behind the token of a portal link.
+private struct PortalToken: Codable {
+    var visit: PortalVisit
+    /// UNIX seconds.
+    var expiresAt: Int64
 }

@@ -1,0 +1,47 @@
+internal import StrictJSON
+internal import StripeAPI
+internal import TollgateCore
+
+extension StripeIntake {
+    /// What has to be read because `event` alone cannot be used: by what every version of the API
+    /// writes in the same way, the kind of the object and its ids.
+    ///
+    /// Empty where nothing that we keep can have changed.
+    static func reads(for event: Stripe.Event) -> [Wanted] {
+        let object = event.object
+        switch event.objectName {
+        case Stripe.CheckoutSession.objectName:
+            return wanted(.checkoutLines, event.objectID)
+        case Stripe.Subscription.objectName:
+            return wanted(.subscription, event.objectID)
+        case Stripe.Invoice.objectName:
+            return object["status"]?.string == "paid" ? wanted(.invoice, event.objectID) : []
+        case Stripe.Refund.objectName, Stripe.Dispute.objectName:
+            return wanted(.payment, reference(object["payment_intent"]))
+        case Stripe.Charge.objectName:
+            let isTakenBack =
+                object["refunded"]?.bool == true || object["disputed"]?.bool == true
+                || (object["amount_refunded"]?.int64 ?? 0) > 0
+            return isTakenBack ? wanted(.payment, reference(object["payment_intent"])) : []
+        case Stripe.ActiveEntitlementSummary.objectName:
+            return wanted(.entitlements, reference(object["customer"]))
+        default:
+            return []
+        }
+    }
+
+    /// A message that only says that something has to be read.
+    static func hint(_ reads: [Wanted], livemode: Bool, reason: String) -> StoreMessage {
+        guard let first = reads.first else { return .nothing(reason: reason) }
+        return .hint(reads, about: key(first.object, livemode: livemode), reason: reason)
+    }
+
+    private static func wanted(_ kind: Wanted.Kind, _ id: String?) -> [Wanted] {
+        id.map { [Wanted(kind: kind, object: $0)] } ?? []
+    }
+
+    /// An id, or the id of an object in its place.
+    private static func reference(_ value: JSON?) -> String? {
+        value?.string ?? value?["id"]?.string
+    }
+}

@@ -1,0 +1,145 @@
+public import StripeAPI
+public import TollgateCore
+
+extension StripeIntake {
+    /// The facts of a Checkout Session that we read with its line items.
+    ///
+    /// - Parameters:
+    ///   - items: all of its line items, whatever page they came on; `nil`: as far as it says.
+    ///   - instant: as of when the read speaks (RULES §4.2).
+    public static func message(
+        reading session: Stripe.CheckoutSession,
+        items: [Stripe.LineItem]? = nil,
+        at instant: Instant,
+        livemode: Bool
+    ) -> StoreMessage {
+        let message = message(
+            .checkoutSession(session),
+            source: "read:\(session.id)",
+            stated: Stated(instant, isRead: true),
+            livemode: livemode,
+            type: "checkout.session"
+        )
+        guard let items, case .facts(var facts, let key) = message else { return message }
+        for index in facts.indices {
+            guard case .payment(let payment) = facts[index].statement else { continue }
+            facts[index].statement = .payment(
+                StripePayment(
+                    session: payment.session,
+                    status: payment.status,
+                    isPaid: payment.isPaid,
+                    customer: payment.customer,
+                    reference: payment.reference,
+                    lines: lines(items),
+                    amount: payment.amount,
+                    currency: payment.currency,
+                    created: payment.created
+                )
+            )
+        }
+        return .facts(facts, about: key)
+    }
+
+    /// The facts of a subscription that we read.
+    ///
+    /// - Parameter items: all of its items; `nil`: those that it shows are all.
+    public static func message(
+        reading subscription: Stripe.Subscription,
+        items: [Stripe.SubscriptionItem]? = nil,
+        at instant: Instant,
+        livemode: Bool
+    ) -> StoreMessage {
+        guard let statement = statement(subscription, items: items ?? subscription.items.data)
+        else { return .parked(reason: "subscription \(subscription.id) without its periods") }
+        return read(subscription.id, as: .subscription(statement), at: instant, livemode: livemode)
+    }
+
+    /// The facts of a paid invoice of a subscription that we read; of no consequence if it is none.
+    ///
+    /// - Parameter lines: all of its lines; `nil`: those that it shows are all.
+    public static func message(
+        reading invoice: Stripe.Invoice,
+        lines: [Stripe.InvoiceLine]? = nil,
+        at instant: Instant,
+        livemode: Bool
+    ) -> StoreMessage {
+        guard let subscription = invoice.subscription?.id, invoice.status == .paid else {
+            return .nothing(reason: "invoice \(invoice.id) is no paid one of a subscription")
+        }
+        return read(
+            invoice.id,
+            about: subscription,
+            as: .invoice(statement(invoice, lines: lines ?? invoice.lines.data)),
+            at: instant,
+            livemode: livemode
+        )
+    }
+
+    /// The fact of a refund that we read.
+    ///
+    /// - Parameters:
+    ///   - payment: the record it belongs to: of the payment intent, or of the subscription whose
+    ///     invoice the payment paid.
+    ///   - invoice: that invoice.
+    public static func message(
+        reading refund: Stripe.Refund,
+        of payment: String,
+        paying invoice: String? = nil,
+        at instant: Instant,
+        livemode: Bool
+    ) -> StoreMessage {
+        let statement = StripeRefund(
+            id: refund.id,
+            amount: refund.amount,
+            status: refund.status?.rawValue ?? "succeeded",
+            invoice: invoice
+        )
+        return read(
+            refund.id,
+            about: payment,
+            as: .refund(statement),
+            at: instant,
+            livemode: livemode
+        )
+    }
+
+    /// The fact of a dispute that we read; the parameters are as for a refund.
+    public static func message(
+        reading dispute: Stripe.Dispute,
+        of payment: String,
+        paying invoice: String? = nil,
+        at instant: Instant,
+        livemode: Bool
+    ) -> StoreMessage {
+        let statement = StripeDispute(
+            id: dispute.id,
+            amount: dispute.amount,
+            status: dispute.status.rawValue,
+            invoice: invoice
+        )
+        return read(
+            dispute.id,
+            about: payment,
+            as: .dispute(statement),
+            at: instant,
+            livemode: livemode
+        )
+    }
+
+    private static func read(
+        _ id: String,
+        about purchase: String? = nil,
+        as statement: Statement,
+        at instant: Instant,
+        livemode: Bool
+    ) -> StoreMessage {
+        let key = key(purchase ?? id, livemode: livemode)
+        let fact = Fact(
+            purchase: key,
+            source: "read:\(id)",
+            stated: Stated(instant, isRead: true),
+            statement: statement
+        )
+        return .facts([fact], about: key)
+    }
+}

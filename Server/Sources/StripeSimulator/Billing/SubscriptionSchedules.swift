@@ -1,0 +1,419 @@
+extension World {
+    static let subscriptionScheduleRoutes: [Route] = [
+        .post("subscription_schedules") { world, call in try world.createSchedule(&call) },
+        .get("subscription_schedules") { world, call in
+            let customer = try call.parameters.string("customer")
+            let isScheduled = try call.parameters.bool("scheduled")
+            call.parameters.ignore("canceled_at", "completed_at", "released_at")
+            return try world.list(.subscriptionSchedule, &call) { schedule in
+                (customer.map { schedule["customer"].string == $0 } ?? true)
+                    && (isScheduled != true || schedule["status"].string == "not_started")
+            }
+        },
+        .get("subscription_schedules/:id") { world, call in
+            try world.find(.subscriptionSchedule, call.ids[0])
+        },
+        .post("subscription_schedules/:id") { world, call in try world.updateSchedule(&call) },
+        .post("subscription_schedules/:id/cancel") { world, call in
+            let schedule = try world.findRunningSchedule(call.ids[0])
+            call.parameters.ignore("invoice_now", "prorate")
+            if let subscription = schedule["subscription"].string {
+                world.cancelNow(subscription, reason: "cancellation_requested")
+            }
+            return world.endSchedule(call.ids[0], as: "canceled")
+        },
+        .post("subscription_schedules/:id/release") { world, call in
+            _ = try world.findRunningSchedule(call.ids[0])
+            call.parameters.ignore("preserve_cancel_date")
+            return world.endSchedule(call.ids[0], as: "released")
+        },
+    ]
+
+    private func findRunningSchedule(_ id: String) throws -> JSON {
+        let schedule = try find(.subscriptionSchedule, id)
+        guard ["not_started", "active"].contains(schedule["status"].text) else {
+            throw APIError.invalid(
+                "You cannot change a subscription schedule that is \(schedule["status"].text)."
+            )
+        }
+        return schedule
+    }
+
+    // MARK: - Making one. https://docs.stripe.com/api/subscription_schedules/create
+
+    private mutating func createSchedule(_ call: inout Call) throws -> JSON {
+        if let id = try call.parameters.string("from_subscription") {
+            guard !call.parameters.has("phases"), !call.parameters.has("customer") else {
+                throw APIError.invalid(
+                    "You cannot set other parameters if `from_subscription` is set.",
+                    param: "from_subscription"
+                )
+            }
+            return try createSchedule(from: id)
+        }
+        let customer = try call.parameters.required("customer")
+        _ = try find(.customer, customer, param: "customer")
+        let instant = now(for: customer)
+        guard let sent = try call.parameters.string("start_date") else {
+            throw APIError.missing(parameter: "start_date")
+        }
+        let start = sent == "now" ? instant : Int(sent) ?? 0
+        guard start >= instant else {
+            throw APIError.invalid("start_date must not lie in the past.", param: "start_date")
+        }
+        let phases = try readPhases(&call.parameters, from: start)
+        guard !phases.isEmpty else { throw APIError.missing(parameter: "phases") }
+        var schedule = blankSchedule(customer: customer, created: instant, phases: phases)
+        try readSettings(&call.parameters, into: &schedule)
+        let id = schedule["id"].text
+        add(.subscriptionSchedule, schedule, event: "subscription_schedule.created")
+        planNext(id)
+        advanceScheduleIfDue(id)
+        return try find(.subscriptionSchedule, id)
+    }
+
+    /// Takes over a running subscription: its present period is the first phase.
+    private mutating func createSchedule(from id: String) throws -> JSON {
+        let subscription = try find(.subscription, id, param: "from_subscription")
+        guard subscription["schedule"].isNull, !isOver(subscription) else {
+            throw APIError.invalid(
+                "You cannot migrate a subscription that is already attached to a schedule.",
+                param: "from_subscription"
+            )
+        }
+        let items = subscription["items"].elements
+        let start = items.map { $0["current_period_start"].count }.min() ?? now
+        let end = items.map { $0["current_period_end"].count }.min() ?? now
+        let phase = Self.phase(
+            start: start,
+            end: end,
+            items: items.map { Self.phaseItem($0["price"], quantity: $0["quantity"].count) },
+            currency: subscription["currency"],
+            behavior: "create_prorations",
+            trialEnd: subscription["trial_end"],
+            metadata: [:]
+        )
+        var schedule = blankSchedule(
+            customer: subscription["customer"].text,
+            created: now(for: subscription["customer"].string),
+            phases: [phase]
+        )
+        schedule["status"] = "active"
+        schedule["subscription"] = .string(id)
+        schedule["current_phase"] = ["start_date": .int(start), "end_date": .int(end)]
+        let scheduleID = schedule["id"].text
+        add(.subscriptionSchedule, schedule, event: "subscription_schedule.created")
+        change(.subscription, id, event: "customer.subscription.updated") {
+            $0["schedule"] = .string(scheduleID)
+        }
+        planNext(scheduleID)
+        return try find(.subscriptionSchedule, scheduleID)
+    }
+
+    private mutating func updateSchedule(_ call: inout Call) throws -> JSON {
+        let id = call.ids[0]
+        var schedule = try findRunningSchedule(id)
+        call.parameters.ignore("proration_behavior")
+        if call.parameters.has("phases") {
+            let start = schedule["phases"].elements.first?["start_date"].count ?? now
+            let phases = try readPhases(&call.parameters, from: start)
+            guard !phases.isEmpty else { throw APIError.missing(parameter: "phases") }
+            schedule["phases"] = .array(phases)
+            if let current = schedule["current_phase"]["start_date"].int,
+                let phase = phases.first(where: { $0["start_date"].count == current })
+            {
+                schedule["current_phase"]["end_date"] = phase["end_date"]
+            }
+        }
+        try readSettings(&call.parameters, into: &schedule)
+        let changed = schedule
+        change(.subscriptionSchedule, id, event: "subscription_schedule.updated") { $0 = changed }
+        planNext(id)
+        return try find(.subscriptionSchedule, id)
+    }
+
+    private func readSettings(_ parameters: inout Parameters, into schedule: inout JSON) throws {
+        let ends = ["release", "cancel", "none", "renew"]
+        if let end = try parameters.choice("end_behavior", of: ends) {
+            schedule["end_behavior"] = .string(end)
+        }
+        try parameters.metadata(into: &schedule)
+        parameters.ignore("default_settings", "billing_mode")
+    }
+
+    private mutating func readPhases(
+        _ parameters: inout Parameters,
+        from start: Int
+    ) throws -> [JSON] {
+        var next = start
+        let phases = try parameters.objects("phases") { part -> JSON in
+            let items = try part.objects("items") { inner -> JSON in
+                let found = try self.price(in: &inner)
+                inner.ignore("metadata", "discounts", "tax_rates", "billing_thresholds")
+                let quantity = try inner.int("quantity", in: 0...1_000_000) ?? 1
+                return Self.phaseItem(found, quantity: quantity)
+            }
+            guard let items, let first = items.first else {
+                throw APIError.missing(parameter: part.name("items"))
+            }
+            let begin = try part.raw("start_date").flatMap { Int($0) } ?? next
+            let price = get(.price, first["price"].reference) ?? .null
+            let cycle = BillingCycle(anchor: begin, recurring: price["recurring"])
+            var end = try part.int("end_date") ?? cycle.boundary(try part.int("iterations") ?? 1)
+            try part.object("duration") { inner in
+                let length = JSON.object([
+                    "interval": .string(try inner.required("interval")),
+                    "interval_count": .int(try inner.int("interval_count") ?? 1),
+                ])
+                end = BillingCycle(anchor: begin, recurring: length).boundary(1)
+            }
+            guard end > begin else {
+                throw APIError.invalid(
+                    "A phase must end after it starts.",
+                    param: part.name("end_date")
+                )
+            }
+            let behaviors = ["create_prorations", "always_invoice", "none"]
+            var noted: JSON = ["metadata": [:]]
+            try part.metadata(into: &noted)
+            let phase = Self.phase(
+                start: begin,
+                end: end,
+                items: items,
+                currency: price["currency"],
+                behavior: try part.choice("proration_behavior", of: behaviors)
+                    ?? "create_prorations",
+                trialEnd: JSON(try part.int("trial_end")),
+                metadata: noted["metadata"]
+            )
+            part.ignore(
+                "billing_cycle_anchor",
+                "collection_method",
+                "currency",
+                "default_payment_method",
+                "default_tax_rates",
+                "automatic_tax",
+                "invoice_settings",
+                "description",
+                "discounts",
+                "add_invoice_items",
+                "trial"
+            )
+            next = end
+            return phase
+        }
+        return phases ?? []
+    }
+
+    // MARK: - The object. https://docs.stripe.com/api/subscription_schedules/object
+
+    private static func phaseItem(_ price: JSON, quantity: Int) -> JSON {
+        .object(
+            nulls: "billing_thresholds",
+            [
+                "discounts": [], "metadata": [:], "plan": price["id"], "price": price["id"],
+                "quantity": .int(quantity), "tax_rates": [],
+            ]
+        )
+    }
+
+    private static func phase(
+        start: Int,
+        end: Int,
+        items: [JSON],
+        currency: JSON,
+        behavior: String,
+        trialEnd: JSON,
+        metadata: JSON
+    ) -> JSON {
+        .object(
+            nulls: """
+                application_fee_percent billing_cycle_anchor billing_thresholds collection_method \
+                default_payment_method description effective_at invoice_settings on_behalf_of \
+                transfer_data
+                """,
+            [
+                "add_invoice_items": [],
+                "automatic_tax": .object(nulls: "disabled_reason liability", ["enabled": false]),
+                "currency": currency, "default_tax_rates": [], "discounts": [],
+                "end_date": .int(end), "items": .array(items), "metadata": metadata,
+                "proration_behavior": .string(behavior), "start_date": .int(start),
+                "trial_end": trialEnd,
+            ]
+        )
+    }
+
+    private mutating func blankSchedule(customer: String, created: Int, phases: [JSON]) -> JSON {
+        blank(
+            .subscriptionSchedule,
+            created: created,
+            nulls: """
+                application canceled_at completed_at current_phase customer_account \
+                last_price_migration_error released_at released_subscription subscription
+                """,
+            [
+                "billing_mode": .object(
+                    nulls: "updated_at",
+                    ["type": "flexible", "flexible": ["proration_discounts": "included"]]
+                ), "billing_schedules": [], "customer": .string(customer),
+                "default_settings": .object(
+                    nulls: """
+                        application_fee_percent billing_thresholds collection_method \
+                        default_payment_method description invoice_settings on_behalf_of \
+                        transfer_data
+                        """,
+                    [
+                        "automatic_tax": .object(
+                            nulls: "disabled_reason liability",
+                            ["enabled": false]
+                        ), "billing_cycle_anchor": "automatic",
+                        "collection_method": "charge_automatically",
+                        "invoice_settings": .object(
+                            nulls: "account_tax_ids custom_fields days_until_due description footer",
+                            ["issuer": .object(nulls: "account", ["type": "self"])]
+                        ),
+                    ]
+                ), "end_behavior": "release", "phases": .array(phases),
+                "status": "not_started", "test_clock": JSON(testClock(of: customer)),
+            ]
+        )
+    }
+
+    // MARK: - Time
+
+    /// Puts the next boundary of a schedule on the agenda.
+    private mutating func planNext(_ id: String) {
+        guard let schedule = get(.subscriptionSchedule, id) else { return }
+        let at =
+            schedule["status"].string == "active"
+            ? schedule["current_phase"]["end_date"].int
+            : schedule["phases"].elements.first?["start_date"].int
+        guard let at else { return }
+        self.schedule(.advanceSchedule(id), at: at, for: schedule["customer"].string)
+    }
+
+    /// A phase begins, or the last one is over.
+    mutating func advanceScheduleIfDue(_ id: String) {
+        guard let schedule = get(.subscriptionSchedule, id) else { return }
+        let instant = now(for: schedule["customer"].string)
+        switch schedule["status"].text {
+        case "not_started":
+            guard let first = schedule["phases"].elements.first,
+                first["start_date"].count <= instant
+            else { return }
+            start(schedule, first)
+        case "active":
+            guard let end = schedule["current_phase"]["end_date"].int, end <= instant else {
+                return
+            }
+            let next = schedule["phases"].elements.first { $0["start_date"].count >= end }
+            if let next { enter(next, of: schedule) } else { finish(schedule) }
+        default: return
+        }
+        planNext(id)
+    }
+
+    private mutating func start(_ schedule: JSON, _ phase: JSON) {
+        let id = schedule["id"].text
+        var order = SubscriptionOrder(
+            customer: schedule["customer"].text,
+            items: phase["items"].elements.compactMap { item in
+                get(.price, item["price"].reference).map {
+                    SubscriptionOrder.Item(price: $0, quantity: item["quantity"].count)
+                }
+            }
+        )
+        order.trialEnd = phase["trial_end"].int
+        order.metadata = phase["metadata"]
+        order.offSession = true
+        guard let subscription = try? subscribe(order) else { return }
+        let subscriptionID = subscription["id"].text
+        change(.subscription, subscriptionID) {
+            $0["schedule"] = .string(id)
+            if $0["status"].string == "incomplete" { $0["status"] = "active" }
+        }
+        change(.subscriptionSchedule, id, event: "subscription_schedule.updated") {
+            $0["status"] = "active"
+            $0["subscription"] = .string(subscriptionID)
+            $0["current_phase"] = [
+                "start_date": phase["start_date"], "end_date": phase["end_date"],
+            ]
+        }
+        refreshEntitlements(of: schedule["customer"].text)
+    }
+
+    private mutating func enter(_ phase: JSON, of schedule: JSON) {
+        let id = schedule["id"].text
+        change(.subscriptionSchedule, id, event: "subscription_schedule.updated") {
+            $0["current_phase"] = [
+                "start_date": phase["start_date"], "end_date": phase["end_date"],
+            ]
+        }
+        guard let subscription = schedule["subscription"].string,
+            let before = get(.subscription, subscription), !isOver(before)
+        else { return }
+        let instant = now(for: schedule["customer"].string)
+        for (wanted, item) in zip(phase["items"].elements, before["items"].elements) {
+            guard let price = get(.price, wanted["price"].reference) else { continue }
+            let itemID = item["id"].text
+            guard item["current_period_end"].count > instant else {
+                // The period ends here too: the renewal that follows bills the new price.
+                let features = JSON(features(of: price))
+                change(.subscription, subscription) { subscription in
+                    subscription["items"]["data"] = .array(
+                        subscription["items"].elements.map { known in
+                            guard known["id"].string == itemID else { return known }
+                            var known = known
+                            known["price"] = price
+                            known["plan"] = Self.plan(of: price)
+                            known["quantity"] = wanted["quantity"]
+                            known["_features"] = features
+                            return known
+                        }
+                    )
+                }
+                continue
+            }
+            _ = try? changeItem(
+                itemID,
+                of: subscription,
+                price: price,
+                quantity: wanted["quantity"].int,
+                behavior: phase["proration_behavior"].text
+            )
+        }
+        announceChange(of: before)
+    }
+
+    private mutating func finish(_ schedule: JSON) {
+        let id = schedule["id"].text
+        if schedule["end_behavior"].string == "cancel" {
+            if let subscription = schedule["subscription"].string {
+                cancelNow(subscription, reason: "cancellation_requested")
+            }
+            _ = endSchedule(id, as: "completed")
+        } else {
+            _ = endSchedule(id, as: "released")
+        }
+    }
+
+    /// Ends a schedule; its subscription, if it still runs, is free of it.
+    private mutating func endSchedule(_ id: String, as status: String) -> JSON {
+        guard let schedule = get(.subscriptionSchedule, id) else { return .null }
+        let instant = now(for: schedule["customer"].string)
+        if let subscription = schedule["subscription"].string {
+            change(.subscription, subscription) { $0["schedule"] = .null }
+        }
+        let ended = change(.subscriptionSchedule, id) { schedule in
+            schedule["status"] = .string(status)
+            schedule["current_phase"] = .null
+            schedule["\(status)_at"] = .int(instant)
+            if status == "released" {
+                schedule["released_subscription"] = schedule["subscription"]
+                schedule["subscription"] = .null
+            }
+        }
+        emit("subscription_schedule.\(status)", ended)
+        return ended
+    }
+}

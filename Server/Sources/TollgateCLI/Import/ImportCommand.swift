@@ -1,0 +1,12 @@
+import ArgumentParser
+
+/// `tollgate import`: brings in what existed before Tollgate did.
+struct ImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Bring in what existed before Tollgate did.",
+        subcommands: [
+            ImportReceiptsCommand.self, ImportReportsCommand.self, ImportStripeCommand.self,
+        ]
+    )
+}

@@ -1,0 +1,40 @@
+import Foundation
+import TollgateService
+
+/// One line on the terminal that says how far long work has come; nothing where nobody looks.
+final class ProgressLine: @unchecked Sendable {
+    // `lock` guards everything below.
+    private let lock = NSLock()
+    private let isShown: Bool
+    private var width = 0
+
+    /// - Parameter json: a command that answers in JSON is read by a program.
+    init(json: Bool) {
+        isShown = Terminal.isInteractive && !json
+    }
+
+    var report: WorkProgress.Report {
+        { [self] progress in
+            let of = progress.of.map { " of \($0)" } ?? ""
+            show("\(progress.step): \(progress.done)\(of)")
+        }
+    }
+
+    private func show(_ text: String) {
+        guard isShown else { return }
+        lock.withLock {
+            let padding = String(repeating: " ", count: max(0, width - text.count))
+            FileHandle.standardError.write(Data(("\r" + text + padding).utf8))
+            width = text.count
+        }
+    }
+
+    /// Leaves the line, so that what follows begins on a new one.
+    func end() {
+        guard isShown else { return }
+        lock.withLock {
+            if width > 0 { FileHandle.standardError.write(Data("\n".utf8)) }
+            width = 0
+        }
+    }
+}

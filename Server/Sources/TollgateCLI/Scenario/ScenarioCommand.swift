@@ -1,0 +1,55 @@
+import AppStoreSimulator
+import ArgumentParser
+import Foundation
+import TollgateTesting
+
+/// `tollgate scenario`.
+struct ScenarioCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scenario",
+        abstract: "Stories about customers and stores, and what access must hold in them.",
+        subcommands: [ScenarioRunCommand.self, ScenarioCheckCommand.self]
+    )
+}
+
+/// `tollgate scenario check FILE…`: every mistake with its line.
+struct ScenarioCheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Say what is wrong with scenario files, line by line."
+    )
+
+    @Argument(help: "Scenario files.")
+    var files: [String]
+
+    func run() async throws {
+        let loaded = try ScenarioFiles.load(files)
+        Terminal.say(
+            "\(loaded.count) scenarios, \(loaded.map(\.scenario.checkCount).reduce(0, +)) checks"
+        )
+    }
+}
+
+enum ScenarioFiles {
+    /// Reads them all, or says everything that is wrong.
+    static func load(_ paths: [String]) throws -> [LoadedScenario] {
+        var mistakes: [String] = []
+        let loaded = paths.compactMap { path -> LoadedScenario? in
+            do { return try LoadedScenario(path: path) } catch {
+                mistakes.append("\(error)")
+                return nil
+            }
+        }
+        // Ids are drawn from the names, and stories share databases.
+        for (title, same) in Dictionary(grouping: loaded, by: \.scenario.title).sorted(by: {
+            $0.key < $1.key
+        }) where same.count > 1 {
+            let files = same.map(\.scenario.file).joined(separator: " and ")
+            mistakes.append("\(files) have one name, ‘\(title)’; rename one, or name each file once")
+        }
+        guard mistakes.isEmpty else {
+            throw CheckFailed(message: mistakes.joined(separator: "\n"))
+        }
+        return loaded
+    }
+}

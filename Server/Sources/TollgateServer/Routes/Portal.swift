@@ -1,0 +1,145 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import TollgateAPI
+internal import TollgateCore
+internal import TollgateService
+
+/// The customer portal: one page for everything that was bought, and what can be done about it.
+///
+/// A link carries a token that works once; from then on a cookie that only this page sees says who
+/// is there.
+func addPortal(to router: Router<ServerRequestContext>, _ tollgate: Tollgate, _ pages: PageTemplates) {
+    let desk = PortalDesk(tollgate: tollgate, pages: pages)
+    router.get(APIPath.portal.route) { request, _ in
+        if let token = request.uri.queryParameters["token"].map(String.init) {
+            // Looking ahead must not use the link up.
+            guard request.method == .get else { return pages.redirect(to: "/portal") }
+            return try await desk.open(token)
+        }
+        return try await desk.visit(request) { secret, visit in
+            let view = try await tollgate.portal(visit)
+            let notice = PortalPage.notice(request.uri.queryParameters["done"].map(String.init))
+            return pages.page(
+                "portal",
+                PortalPage(
+                    view,
+                    returnURL: visit.returnURL ?? tollgate.configuration.appURL,
+                    notice: notice
+                )
+            )
+        }
+    }
+    router.get(APIPath.portalChange.route) { request, _ in
+        try await desk.visit(request) { secret, visit in
+            let query = request.uri.queryParameters
+            let view = try await tollgate.portal(visit)
+            let page = PortalChangePage(
+                view,
+                subscription: query["subscription"].map(String.init) ?? "",
+                action: query["action"].map(String.init) ?? "",
+                product: query["product"].map(String.init),
+                form: tollgate.portalFormToken(secret)
+            )
+            guard let page else { return pages.redirect(to: "/portal?done=gone") }
+            return pages.page("portal_change", page)
+        }
+    }
+    router.post(APIPath.portalChange.route) { request, _ in
+        try await desk.visit(request) { secret, visit in
+            let form = try StrictBody.form(try await request.bytes(upTo: 16 << 10))
+            guard form["form"] == tollgate.portalFormToken(secret),
+                let change = PortalChange(form), let subscription = form["subscription"]
+            else { return pages.redirect(to: "/portal?done=gone") }
+            do {
+                try await tollgate.change(subscription, change, in: visit)
+                return pages.redirect(to: "/portal?done=\(form["action"] ?? "")")
+            } catch let refusal as Refusal where refusal.status < 500 {
+                let word = refusal.status == 402 ? "declined" : "gone"
+                return pages.redirect(to: "/portal?done=\(word)")
+            } catch let refusal as Refusal where refusal.status >= 502 {
+                return pages.redirect(to: "/portal?done=later")
+            }
+        }
+    }
+    router.get(APIPath.portalStripe.route) { request, _ in
+        try await desk.visit(request) { _, visit in
+            do {
+                let flow = request.uri.queryParameters["flow"].map(String.init)
+                return pages.redirect(to: try await tollgate.stripePortal(visit, flow: flow))
+            } catch let refusal as Refusal {
+                return pages.redirect(to: refusal.status < 500 ? "/portal" : "/portal?done=later")
+            }
+        }
+    }
+}
+
+extension PortalChange {
+    /// What a form of the portal's asks for.
+    fileprivate init?(_ form: [String: String]) {
+        switch form["action"] {
+        case "cancel": self = .cancel
+        case "resume": self = .resume
+        case "switch":
+            guard let product = form["product"] else { return nil }
+            self = .switchPlan(product: product)
+        default: return nil
+        }
+    }
+}
+
+/// Lets visitors in and recognises them.
+private struct PortalDesk: Sendable {
+    let tollgate: Tollgate
+    let pages: PageTemplates
+
+    private static let cookie = "tollgate_portal"
+
+    func open(_ token: String) async throws -> Response {
+        guard let visit = try await tollgate.openPortal(token: token) else { return expired }
+        let seconds = max(0, visit.expiresAt - tollgate.clocks.wall().milliseconds / 1000)
+        let isSecure = tollgate.configuration.publicURL.hasPrefix("https://")
+        return pages.redirect(
+            to: "/portal",
+            cookie: "\(Self.cookie)=\(visit.secret); Path=/portal; Max-Age=\(seconds); HttpOnly; "
+                + "SameSite=Lax" + (isSecure ? "; Secure" : "")
+        )
+    }
+
+    /// Answers who is recognised, and asks everybody else to come by a fresh link.
+    func visit(
+        _ request: Request,
+        _ answer: (String, PortalVisit) async throws -> Response
+    ) async throws -> Response {
+        guard let secret = Self.secret(in: request),
+            let visit = try await tollgate.portalVisit(secret)
+        else { return expired }
+        return try await answer(secret, visit)
+    }
+
+    private static func secret(in request: Request) -> String? {
+        for header in request.headers[values: .cookie] {
+            for pair in header.split(separator: ";") {
+                let parts = pair.split(separator: "=", maxSplits: 1)
+                guard parts.count == 2,
+                    parts[0].trimmingCharacters(in: .whitespaces) == cookie
+                else { continue }
+                return parts[1].trimmingCharacters(in: .whitespaces)
+            }
+        }
+        return nil
+    }
+
+    private var expired: Response {
+        pages.page(
+            "checkout",
+            CheckoutPage(
+                title: "This link has expired",
+                kind: "cancelled",
+                message: "Open the portal again from the app.",
+                appURL: tollgate.configuration.appURL
+            ),
+            status: .unauthorized
+        )
+    }
+}

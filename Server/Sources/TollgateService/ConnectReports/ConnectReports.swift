@@ -1,0 +1,229 @@
+public import AppStoreAPI
+internal import Foundation
+public import Storage
+internal import TollgateAPI
+public import TollgateCore
+
+/// Takes the reports of App Store Connect into the database, for the reports to come.
+///
+/// They, and not the prices in signed transactions, are what accounts rest on.
+public struct ConnectReports: Sendable {
+    /// What became of one report.
+    public struct Outcome: Hashable, Sendable {
+        public var kind: String
+        public var period: String
+        public var rows: Int
+        /// Whether it is new or differs from what was kept.
+        public var isNew: Bool
+    }
+
+    private let store: RecordStore
+
+    public init(_ store: RecordStore) {
+        self.store = store
+    }
+
+    /// Takes in a file of App Store Connect, packed or not.
+    ///
+    /// - Parameters:
+    ///   - name: the file's name, which says of some reports what day they are of.
+    ///   - now: the wall clock.
+    /// - Throws: `AppStore.ConnectReportError`, `ConnectReports.Failure`, `StorageError`.
+    public func take(
+        _ bytes: [UInt8],
+        named name: String,
+        at now: Instant
+    ) async throws -> Outcome {
+        let report = try AppStore.ConnectReport(bytes)
+        guard let period = Self.period(of: report, named: name) else {
+            throw Failure.noPeriod(report.kind.rawValue)
+        }
+        return try await keep(report, bytes, period: period, at: now)
+    }
+
+    /// Why a file is not taken.
+    public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        /// Neither its rows nor its name say when it was.
+        case noPeriod(String)
+
+        public var description: String {
+            switch self {
+            case .noPeriod(let kind):
+                "a report \(kind) has no dates of its own; keep the name that App Store Connect gave the file, which ends with its date"
+            }
+        }
+    }
+
+    /// Fetches the daily reports of the days before `today` that are not kept yet, and the finance
+    /// reports.
+    ///
+    /// - Parameters:
+    ///   - days: how far back.
+    ///   - told: called after each report.
+    /// - Returns: what was new.
+    public func fetch(
+        with client: AppStore.ConnectClient,
+        today: Instant,
+        days: Int = 30,
+        told: @Sendable (Outcome) -> Void = { _ in }
+    ) async throws -> [Outcome] {
+        var outcomes: [Outcome] = []
+        for kind in [
+            AppStore.ConnectReport.Kind.sales, .subscription, .subscriptionEvent, .subscriber,
+        ] {
+            let kept = try await store.reportPeriods(kind.rawValue)
+            for back in stride(from: max(1, days), through: 1, by: -1) {
+                let day = Self.day(today.advanced(by: -Int64(back) * 86_400_000))
+                guard !kept.contains("DAILY \(day)") else { continue }
+                guard let bytes = try await client.salesReport(.init(kind, date: day)) else {
+                    continue
+                }
+                let report = try AppStore.ConnectReport(bytes)
+                let outcome = try await keep(report, bytes, period: "DAILY \(day)", at: today)
+                told(outcome)
+                outcomes.append(outcome)
+            }
+        }
+        for month in Self.fiscalMonths(before: today, count: 3) {
+            guard let bytes = try await client.financeReport(month: month) else { continue }
+            let report = try AppStore.ConnectReport(bytes)
+            let outcome = try await keep(report, bytes, period: "FISCAL \(month) ZZ", at: today)
+            guard outcome.isNew else { continue }
+            told(outcome)
+            outcomes.append(outcome)
+        }
+        return outcomes
+    }
+
+    /// The lines of a kind that are about days from `first` to `last`, both included.
+    public func rows(
+        _ kind: AppStore.ConnectReport.Kind,
+        from first: String,
+        to last: String
+    ) async throws -> [AppStore.ConnectReport.Row] {
+        try await store.reportRows(kind.rawValue, from: first, to: last).map { row in
+            let data = Data(row.body)
+            switch kind {
+            case .sales: return .sales(try APIJSON.decode(AppStore.SalesRow.self, from: data))
+            case .subscription:
+                return .subscription(
+                    try APIJSON.decode(AppStore.SubscriptionRow.self, from: data)
+                )
+            case .subscriptionEvent:
+                return .subscriptionEvent(
+                    try APIJSON.decode(AppStore.SubscriptionEventRow.self, from: data)
+                )
+            case .subscriber:
+                return .subscriber(try APIJSON.decode(AppStore.SubscriberRow.self, from: data))
+            case .financial:
+                return .financial(try APIJSON.decode(AppStore.FinancialRow.self, from: data))
+            }
+        }
+    }
+
+    private func keep(
+        _ report: AppStore.ConnectReport,
+        _ bytes: [UInt8],
+        period: String,
+        at now: Instant
+    ) async throws -> Outcome {
+        let rows = try report.rows.enumerated().map { index, row in
+            StoredReport.Row(
+                line: Int64(index + 2),
+                day: row.day ?? String(period.drop { $0 != " " }.dropFirst().prefix(10)),
+                body: try row.encoded()
+            )
+        }
+        let isNew = try await store.keep(
+            StoredReport(
+                kind: report.kind.rawValue,
+                period: period,
+                fetched: now,
+                body: bytes,
+                rows: rows
+            )
+        )
+        return Outcome(
+            kind: report.kind.rawValue,
+            period: period,
+            rows: rows.count,
+            isNew: isNew
+        )
+    }
+
+    // MARK: - Of what time a report is
+
+    /// `DAILY 2026-06-01`, `WEEKLY …`, `MONTHLY 2026-06`, `YEARLY 2026`, `FISCAL 2026-05 ZZ`.
+    private static func period(
+        of report: AppStore.ConnectReport,
+        named name: String
+    ) -> String? {
+        switch report.rows.first {
+        case .sales(let row)?:
+            return period(from: row.beginDate.description, to: row.endDate.description)
+        case .financial(let row)?:
+            // The name ends with the fiscal month and the region: 87654321_0626_ZZ.txt.
+            let parts = name.split { "_.".contains($0) }.map(String.init)
+            if parts.count >= 3, parts[1].count == 4, let number = Int(parts[1]) {
+                let month = "20\(parts[1].suffix(2))-\(parts[1].prefix(2))"
+                return number > 0 ? "FISCAL \(month) \(parts[2])" : nil
+            }
+            return "FISCAL \(row.endDate.description.prefix(7)) ZZ"
+        case .subscriptionEvent(let row)?: return "DAILY \(row.eventDate)"
+        case .subscriber(let row)?: return "DAILY \(row.eventDate)"
+        case .subscription?, nil:
+            // These say it in their name only: Subscription_87654321_20260601.txt.gz.
+            let digits = name.split { !$0.isNumber }.map(String.init).last { $0.count == 8 }
+            return digits.flatMap { AppStore.ReportDay($0) }.map { "DAILY \($0)" }
+        }
+    }
+
+    private static func period(from first: String, to last: String) -> String {
+        if first == last { return "DAILY \(last)" }
+        if first.prefix(4) == last.prefix(4), first.hasSuffix("-01-01"), last.hasSuffix("-12-31") {
+            return "YEARLY \(last.prefix(4))"
+        }
+        if first.prefix(7) == last.prefix(7), first.hasSuffix("-01") {
+            return "MONTHLY \(last.prefix(7))"
+        }
+        return "WEEKLY \(last)"
+    }
+
+    private static func day(_ instant: Instant) -> String {
+        String("\(instant)".prefix(10))
+    }
+
+    /// Apple's fiscal year begins with October, more or less; `2026-09` is June 2026.
+    private static func fiscalMonths(before today: Instant, count: Int) -> [String] {
+        let parts = day(today).split(separator: "-").compactMap { Int($0) }
+        guard parts.count == 3 else { return [] }
+        return (0..<count).reversed().map { back in
+            let month = parts[0] * 12 + parts[1] - 1 + 3 - back
+            let number = month % 12 + 1
+            return "\(month / 12)-\(number < 10 ? "0" : "")\(number)"
+        }
+    }
+}
+
+extension AppStore.ConnectReport.Row {
+    /// The day that a line is about; nil for those of a report that is about one day as a whole.
+    fileprivate var day: String? {
+        switch self {
+        case .sales(let row): row.endDate.description
+        case .subscription: nil
+        case .subscriptionEvent(let row): row.eventDate.description
+        case .subscriber(let row): row.eventDate.description
+        case .financial(let row): row.endDate.description
+        }
+    }
+
+    fileprivate func encoded() throws -> [UInt8] {
+        switch self {
+        case .sales(let row): Array(try APIJSON.encode(row))
+        case .subscription(let row): Array(try APIJSON.encode(row))
+        case .subscriptionEvent(let row): Array(try APIJSON.encode(row))
+        case .subscriber(let row): Array(try APIJSON.encode(row))
+        case .financial(let row): Array(try APIJSON.encode(row))
+        }
+    }
+}

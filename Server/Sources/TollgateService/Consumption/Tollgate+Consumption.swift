@@ -1,0 +1,223 @@
+internal import AppStoreAPI
+internal import Foundation
+internal import Logging
+internal import Storage
+internal import TollgateAPI
+internal import TollgateCore
+
+extension Tollgate {
+    /// How long the App Store waits for the answer to a CONSUMPTION_REQUEST, in milliseconds.
+    private static let answerTime: Int64 = 12 * 3_600_000
+
+    /// Answers the App Store's questions about what was consumed, from what the ledger knows.
+    ///
+    /// Call it again and again. Without the customer's consent nothing is sent; whatever became of a
+    /// question is journalled.
+    func answerConsumptionRequests() async {
+        guard let appStoreClients, consumptionPace.isDue(at: clocks.wall()) else { return }
+        var failure: (any Error)?
+        do {
+            for wanted in try await store.wanted(.consumption, limit: 100) {
+                // One that fails does not hold up those behind it.
+                do { try await answer(wanted, with: appStoreClients) } catch { failure = error }
+            }
+        } catch {
+            failure = error
+        }
+        guard let failure else { return consumptionPace.succeeded() }
+        consumptionPace.failed(at: clocks.wall())
+        logger.warning(
+            "answering the App Store about consumption will be tried again",
+            metadata: ["error": "\(failure)"]
+        )
+    }
+
+    private func answer(_ wanted: WantedRow, with clients: AppStoreClients) async throws {
+        guard let key = wanted.purchase, let record = try await store.record(of: key) else {
+            return try await store.settle(wanted)
+        }
+        var answer = ConsumptionAnswer(transaction: wanted.object, outcome: .sent)
+        let now = await clocks.now()
+        if now > wanted.raised.advanced(by: Self.answerTime) {
+            (answer.outcome, answer.reason) = (.late, "the twelve hours were over")
+        } else if let reason = try await reasonForSilence(key) {
+            (answer.outcome, answer.reason) = (.withheld, reason)
+        } else {
+            let request = try await consumption(of: wanted.object, in: record, at: now)
+            answer.deliveryStatus = request.deliveryStatus.rawValue
+            answer.sampleContentProvided = request.sampleContentProvided
+            answer.consumptionPercentage = request.consumptionPercentage
+            answer.refundPreference = request.refundPreference?.rawValue
+            do {
+                try await clients[key.environment]
+                    .sendConsumptionInformation(wanted.object, request)
+            } catch {
+                guard error.isFinal else { throw error }
+                (answer.outcome, answer.reason) = (.refused, "\(error)")
+            }
+        }
+        try await journal(answer, to: wanted, about: key, at: now)
+        try await store.settle(wanted)
+        counters.count(
+            "tollgate_consumption_answers_total",
+            "outcome=\"\(answer.outcome.rawValue)\""
+        )
+    }
+
+    /// Apple lets us speak only of customers who agreed to it.
+    private func reasonForSilence(_ key: Purchase.Key) async throws -> String? {
+        let holders = try await store.holders(of: key)
+        if holders.isEmpty { return "nobody is known to hold the purchase" }
+        for holder in holders {
+            guard !holder.body.isEmpty, try read(holder).customer.consumptionConsent else {
+                return "the customer did not consent"
+            }
+        }
+        return nil
+    }
+
+    /// What the ledger knows of one transaction.
+    private func consumption(
+        of transaction: String,
+        in record: Purchase,
+        at now: Instant
+    ) async throws -> AppStore.ConsumptionRequest {
+        let periods = record.periods.map(\.period)
+        let period =
+            periods.first { $0.transactionID == transaction }
+            ?? periods.max { $0.start < $1.start }
+        let product = period.flatMap {
+            store.history.product(StoreProduct(.appStore, $0.product), at: $0.start)
+        }
+        guard let period, let product else {
+            // Sold by the store, but in no catalog so far: nothing was handed out.
+            return AppStore.ConsumptionRequest(
+                deliveryStatus: .undeliveredOther,
+                sampleContentProvided: false
+            )
+        }
+        return AppStore.ConsumptionRequest(
+            deliveryStatus: .delivered,
+            sampleContentProvided: product.consumption?.sampleContentProvided ?? false,
+            consumptionPercentage: try await consumedShare(
+                of: period,
+                sold: product,
+                in: record,
+                at: now
+            ),
+            refundPreference: product.consumption?.refundPreference.map {
+                switch $0 {
+                case .decline: .decline
+                case .grantFull: .grantFull
+                case .grantProrated: .grantProrated
+                }
+            }
+        )
+    }
+
+    /// In thousandths of a percent; `nil` where nothing is used up, and for auto-renewables, about
+    /// which Apple takes no share.
+    private func consumedShare(
+        of period: Period,
+        sold product: Catalog.Product,
+        in record: Purchase,
+        at now: Instant
+    ) async throws -> Int64? {
+        switch product.kind {
+        case .autoRenewable, .freeSubscription, .nonConsumable:
+            return nil
+        case .nonRenewing:
+            return try await elapsedShare(of: period, in: record, at: now)
+        case .consumable:
+            guard product.coins > 0 else { return nil }
+            for holder in try await store.holders(of: record.key) {
+                let transfers = try await store.transfers(
+                    of: holder.customer,
+                    in: record.key.environment
+                )
+                let lot = RecordStore.lot(period.id, of: record.key)
+                if let share = Self.spentShare(of: lot, among: transfers) { return share }
+            }
+            return nil
+        }
+    }
+
+    /// Lots are credited and clawed back under one name each; a spend has a name of its own.
+    static func spentShare(
+        of lot: RowKey,
+        among transfers: [(lot: RowKey, amount: Int64)]
+    ) -> Int64? {
+        var order: [RowKey] = []
+        var totals: [RowKey: Int64] = [:]
+        for transfer in transfers {
+            if totals.updateValue(
+                (totals[transfer.lot] ?? 0) + transfer.amount,
+                forKey: transfer.lot
+            )
+                == nil
+            {
+                order.append(transfer.lot)
+            }
+        }
+        let spent = totals.values.filter { $0 < 0 }.reduce(0, -)
+        let lots = order.compactMap { id in totals[id].map { (id: id, credit: $0) } }
+        return SpentLots(lots, spent: spent).share(of: lot)
+    }
+
+    /// How much of a pass has run, counted from when it began after those before it.
+    private func elapsedShare(
+        of period: Period,
+        in record: Purchase,
+        at now: Instant
+    ) async throws -> Int64? {
+        guard let holder = try await store.holders(of: record.key).first else { return nil }
+        let purchases = try await store.purchases(
+            of: holder.customer,
+            in: record.key.environment
+        )
+        let entry = Timeline(
+            ofProducts: purchases.map { ($0.record.key, $0.access) },
+            in: store.history.current
+        ).entries.first { $0.purchase == record.key && $0.evidence == period.transactionID }
+        guard let entry, let until = entry.until else { return nil }
+        let length = until.milliseconds - entry.since.milliseconds
+        let run = min(max(0, now.milliseconds - entry.since.milliseconds), length)
+        guard length > 0 else { return nil }
+        let (high, low) = run.multipliedFullWidth(by: 100_000)
+        return length.dividingFullWidth((high, low)).quotient
+    }
+
+    private func journal(
+        _ answer: ConsumptionAnswer,
+        to wanted: WantedRow,
+        about key: Purchase.Key,
+        at now: Instant
+    ) async throws {
+        _ = try await store.submit(
+            .message(
+                dedupeKey: RowKey(
+                    "consumption answer",
+                    key.canonical,
+                    wanted.object,
+                    "\(wanted.raised.milliseconds)"
+                ),
+                subject: RecordStore.subject(of: key),
+                kind: .command,
+                stated: now,
+                facts: [],
+                received: Array(try APIJSON.encode(answer))
+            )
+        )
+    }
+}
+
+extension AppStore.ServerAPIError {
+    /// Whether this very request is what the App Store does not want, and not our key or the hour.
+    fileprivate var isFinal: Bool {
+        switch cause {
+        case .refused(let refusal): !isRetryable && refusal.status != 401
+        case .invalidIdentifier: true
+        case .unreachable, .unreadable, .pagingStuck, .unsigned: false
+        }
+    }
+}

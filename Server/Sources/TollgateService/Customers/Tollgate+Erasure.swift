@@ -1,0 +1,40 @@
+internal import Storage
+public import TollgateAPI
+internal import TollgateCore
+
+extension Tollgate {
+    /// Forgets who a customer is: profile, sessions, and the bodies of all that was stated of them
+    /// and of their purchases.
+    ///
+    /// What was paid and spent stays in the books under an id that leads to nobody (RULES §11).
+    /// Nothing is cancelled in a store.
+    ///
+    /// - Throws: refusals 404 `resource_missing`, 410 `customer_erased`.
+    public func eraseCustomer(_ id: String) async throws -> API.ErasedCustomer {
+        let customer = Customer.ID(try await self.customer(id).id)
+        _ = try await store.submit(
+            JournalItem(
+                dedupeKey: RowKey("erase", customer.rawValue),
+                subject: RecordStore.subject(of: customer),
+                kind: .command,
+                stated: await clocks.now(),
+                content: .erase(customer)
+            )
+        )
+        try await store.dropReceipts(of: customer)
+        return API.ErasedCustomer(id: customer.rawValue)
+    }
+}
+
+extension Refusal {
+    /// 410: there was such a customer.
+    static func erased(_ param: String) -> Refusal {
+        Refusal(
+            410,
+            .invalidRequestError,
+            .customerErased,
+            "This customer was erased.",
+            param: param
+        )
+    }
+}

@@ -1,0 +1,105 @@
+internal import Intake
+internal import Storage
+public import StripeAPI
+internal import StrictJSON
+internal import TollgateAPI
+internal import TollgateCore
+
+/// What a Checkout Session came to.
+public enum Fulfilment: Hashable, Sendable {
+    /// Paid for, and what was bought is recorded.
+    case fulfilled
+    /// Complete, but the money is still on its way.
+    case processing
+    /// The buyer has not paid yet and still may.
+    case open
+    /// Too late: it was left open for a day.
+    case expired
+}
+
+extension Tollgate {
+    /// Fulfils a Checkout Session by reading it from Stripe.
+    ///
+    /// Called from the return page and for every `wanted` session; whichever comes first, coins are
+    /// credited once.
+    @discardableResult
+    public func fulfil(checkoutSession id: String) async throws -> Stripe.CheckoutSession {
+        let stripe = try requireStripe()
+        let answer = try await read(checkoutSession: id, with: stripe)
+        let session = answer.value
+        guard session.status == .complete else { return session }
+        let instant = await instantOfRead(answer.date)
+        var items = session.lineItems?.data
+        if session.lineItems?.hasMore == true {
+            items = []
+            for try await item in stripe.lineItems(ofCheckoutSession: id) { items?.append(item) }
+        }
+        let message = StripeIntake.message(
+            reading: session,
+            items: items,
+            at: instant,
+            livemode: session.livemode
+        )
+        // Reading twice what has not changed is no news.
+        let key = RowKey(
+            "read",
+            id,
+            session.paymentStatus.rawValue,
+            session.paymentIntent?.id ?? ""
+        )
+        _ = try await journal(
+            message,
+            source: "read:\(id)",
+            dedupeKey: key,
+            stated: instant,
+            kind: .fetched,
+            body: Array(session.json.rawBytes),
+            store: .stripe
+        )
+        // A plan's session says who bought it; what they may use stands in the subscription, whose
+        // event may be hours away too.
+        if let subscription = session.subscription?.id {
+            _ = try await read(subscription: subscription)
+        }
+        if let invoice = session.invoice?.id { _ = try await read(invoice: invoice) }
+        return session
+    }
+
+    private func read(
+        checkoutSession id: String,
+        with stripe: Stripe.Client
+    ) async throws -> Stripe.Answer<Stripe.CheckoutSession> {
+        do {
+            return try await stripe.checkoutSession(id)
+        } catch {
+            if case .refused(let refused) = error, refused.status == 404 {
+                throw Refusal.missing("checkout session", id, param: "session_id")
+            }
+            throw error
+        }
+    }
+
+    /// How far a Checkout Session is, by Stripe's word; what was bought is recorded when this
+    /// returns.
+    public func fulfilment(ofCheckoutSession id: String) async throws -> Fulfilment {
+        let session = try await fulfil(checkoutSession: id)
+        switch session.status {
+        case .complete?: return session.paymentStatus == .unpaid ? .processing : .fulfilled
+        case .expired?: return .expired
+        default: return .open
+        }
+    }
+
+    /// - Throws: a refusal 503 where Stripe is not configured.
+    func requireStripe() throws -> Stripe.Client {
+        guard let stripe else {
+            throw Refusal(
+                503,
+                .apiError,
+                .storeUnavailable,
+                "Stripe is not configured: set TOLLGATE_STRIPE_SECRET_KEY."
+            )
+        }
+        return stripe
+    }
+}

@@ -1,0 +1,91 @@
+internal import Foundation
+internal import Logging
+internal import Storage
+internal import StripeAPI
+internal import TollgateAPI
+internal import TollgateCore
+
+/// What Stripe said last that one customer of its own may use.
+struct StripeOpinion: Codable, Hashable {
+    var stripeCustomer: String
+    /// Sorted.
+    var lookupKeys: [String]
+    /// Milliseconds.
+    var at: Int64
+}
+
+// Our catalog decides. Stripe's summaries are compared, and a disagreement is shown, never obeyed
+// (RULES §5).
+extension Tollgate {
+    /// Reads all that Stripe thinks a customer may use, page after page, and compares.
+    ///
+    /// - Returns: the lookup keys on which we disagree; empty for one whom we do not know.
+    @discardableResult
+    func compareEntitlements(
+        ofStripeCustomer id: String,
+        in environment: StoreEnvironment
+    ) async throws -> [String] {
+        let stripe = try requireStripe()
+        var theirs: Set<String> = []
+        for try await entitlement in stripe.activeEntitlements(of: id) {
+            theirs.insert(entitlement.lookupKey)
+        }
+        guard let known = try await store.profile(alias: .stripeCustomer(id)) else { return [] }
+        let now = await clocks.now()
+        let opinion = StripeOpinion(
+            stripeCustomer: id,
+            lookupKeys: theirs.sorted(),
+            at: now.milliseconds
+        )
+        try await store.keepOpinion(
+            Array(try APIJSON.encode(opinion)),
+            of: known.customer,
+            in: environment,
+            at: now
+        )
+        let reading = try await store.reading(of: known.customer, in: environment)
+        // What only the other store or staff gives, Stripe cannot know of.
+        let ours = Set(
+            reading.timeline.active(at: now).filter { $0.purchase.store == .stripe }
+                .map(\.lookupKey)
+        )
+        let others = Set(
+            reading.timeline.active(at: now).filter { $0.purchase.store != .stripe }
+                .map(\.lookupKey)
+        )
+        let differing = ours.symmetricDifference(theirs).subtracting(others).sorted()
+        guard !differing.isEmpty else { return [] }
+        counters.count("tollgate_entitlement_disagreements_total", "store=\"stripe\"")
+        logger.warning(
+            "Stripe's entitlements differ from the catalog's; the catalog decides",
+            metadata: [
+                "customer": "\(known.customer)",
+                "stripe_only": "\(theirs.subtracting(ours).sorted())",
+                "catalog_only": "\(ours.subtracting(theirs).sorted())",
+            ]
+        )
+        return differing
+    }
+
+    /// What Stripe said last about `lookupKey`, as one more line of an explanation; it decides
+    /// nothing.
+    func stripeOpinion(
+        on lookupKey: String,
+        of customer: Customer.ID,
+        in environment: StoreEnvironment
+    ) async throws -> API.Explanation.Fact? {
+        guard let body = try await store.opinion(of: customer, in: environment) else { return nil }
+        let opinion = try APIJSON.decode(StripeOpinion.self, from: Data(body))
+        let lists = opinion.lookupKeys.contains(lookupKey)
+        return API.Explanation.Fact(
+            id: opinion.stripeCustomer,
+            store: API.Store(rawValue: Store.stripe.rawValue),
+            kind: "entitlement_summary",
+            stated: opinion.at,
+            summary: lists
+                ? "Stripe's own entitlements list \(lookupKey)"
+                : "Stripe's own entitlements do not list \(lookupKey)",
+            decides: false
+        )
+    }
+}

@@ -1,0 +1,216 @@
+internal import Intake
+internal import Storage
+internal import StripeAPI
+internal import StrictJSON
+internal import TollgateCore
+
+// What Stripe's events do not say is read: an object at a time, always the whole of it.
+extension Tollgate {
+    /// Reads a subscription with all of its items.
+    ///
+    /// - Returns: as of when the read speaks.
+    func read(subscription id: String) async throws -> Instant {
+        let stripe = try requireStripe()
+        let answer = try await stripe.subscription(id)
+        let instant = try await instantOfRead(answer.date, testClock: answer.value.testClock?.id)
+        try await record(answer.value, at: instant)
+        return instant
+    }
+
+    /// Records a subscription that Stripe has just told us.
+    ///
+    /// - Returns: whether it said anything new.
+    @discardableResult
+    func record(_ subscription: Stripe.Subscription, at instant: Instant) async throws -> Bool {
+        var items: [Stripe.SubscriptionItem]?
+        if subscription.items.hasMore, let stripe {
+            items = []
+            for try await item in stripe.items(ofSubscription: subscription.id) {
+                items?.append(item)
+            }
+        }
+        return try await journal(
+            read: StripeIntake.message(
+                reading: subscription,
+                items: items,
+                at: instant,
+                livemode: subscription.livemode
+            ),
+            of: subscription.id,
+            at: instant,
+            body: subscription.json
+        )
+    }
+
+    /// Reads an invoice with all of its lines.
+    ///
+    /// - Returns: as of when the read speaks.
+    func read(invoice id: String) async throws -> Instant {
+        let stripe = try requireStripe()
+        let answer = try await stripe.invoice(id)
+        let instant = await instantOfRead(answer.date)
+        try await record(answer.value, at: instant)
+        return instant
+    }
+
+    /// Records an invoice that Stripe has just told us; nothing unless it is a paid one of a plan.
+    ///
+    /// - Returns: whether it said anything new.
+    @discardableResult
+    func record(_ invoice: Stripe.Invoice, at instant: Instant) async throws -> Bool {
+        guard invoice.status == .paid, invoice.subscription != nil else { return false }
+        var lines: [Stripe.InvoiceLine]?
+        if invoice.lines.hasMore, let stripe {
+            lines = []
+            for try await line in stripe.lines(ofInvoice: invoice.id) { lines?.append(line) }
+        }
+        return try await journal(
+            read: StripeIntake.message(
+                reading: invoice,
+                lines: lines,
+                at: instant,
+                livemode: invoice.livemode
+            ),
+            of: invoice.id,
+            at: instant,
+            body: invoice.json
+        )
+    }
+
+    /// Reads what was taken back of a payment, and the invoices of plans that it paid.
+    ///
+    /// A refund names the payment alone, so this is the only way from it to the plan whose coins it
+    /// takes back.
+    ///
+    /// - Returns: as of when the read speaks, and whether it said anything new.
+    @discardableResult
+    func read(payment id: String) async throws -> (instant: Instant, isNews: Bool) {
+        let stripe = try requireStripe()
+        let intent = try await stripe.paymentIntent(id)
+        let instant = await instantOfRead(intent.date)
+        let livemode = intent.value.livemode
+        var refunds: [Stripe.Refund] = []
+        for try await refund in stripe.refunds(ofPaymentIntent: id) { refunds.append(refund) }
+        var disputes: [Stripe.Dispute] = []
+        for try await dispute in stripe.disputes(ofPaymentIntent: id) { disputes.append(dispute) }
+        var isNews = false
+        guard !refunds.isEmpty || !disputes.isEmpty else { return (instant, isNews) }
+        // The payment's own record, and that of every plan whose invoice it paid.
+        var targets: [(payment: String, invoice: String?)] = [(id, nil)]
+        for try await link in stripe.invoicePayments(byPaymentIntent: id) {
+            let invoice = try await stripe.invoice(link.invoice.id)
+            guard let subscription = invoice.value.subscription?.id else { continue }
+            if try await record(invoice.value, at: instant) { isNews = true }
+            targets.append((subscription, invoice.value.id))
+        }
+        for (payment, invoice) in targets {
+            for refund in refunds {
+                let message = StripeIntake.message(
+                    reading: refund,
+                    of: payment,
+                    paying: invoice,
+                    at: instant,
+                    livemode: livemode
+                )
+                if try await journal(read: message, of: refund.id, at: instant, body: refund.json) {
+                    isNews = true
+                }
+            }
+            for dispute in disputes {
+                let message = StripeIntake.message(
+                    reading: dispute,
+                    of: payment,
+                    paying: invoice,
+                    at: instant,
+                    livemode: livemode
+                )
+                if try await journal(read: message, of: dispute.id, at: instant, body: dispute.json)
+                {
+                    isNews = true
+                }
+            }
+        }
+        return (instant, isNews)
+    }
+
+    /// Journals what a read says, unless the record says it already: sweeps must not grow the
+    /// journal by the whole history (RULES §11).
+    private func journal(
+        read message: StoreMessage,
+        of id: String,
+        at instant: Instant,
+        body: JSON
+    ) async throws -> Bool {
+        var target = ""
+        if case .facts(let facts, let key) = message {
+            target = key.canonical
+            let known = try await store.record(of: key)
+            if let known, facts.allSatisfy({ known.states($0.statement) }) { return false }
+        }
+        let receipt = try await journal(
+            message,
+            source: "read:\(id)",
+            dedupeKey: RowKey("read", id, target, "\(instant.milliseconds)"),
+            stated: instant,
+            kind: .fetched,
+            body: Array(body.rawBytes),
+            store: .stripe
+        )
+        return receipt == .recorded
+    }
+
+    /// As of when a read speaks: the second before it was sent, by Stripe's `Date`.
+    ///
+    /// Where the stores live on a clock of their own, or the object on one of Stripe's test clocks,
+    /// `Date` is not on it, and the clock stands still while we read, so the read speaks of this very
+    /// second (RULES §4.2).
+    func instantOfRead(_ date: Int64?, testClock: String? = nil) async throws -> Instant {
+        if let testClock, let stripe {
+            return readOrder.next(in: try await stripe.testClock(testClock).value.frozenTime)
+        }
+        return await instantOfRead(date)
+    }
+
+    /// As of when a read of something without a test clock speaks.
+    func instantOfRead(_ date: Int64?) async -> Instant {
+        let now = await clocks.now()
+        if isOnVirtualClock(now) { return readOrder.next(in: now.milliseconds / 1000) }
+        return Instant(seconds: (date ?? clocks.wall().milliseconds / 1000) - 1)
+    }
+
+    private func isOnVirtualClock(_ now: Instant) -> Bool {
+        clocks.isVirtual || abs(now.milliseconds - clocks.wall().milliseconds) > 60_000
+    }
+
+    /// What has to be read again although `event` says it, because its clock stands still: within the
+    /// second of an earlier read an event may be older or newer than that read.
+    func rereads(for event: Stripe.Event) async throws -> [Wanted] {
+        guard event.objectName == Stripe.Subscription.objectName, let id = event.objectID else {
+            return []
+        }
+        let hasTestClock = event.object["test_clock"].map { !$0.isNull } ?? false
+        let now = await clocks.now()
+        guard hasTestClock || isOnVirtualClock(now) else { return [] }
+        let known = try await store.record(of: StripeIntake.key(id, livemode: event.livemode))
+        guard let stated = known?.subscription?.stated, stated.isRead,
+            stated.instant.milliseconds / 1000 == event.created
+        else { return [] }
+        return [Wanted(kind: .subscription, object: id)]
+    }
+}
+
+extension Purchase {
+    /// Whether the record's newest word on an object is exactly `statement`, uncontested.
+    fileprivate func states(_ statement: Statement) -> Bool {
+        switch statement {
+        case .subscription(let value):
+            subscription?.value == value && !isSubscriptionContested
+        case .invoice(let value): invoices.contains { $0.value == value }
+        case .refund(let value):
+            refunds.contains { $0.value == value } && contested?.contains(value.id) != true
+        case .dispute(let value):
+            disputes.contains { $0.value == value } && contested?.contains(value.id) != true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import Logging
+internal import Storage
+internal import StripeAPI
+internal import TollgateCore
+
+extension Tollgate {
+    /// Asks the stores what messages did not carry.
+    ///
+    /// Call it again and again; it returns when nothing is left that can be answered now.
+    public func fetchWanted() async {
+        await answerConsumptionRequests()
+        await fetchWantedFromAppStore()
+        await fetchWantedOfStripe()
+    }
+
+    private func fetchWantedOfStripe() async {
+        guard stripe != nil else { return }
+        do {
+            for wanted in try await store.wanted(.checkoutLines, limit: 100) {
+                try await answer(wanted) { wanted in
+                    try await fulfil(checkoutSession: wanted.object)
+                    return true
+                }
+            }
+            for wanted in try await store.wanted(.subscription, limit: 100) {
+                try await answer(wanted) { wanted in
+                    try await wanted.raised <= read(subscription: wanted.object)
+                }
+            }
+            for wanted in try await store.wanted(.invoice, limit: 100) {
+                try await answer(wanted) { wanted in
+                    // A paid invoice stays as it is, so any read of it will do.
+                    _ = try await read(invoice: wanted.object)
+                    return true
+                }
+            }
+            for wanted in try await store.wanted(.payment, limit: 100) {
+                try await answer(wanted) { wanted in
+                    try await wanted.raised <= read(payment: wanted.object).instant
+                }
+            }
+            for wanted in try await store.wanted(.entitlements, limit: 100) {
+                try await answer(wanted) { wanted in
+                    try await compareEntitlements(
+                        ofStripeCustomer: wanted.object,
+                        in: wanted.purchase?.environment ?? configuration.defaultEnvironment
+                    )
+                    return true
+                }
+            }
+        } catch {
+            logger.warning(
+                "asking for what is missing will be tried again",
+                metadata: ["error": "\(error)"]
+            )
+        }
+    }
+
+    /// Asks one question.
+    ///
+    /// One that Stripe refuses for good is dropped and logged, so that it does not hold up those
+    /// behind it; an error that may pass ends this round.
+    private func answer(
+        _ wanted: WantedRow,
+        _ ask: (WantedRow) async throws -> Bool
+    ) async throws {
+        do {
+            if try await ask(wanted) { try await store.settle(wanted) }
+        } catch {
+            let isFinal =
+                switch error {
+                case let refusal as Refusal: refusal.status == 404
+                case let error as Stripe.RequestError: !error.isRetryable && !error.isForbidden
+                default: false
+                }
+            guard isFinal else { throw error }
+            logger.error(
+                "Stripe does not answer a question and will not be asked again",
+                metadata: ["object": "\(wanted.object)", "error": "\(error)"]
+            )
+            try await store.settle(wanted)
+        }
+    }
+}
+
+extension Stripe.RequestError {
+    /// Whether our key was refused: then every question fails until somebody mends it.
+    fileprivate var isForbidden: Bool {
+        if case .refused(let error) = self {
+            error.status == 401 || error.status == 403
+        } else {
+            false
+        }
+    }
+}

@@ -1,0 +1,248 @@
+internal import Foundation
+internal import Storage
+public import TollgateAPI
+public import TollgateCore
+
+/// Everything a customer has bought, wherever they bought it, for the portal page.
+public struct PortalView: Sendable {
+    /// One line of buying.
+    public struct Purchase: Sendable {
+        /// What it is: a plan, something bought once, or a gift.
+        public enum Kind: Sendable {
+            case plan, once, gift
+        }
+
+        /// Another plan of the same group.
+        public struct Choice: Sendable {
+            public var product: String
+            public var name: String
+            public var price: Catalog.Product.Price?
+            public var interval: String?
+        }
+
+        /// The store's id: a Stripe subscription's, say.
+        public var id: String
+        public var name: String
+        public var kind: Kind
+        public var store: Store
+        public var state: PortalState
+        public var price: Catalog.Product.Price?
+        public var interval: String?
+        /// Whether it gives access now.
+        public var isActive: Bool
+        /// Whether it will be paid again by itself.
+        public var renews: Bool
+        /// Whether it can be cancelled here, at the end of its period.
+        public var canCancel: Bool
+        /// Whether its cancellation can be taken back here.
+        public var canResume: Bool
+        public var choices: [Choice]
+        /// What it opens now.
+        var lookupKeys: [String]
+        var stripeCustomer: String?
+    }
+
+    public struct Invoice: Sendable {
+        public var number: String
+        public var created: Instant
+        public var amount: Catalog.Product.Price
+        /// `paid`, `open`, `void`, `uncollectible`.
+        public var status: String
+        /// Stripe's page of it.
+        public var url: String?
+    }
+
+    /// What moved coins.
+    public struct CoinMovement: Sendable {
+        public var amount: Int64
+    }
+
+    public var customer: API.Customer
+    /// Those that give access first, each group in the order of the names.
+    public var purchases: [Purchase]
+    public var coins: API.CoinBalance
+    public var coinMovements: [CoinMovement]
+    /// Newest first.
+    public var invoices: [Invoice]
+    /// Whether Stripe could not be asked for the invoices.
+    public var lacksInvoices: Bool
+    /// What is being paid for in both stores, by the entitlements' names.
+    public var paidTwice: [String]
+    /// Whether there is anything to be managed at Stripe.
+    public var hasStripe: Bool
+    public var returnURL: String?
+}
+
+/// How a purchase stands, for people.
+public enum PortalState: Hashable, Sendable {
+    case renews(Instant)
+    case endsAt(Instant)
+    case ended(Instant)
+    /// The last payment failed; access lasts until then if it does at all.
+    case paymentFailed(accessUntil: Instant?)
+    case trial(until: Instant)
+    case paused
+    case forever
+    case startsLater
+    case bought(Instant)
+    case refunded
+    case inactive
+}
+
+extension TollgateCore.Purchase {
+    /// What the portal says of this purchase.
+    ///
+    /// - Parameter access: the customer's part of it.
+    func portalPurchase(
+        _ access: PurchaseAccess,
+        in catalog: Catalog,
+        at now: Instant
+    ) -> PortalView.Purchase {
+        let timeline = Timeline([(key, access)], in: catalog)
+        let active = timeline.active(at: now)
+        let products = storeProducts.map { catalog.product($0) }
+        let names = zip(storeProducts, products).map { $1?.name ?? $0.id }
+        var purchase = PortalView.Purchase(
+            id: key.id,
+            name: grant.map {
+                catalog.entitlement(lookupKey: $0.value.lookupKey)?.name ?? $0.value.lookupKey
+            } ?? names.joined(separator: ", "),
+            kind: grant != nil ? .gift : isPlan ? .plan : .once,
+            store: key.store,
+            state: .inactive,
+            price: products.count == 1 ? products.first??.price : nil,
+            interval: products.first??.interval,
+            isActive: !active.isEmpty,
+            renews: false,
+            canCancel: false,
+            canResume: false,
+            choices: [],
+            lookupKeys: active.map(\.lookupKey)
+        )
+        let until = active.first?.until
+        if let subscription {
+            purchase.describe(subscription.value, products.first ?? nil, catalog, until, at: now)
+        } else if isPlan {
+            purchase.renews = purchase.isActive && renewal?.value.willRenew == true
+            purchase.state = portalState(until, timeline, renews: purchase.renews, at: now)
+        } else if let payment {
+            purchase.stripeCustomer = payment.customer
+            let taken = takenBackWhole(payment)
+            purchase.state =
+                taken ? .refunded : until.map { .endsAt($0) } ?? .bought(payment.payment.created)
+        } else {
+            purchase.state = portalState(until, timeline, renews: false, at: now)
+        }
+        return purchase
+    }
+
+    /// Whether it renews by itself, wherever it was bought.
+    private var isPlan: Bool {
+        subscription != nil || periods.contains { $0.period.kind == .autoRenewable }
+    }
+
+    private func takenBackWhole(_ payment: PaymentRecord) -> Bool {
+        let taken = refunds.map(\.value).filter { $0.status == "succeeded" }.map(\.amount)
+        return payment.payment.amount > 0 && taken.reduce(0, +) >= payment.payment.amount
+    }
+
+    private func portalState(
+        _ until: Instant?,
+        _ timeline: Timeline,
+        renews: Bool,
+        at now: Instant
+    ) -> PortalState {
+        if timeline.active(at: now).isEmpty {
+            if let first = orderedPeriods.last?.period, timeline.entries.isEmpty {
+                return first.revoked == nil ? .bought(first.start) : .refunded
+            }
+            guard let last = timeline.entries.compactMap(\.until).max() else { return .inactive }
+            return last <= now ? .ended(last) : .startsLater
+        }
+        guard let until else { return .forever }
+        return renews ? .renews(until) : .endsAt(until)
+    }
+
+    private var orderedPeriods: [PeriodRecord] {
+        periods.sorted { ($0.period.start, $0.period.id) < ($1.period.start, $1.period.id) }
+    }
+}
+
+extension PortalView.Purchase {
+    /// A Stripe subscription, and what can be done about it here.
+    fileprivate mutating func describe(
+        _ subscription: StripeSubscription,
+        _ product: Catalog.Product?,
+        _ catalog: Catalog,
+        _ until: Instant?,
+        at now: Instant
+    ) {
+        stripeCustomer = subscription.customer
+        let end = subscription.items.map(\.end).max() ?? now
+        let stop =
+            subscription.cancelAt ?? (subscription.cancelsAtPeriodEnd ? end : nil)
+        switch subscription.status {
+        case "active", "trialing":
+            renews = stop == nil
+            canCancel = stop == nil
+            canResume = stop != nil
+            if let stop {
+                state = .endsAt(stop)
+            } else if subscription.status == "trialing" {
+                state = .trial(until: end)
+            } else {
+                state = .renews(end)
+            }
+            if stop == nil, subscription.items.count == 1, let product {
+                choices = catalog.alternatives(to: product)
+            }
+        case "past_due":
+            renews = true
+            canCancel = stop == nil
+            state = .paymentFailed(accessUntil: until)
+        case "unpaid", "incomplete":
+            canCancel = subscription.status == "unpaid"
+            state = .paymentFailed(accessUntil: nil)
+        case "paused":
+            canCancel = true
+            state = .paused
+        default:
+            state = .ended(subscription.endedAt ?? end)
+        }
+    }
+}
+
+extension Catalog {
+    /// The other plans of a product's group that can be bought in Stripe.
+    func alternatives(to product: Product) -> [PortalView.Purchase.Choice] {
+        guard let group = product.subscriptionGroup else { return [] }
+        return products.filter {
+            $0.subscriptionGroup == group && $0.id != product.id && !$0.isRetired
+                && !$0.stripePriceIDs.isEmpty
+        }.map {
+            PortalView.Purchase.Choice(
+                product: $0.id,
+                name: $0.name,
+                price: $0.price,
+                interval: $0.interval
+            )
+        }
+    }
+}
+
+extension Catalog.Product {
+    /// The time between payments of a plan: `day`, `week`, `month` or `year`; `nil` for what is
+    /// paid once.
+    var interval: String? {
+        guard kind == .autoRenewable, let duration else { return nil }
+        if duration.years > 0 { return "year" }
+        if duration.months > 0 { return "month" }
+        return duration.weeks > 0 ? "week" : "day"
+    }
+
+    /// How many of these intervals lie between payments.
+    var intervalCount: Int? {
+        guard kind == .autoRenewable, let duration else { return nil }
+        return [duration.years, duration.months, duration.weeks, duration.days].first { $0 > 0 }
+    }
+}

@@ -1,0 +1,24 @@
+internal import TollgateCore
+
+/// Somebody who came to the portal by a link of ours.
+public struct PortalVisit: Codable, Hashable, Sendable {
+    /// For whom, and until when.
+    public var session: CustomerSession
+    /// A page of this server to which the way back leads.
+    public var returnURL: String?
+
+    public init(session: CustomerSession, returnURL: String?) {
+        self.session = session
+        self.returnURL = returnURL
+    }
+}
+
+/// What a customer may do to a Stripe subscription of theirs in the portal.
+public enum PortalChange: Hashable, Sendable {
+    /// It ends with its period.
+    case cancel
+    /// It goes on after all.
+    case resume
+    /// To another plan of its group, at once; what was paid for is credited.
+    case switchPlan(product: String)
+}

@@ -1,0 +1,45 @@
+internal import Storage
+internal import TollgateCore
+
+extension Tollgate {
+    /// Does `work` if no other server is doing it.
+    ///
+    /// - Parameters:
+    ///   - name: what is done: `reconcile/app_store/production`.
+    ///   - seconds: for how long a server that died may hold it up, by real time; `work` prolongs
+    ///     it by calling what it is given, which throws `LeaseLost` once somebody else has it.
+    /// - Returns: `nil` if somebody else is doing it.
+    func leased<Result: Sendable>(
+        _ name: String,
+        seconds: Int64 = 120,
+        _ work: (_ prolong: @Sendable () async throws -> Void) async throws -> Result
+    ) async throws -> Result? {
+        let holder = newID("server_")
+        let store = store
+        let wall = clocks.wall
+        @Sendable func lease() -> Lease {
+            let until = wall().advanced(by: seconds * 1000)
+            return Lease(name: name, holder: holder, until: until)
+        }
+        guard try await store.take(lease(), now: wall()) else { return nil }
+        do {
+            let result = try await work {
+                guard try await store.take(lease(), now: wall()) else {
+                    throw LeaseLost(name: name)
+                }
+            }
+            try await store.release(lease())
+            return result
+        } catch {
+            try? await store.release(lease())
+            throw error
+        }
+    }
+}
+
+/// Another server has taken over what this one was too slow with.
+public struct LeaseLost: Error, CustomStringConvertible {
+    public var name: String
+
+    public var description: String { "another server has taken over \(name)" }
+}

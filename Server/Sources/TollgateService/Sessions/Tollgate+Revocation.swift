@@ -1,0 +1,33 @@
+internal import Foundation
+internal import Storage
+public import TollgateAPI
+internal import TollgateCore
+
+extension Tollgate {
+    /// Ends sessions before their time: all of a customer's, or one by its secret.
+    ///
+    /// - Throws: refusals 400 `parameter_missing`, 404 `resource_missing`.
+    public func revokeSessions(
+        _ request: API.SessionRevocationRequest
+    ) async throws -> API.SessionRevocation {
+        if let secret = request.clientSecret {
+            return API.SessionRevocation(revoked: try await store.revokeSession(secret))
+        }
+        guard let customer = request.customer else {
+            throw Refusal(
+                400,
+                .invalidRequestError,
+                .parameterMissing,
+                "Name a customer or a client_secret.",
+                param: "customer"
+            )
+        }
+        let id = Customer.ID(try await self.customer(customer, param: "customer").id)
+        return API.SessionRevocation(revoked: try await store.revokeSessions(of: id))
+    }
+
+    /// Ends the session of who asks: signing out.
+    public func revokeSession(_ secret: String) async throws -> API.SessionRevocation {
+        API.SessionRevocation(revoked: try await store.revokeSession(secret))
+    }
+}

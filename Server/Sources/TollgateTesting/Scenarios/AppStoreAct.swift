@@ -1,0 +1,151 @@
+/// What a customer, a bank or Apple does in the App Store, as scenario files name it.
+public enum AppStoreAct: Hashable, Sendable {
+    case buy(product: String, quantity: Int, offer: String?)
+    case cancel(Which)
+    case resume(Which)
+    case change(to: String)
+    case redeem(offer: String, product: String?)
+    case consent(Which)
+    case failBilling
+    case recoverBilling
+    /// In thousandths of a percent; `nil`: all of it.
+    case refund(Which, share: Int?)
+    case reverseRefund(Which)
+    case requestRefund(Which, reason: String)
+    case declineRefund(Which)
+    case extend(days: Int)
+    case extendAll(product: String, days: Int)
+    /// In milliunits.
+    case raisePrice(product: String, price: Int64, asksConsent: Bool)
+    case withdraw(product: String)
+    case joinFamily(String?)
+    case revokeShare
+    case setToken
+    /// The app posts the newest transaction of this customer's Apple account.
+    case post(Which, mode: String)
+    /// The app restores on a device that is signed in to the Apple account `of` somebody.
+    case restore(of: String?)
+    case testNotification
+    /// Apple ends it with its period, for a reason without a name.
+    case end(Which)
+    /// A notification of any type, about a purchase to which nothing happens.
+    case tell(type: String, subtype: String?, Which)
+    /// From now on notifications get lost on the way.
+    case silence
+    /// From now on they arrive.
+    case speak
+    /// What goes wrong on the way from now on, by the names of the sandbox's control API.
+    case faults([String: Double])
+
+    /// Which transaction is meant, of those of a customer.
+    public struct Which: Hashable, Sendable {
+        /// A product of the catalog; `nil`: any.
+        public var product: String?
+        /// 1 is the first one; `nil`: the latest.
+        public var number: Int?
+
+        public init(product: String? = nil, number: Int? = nil) {
+            (self.product, self.number) = (product, number)
+        }
+    }
+
+    /// How the acts are written.
+    static let words = [
+        "buy", "cancel", "resume", "change", "redeem", "consent", "fail_billing",
+        "recover_billing", "refund", "reverse_refund", "request_refund", "decline_refund",
+        "extend", "extend_all", "raise_price", "withdraw", "join_family", "leave_family",
+        "revoke_share", "set_token", "post", "restore", "test_notification", "silence", "speak",
+        "faults", "end", "tell",
+    ]
+}
+
+extension ScenarioReading {
+    /// Reads the act of a step whose `app_store` is `word`.
+    mutating func appStoreAct(_ name: String, _ fields: inout ScenarioFields) -> AppStoreAct? {
+        switch name {
+        case "buy":
+            .buy(
+                product: requiredText(&fields, "product"),
+                quantity: number(&fields, "quantity", in: 1...10) ?? 1,
+                offer: text(&fields, "offer")
+            )
+        case "cancel": .cancel(which(&fields))
+        case "resume": .resume(which(&fields))
+        case "consent": .consent(which(&fields))
+        case "change": .change(to: requiredText(&fields, "to"))
+        case "redeem":
+            .redeem(
+                offer: requiredText(&fields, "offer"),
+                product: text(&fields, "product")
+            )
+        case "fail_billing": .failBilling
+        case "recover_billing": .recoverBilling
+        case "refund":
+            .refund(
+                which(&fields),
+                share: decimal(&fields, "percent").map { Int(($0 * 1000).rounded()) }
+            )
+        case "reverse_refund": .reverseRefund(which(&fields))
+        case "request_refund":
+            .requestRefund(
+                which(&fields),
+                reason: text(&fields, "reason") ?? "UNINTENDED_PURCHASE"
+            )
+        case "decline_refund": .declineRefund(which(&fields))
+        case "extend": .extend(days: number(&fields, "days", in: 1...90) ?? 1)
+        case "extend_all":
+            .extendAll(
+                product: requiredText(&fields, "product"),
+                days: number(&fields, "days", in: 1...90) ?? 1
+            )
+        case "raise_price":
+            .raisePrice(
+                product: requiredText(&fields, "product"),
+                price: Int64(((decimal(&fields, "price") ?? 0) * 1000).rounded()),
+                asksConsent: truth(&fields, "asks_consent") ?? false
+            )
+        case "withdraw": .withdraw(product: requiredText(&fields, "product"))
+        case "join_family": .joinFamily(requiredText(&fields, "family"))
+        case "leave_family": .joinFamily(nil)
+        case "revoke_share": .revokeShare
+        case "set_token": .setToken
+        case "post":
+            .post(
+                which(&fields),
+                mode: word(&fields, "mode", of: ["purchased", "restored", "observed"])
+                    ?? "purchased"
+            )
+        case "restore": .restore(of: text(&fields, "of"))
+        case "test_notification": .testNotification
+        case "end": .end(which(&fields))
+        case "tell":
+            .tell(
+                type: requiredText(&fields, "type"),
+                subtype: text(&fields, "subtype"),
+                which(&fields)
+            )
+        case "silence": .silence
+        case "speak": .speak
+        case "faults":
+            .faults(
+                Dictionary(
+                    uniqueKeysWithValues: Self.faults.compactMap { name in
+                        decimal(&fields, name).map { (name, $0) }
+                    }
+                )
+            )
+        default: nil
+        }
+    }
+
+    private static let faults = [
+        "drop", "duplicate", "delay", "longest_delay", "reorder", "slow", "corrupt",
+    ]
+
+    private mutating func which(_ fields: inout ScenarioFields) -> AppStoreAct.Which {
+        AppStoreAct.Which(
+            product: text(&fields, "product"),
+            number: number(&fields, "purchase", in: 1...1000)
+        )
+    }
+}

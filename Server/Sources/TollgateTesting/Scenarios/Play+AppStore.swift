@@ -1,0 +1,145 @@
+import AppStoreSimulator
+import TollgateCore
+
+extension Play {
+    func perform(_ act: AppStoreAct, _ step: Scenario.Step) async throws {
+        let store = world.appStore
+        guard let account = appleAccounts[step.customer], let customer = people[step.customer]
+        else { return }
+        switch act {
+        case .buy(let product, let quantity, let offer):
+            _ = try await store.buy(
+                try productID(product),
+                customer: account,
+                quantity: quantity,
+                offer: offer
+            )
+        case .cancel(let which):
+            try await store.cancel(try await subscription(which, of: account))
+        case .resume(let which):
+            try await store.resume(try await subscription(which, of: account))
+        case .consent(let which):
+            try await store.consentToPriceIncrease(try await subscription(which, of: account))
+        case .change(let product):
+            _ = try await store.changePlan(
+                try await subscription(.init(), of: account),
+                to: try productID(product)
+            )
+        case .redeem(let offer, let product):
+            _ = try await store.redeemOffer(
+                try await subscription(.init(), of: account),
+                offer: offer,
+                productID: try product.map { try productID($0) }
+            )
+        case .failBilling: try await store.failBilling(customer: account)
+        case .recoverBilling: try await store.recoverBilling(customer: account)
+        case .refund(let which, let share):
+            try await store.refund(
+                try await transaction(which, of: account).id,
+                percentage: share
+            )
+        case .reverseRefund(let which):
+            try await store.reverseRefund(try await transaction(which, of: account).id)
+        case .requestRefund(let which, let reason):
+            try await store.requestRefund(
+                try await transaction(which, of: account).id,
+                reason: reason
+            )
+        case .declineRefund(let which):
+            try await store.declineRefund(try await transaction(which, of: account).id)
+        case .extend(let days):
+            try await store.extend(try await subscription(.init(), of: account), days: days)
+        case .extendAll(let product, let days):
+            try await store.extendAll(
+                productID: try productID(product),
+                days: days,
+                identifier: "extension-\(step.line)"
+            )
+        case .raisePrice(let product, let price, let asksConsent):
+            try await store.raisePrice(
+                of: try productID(product),
+                to: price,
+                consentRequired: asksConsent
+            )
+        case .withdraw(let product):
+            try await store.withdraw(productID: try productID(product))
+        case .joinFamily(let family): try await store.join(family: family, customer: account)
+        case .revokeShare:
+            try await store.revokeFamilyShare(try await subscription(.init(), of: account))
+        case .setToken:
+            try await store.attach(
+                appAccountToken: customer.id,
+                to: try await transaction(.init(), of: account).originalID
+            )
+        case .post(let which, let mode):
+            let id = try await transaction(which, of: account).id
+            try await post(try await store.signedTransaction(id).jws, by: customer, mode: mode)
+        case .restore(let other):
+            guard let source = appleAccounts[other ?? step.customer] else {
+                throw failure(step, "there is no customer ‘\(other ?? "")’")
+            }
+            for restored in try await store.restore(customer: source) {
+                try await post(restored.jws, by: customer, mode: "restored")
+            }
+        case .testNotification: _ = try await store.requestTestNotification()
+        case .end(let which): try await store.end(try await subscription(which, of: account))
+        case .tell(let type, let subtype, let which):
+            let id = try await transaction(which, of: account).id
+            try await store.tell(type, subtype: subtype, about: id)
+        case .silence:
+            var faults = SimulatedAppStore.Faults()
+            faults.drop = 1
+            await store.setFaults(faults)
+        case .speak: await store.setFaults(SimulatedAppStore.Faults())
+        case .faults(let values): await store.setFaults(Self.faults(values))
+        }
+    }
+
+    private static func faults(_ values: [String: Double]) -> SimulatedAppStore.Faults {
+        var faults = SimulatedAppStore.Faults()
+        faults.drop = values["drop"] ?? 0
+        faults.duplicate = values["duplicate"] ?? 0
+        faults.delay = values["delay"] ?? 0
+        faults.longestDelay = values["longest_delay"].map { Int64($0) } ?? faults.longestDelay
+        faults.reorder = values["reorder"] ?? 0
+        faults.slow = values["slow"] ?? 0
+        faults.corrupt = values["corrupt"] ?? 0
+        return faults
+    }
+
+    private func productID(_ product: String) throws -> String {
+        guard let id = loaded.catalog.product(id: product)?.appStoreProductID else {
+            throw SimulatedAppStore.Refusal.notFound("App Store product of ‘\(product)’")
+        }
+        return id
+    }
+
+    private func transaction(
+        _ which: AppStoreAct.Which,
+        of account: String
+    ) async throws -> SimulatedAppStore.Transaction {
+        let id = try which.product.map { try productID($0) }
+        let found = try await world.appStore.transactions(customer: account)
+            .filter { id == nil || $0.productID == id }
+        let index = which.number.map { $0 - 1 } ?? found.count - 1
+        guard found.indices.contains(index) else {
+            throw SimulatedAppStore.Refusal.notFound("purchase of this customer")
+        }
+        return found[index]
+    }
+
+    /// The original transaction id of the customer's newest subscription.
+    private func subscription(
+        _ which: AppStoreAct.Which,
+        of account: String
+    ) async throws -> String {
+        let id = try which.product.map { try productID($0) }
+        let found = try await world.appStore.transactions(customer: account).last {
+            $0.kind == .autoRenewable && (id == nil || $0.productID == id)
+        }
+        guard let found else {
+            throw SimulatedAppStore.Refusal.notFound("subscription of this customer")
+        }
+        return found.originalID
+    }
+}

@@ -1,0 +1,61 @@
+public import StripeSimulator
+
+/// Somebody who is told what the stores tell and asked what customers may use: Tollgate, or any
+/// other backend by its webhook.
+public protocol ScenarioBackend: Sendable {
+    /// Makes a customer known before the story begins.
+    func begin(_ customer: ScenarioCustomer) async throws
+    /// The customer's id at Stripe, if the backend makes its Stripe customers itself.
+    func stripeCustomer(
+        of customer: ScenarioCustomer,
+        at stripe: StripeSimulator
+    ) async throws -> String?
+    /// A notification of the App Store's; says whether it was taken.
+    func take(signedPayload: String) async -> Bool
+    /// A webhook event of Stripe's; says whether it was taken.
+    func take(event body: String, signature: String) async -> Bool
+    /// The customer's device posts a transaction that StoreKit signed.
+    func post(_ signedTransaction: String, by customer: ScenarioCustomer, mode: String) async throws
+    /// Lets the backend ask the stores what their messages left open.
+    func settle() async
+    /// What the customer may use now, of `lookupKeys`.
+    func answer(
+        _ customer: ScenarioCustomer,
+        lookupKeys: [String]
+    ) async throws -> ScenarioAnswer
+}
+
+/// A customer of a story as backends know them.
+public struct ScenarioCustomer: Hashable, Sendable {
+    /// As in the story.
+    public var name: String
+    /// A lower-case UUID: the `appAccountToken`, the `client_reference_id` at Stripe, and the
+    /// `customer` of the question whether they are entitled.
+    public var id: String
+    /// Whether the App Store of the story is that of production.
+    public var isProduction: Bool
+}
+
+/// What a backend says of a customer.
+public struct ScenarioAnswer: Hashable, Sendable {
+    public var has: Set<String>
+    /// `nil`: the backend is not asked about coins.
+    public var coins: Int64?
+
+    public init(has: Set<String>, coins: Int64?) {
+        (self.has, self.coins) = (has, coins)
+    }
+}
+
+/// A backend that takes everything and knows nothing, for recording what the stores say.
+struct SilentBackend: ScenarioBackend {
+    func begin(_: ScenarioCustomer) {}
+    func stripeCustomer(of _: ScenarioCustomer, at _: StripeSimulator) -> String? { nil }
+    func take(signedPayload _: String) -> Bool { true }
+    func take(event _: String, signature _: String) -> Bool { true }
+    func post(_: String, by _: ScenarioCustomer, mode _: String) {}
+    func settle() {}
+    func answer(_: ScenarioCustomer, lookupKeys: [String]) async throws -> ScenarioAnswer {
+        ScenarioAnswer(has: [], coins: nil)
+    }
+}

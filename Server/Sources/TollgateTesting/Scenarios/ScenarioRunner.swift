@@ -1,0 +1,178 @@
+import AppStoreSimulator
+public import Foundation
+import SandboxClock
+public import Storage
+import StripeSimulator
+import TollgateCore
+
+/// Plays scenarios against Tollgate: in order, each check at its time; and again from recordings,
+/// in random orders with repetitions.
+public struct ScenarioRunner: Sendable {
+    /// What the App Store of every story signs with.
+    public let authority: Data
+    private let rootDER: Data
+    private let openDatabase: @Sendable () async throws -> any StorageDriver
+
+    /// - Parameters:
+    ///   - authority: of `SimulatedAppStore.makeAuthority`; `nil`: a new one.
+    ///   - openDatabase: opens a new, empty database.
+    public init(
+        authority: Data? = nil,
+        openDatabase: @escaping @Sendable () async throws -> any StorageDriver
+    ) throws {
+        self.authority = try authority ?? SimulatedAppStore.makeAuthority()
+        rootDER = try SimulatedAppStore.rootDER(ofAuthority: self.authority)
+        self.openDatabase = openDatabase
+    }
+
+    // MARK: - In order
+
+    /// Plays scenarios in order, one after the other; those of one catalog on one database.
+    ///
+    /// - Returns: what did not hold.
+    public func play(
+        _ scenarios: [LoadedScenario],
+        under variant: Variant = .likely
+    ) async throws -> [ScenarioFailure] {
+        var failures: [ScenarioFailure] = []
+        let groups = Dictionary(grouping: scenarios, by: \.scenario.catalog)
+        for catalog in groups.keys.sorted() {
+            let driver = try await openDatabase()
+            for loaded in groups[catalog] ?? [] {
+                failures += await play(loaded, under: variant, on: driver)
+            }
+            await driver.close()
+        }
+        return failures
+    }
+
+    private func play(
+        _ loaded: LoadedScenario,
+        under variant: Variant,
+        on driver: any StorageDriver
+    ) async -> [ScenarioFailure] {
+        let how = "in order, \(variant.name) behaviour"
+        do {
+            let clock = ClockBox()
+            let backend = try await TollgateBackend(
+                driver,
+                catalog: loaded.catalog,
+                rootDER: rootDER,
+                seed: Play.seed(loaded.scenario.title, 0),
+                now: { await clock.now }
+            )
+            var play = try await Play(
+                loaded,
+                backend: backend,
+                authority: authority,
+                telling: Play.Telling(variant: variant)
+            )
+            clock.clock = play.world.clock
+            return try await play.run().compactMap { answered in
+                answered.check.objection(to: answered.answer).map { message in
+                    ScenarioFailure(
+                        file: loaded.scenario.file,
+                        line: answered.check.line,
+                        message: message,
+                        how: how
+                    )
+                }
+            }
+        } catch var failure as ScenarioFailure {
+            failure.how = how
+            return [failure]
+        } catch {
+            return [
+                ScenarioFailure(
+                    file: loaded.scenario.file,
+                    line: 1,
+                    message: "\(error)",
+                    how: how
+                )
+            ]
+        }
+    }
+
+    // MARK: - In any order
+
+    /// What the stores of a story say, with nobody answering.
+    public func record(
+        _ loaded: LoadedScenario,
+        under variant: Variant = .likely
+    ) async throws -> Recording {
+        var play = try await Play(
+            loaded,
+            backend: SilentBackend(),
+            authority: authority,
+            telling: Play.Telling(variant: variant)
+        )
+        _ = try await play.run()
+        return play.recording
+    }
+
+    /// Tells a database what the stores said, of all `recordings` at once, each in the random
+    /// order `order` with repetitions, up to one of its checks, and makes this check.
+    ///
+    /// Order 0 looks at the last checks, so that everything has been said; the others go through
+    /// the checks by turns.
+    /// - Returns: what did not hold.
+    public func replay(
+        _ recordings: [Recording],
+        order: Int,
+        seed: UInt64 = 0
+    ) async throws -> [ScenarioFailure] {
+        var failures: [ScenarioFailure] = []
+        let groups = Dictionary(grouping: recordings, by: \.scenario.scenario.catalog)
+        for key in groups.keys.sorted() {
+            guard let group = groups[key] else { continue }
+            let driver = try await openDatabase()
+            failures += try await replay(group, order: order, seed: seed, on: driver)
+            await driver.close()
+        }
+        return failures
+    }
+
+    private func replay(
+        _ recordings: [Recording],
+        order: Int,
+        seed: UInt64,
+        on driver: any StorageDriver
+    ) async throws -> [ScenarioFailure] {
+        guard let catalog = recordings.first?.scenario.catalog else { return [] }
+        let backend = try await TollgateBackend(
+            driver,
+            catalog: catalog,
+            rootDER: rootDER,
+            seed: seed,
+            now: { 0 }
+        )
+        let retellings = recordings.map { Retelling($0, order: order, seed: seed) }
+        var failures: [ScenarioFailure] = []
+        await withTaskGroup(of: ScenarioFailure?.self) { group in
+            for retelling in retellings {
+                group.addTask { await retelling.tell(backend) }
+            }
+            for await failure in group {
+                if let failure { failures.append(failure) }
+            }
+        }
+        backend.connect(retellings.compactMap(\.check?.stripe))
+        let last = retellings.compactMap(\.check?.at).max() ?? 0
+        await TollgateBackend.$now.withValue(last) {
+            // What is wanted comes a hundred at a time.
+            for _ in 0..<5 { await backend.settle() }
+        }
+        for retelling in retellings {
+            if let failure = await retelling.ask(backend) { failures.append(failure) }
+        }
+        return failures
+    }
+}
+
+/// The clock of a play that does not exist yet when its backend is made.
+private final class ClockBox: @unchecked Sendable {
+    // Set once, before anything is asked.
+    var clock: VirtualClock?
+
+    var now: Int64 { get async { await clock?.now ?? 0 } }
+}

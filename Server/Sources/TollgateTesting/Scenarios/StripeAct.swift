@@ -1,0 +1,195 @@
+/// What a customer, a bank or the team does at Stripe, as scenario files name it.
+public enum StripeAct: Hashable, Sendable {
+    /// A Checkout Session is opened and paid for.
+    case checkout(Order, card: String, passesChallenge: Bool, outcome: String)
+    /// A Checkout Session is opened; nobody pays yet.
+    case openCheckout(Order)
+    case payCheckout(card: String, passesChallenge: Bool, outcome: String)
+    /// A subscription is made by the API, without a page.
+    case subscribe(Order, card: String?, paymentBehavior: String?, outcome: String)
+    /// The latest invoice is paid.
+    case payInvoice(card: String?, outcome: String)
+    case voidInvoice
+    case card(String)
+    case removeCard
+    case cancel(When)
+    /// Takes back that it ends.
+    case resume
+    case change(to: String, proration: String)
+    case quantity(Int, proration: String)
+    case pause
+    case unpause
+    case pauseCollection(Bool)
+    case endTrial
+    /// In minor units; `nil`: what is left of it.
+    case refund(amount: Int?)
+    case dispute
+    case closeDispute(isWon: Bool)
+    case deleteCustomer
+    /// The webhook events of this moment are sent once more.
+    case resend(type: String)
+    case silence
+    case speak
+
+    /// When a subscription is to end.
+    public enum When: Hashable, Sendable {
+        case now
+        case periodEnd
+        /// UNIX milliseconds.
+        case at(Int64)
+    }
+
+    /// What is ordered.
+    public struct Order: Hashable, Sendable {
+        public var product: String
+        public var quantity = 1
+        public var trialDays: Int?
+        /// What becomes of a trial that nobody can pay for: `cancel`, `pause`, `create_invoice`.
+        public var missingPaymentMethod: String?
+        /// UNIX milliseconds.
+        public var cancelAt: Int64?
+    }
+
+    /// How the acts are written.
+    static let words = [
+        "checkout", "open_checkout", "pay_checkout", "subscribe", "pay_invoice", "void_invoice",
+        "card", "remove_card", "cancel", "resume", "change", "quantity", "pause", "unpause",
+        "pause_collection", "resume_collection", "end_trial", "refund", "dispute",
+        "close_dispute", "delete_customer", "resend", "silence", "speak",
+    ]
+
+    /// The test cards by short names.
+    ///
+    /// https://docs.stripe.com/testing
+    static let cards = [
+        "visa": "pm_card_visa",
+        "declined": "pm_card_visa_chargeDeclined",
+        "insufficient_funds": "pm_card_visa_chargeDeclinedInsufficientFunds",
+        "lost": "pm_card_visa_chargeDeclinedLostCard",
+        "stolen": "pm_card_visa_chargeDeclinedStolenCard",
+        "expired": "pm_card_chargeDeclinedExpiredCard",
+        "incorrect_cvc": "pm_card_chargeDeclinedIncorrectCvc",
+        "processing_error": "pm_card_chargeDeclinedProcessingError",
+        "fails_later": "pm_card_chargeCustomerFail",
+        "3ds_until_set_up": "pm_card_authenticationRequiredOnSetup",
+        "3ds_always": "pm_card_authenticationRequired",
+        "3ds_on_session": "pm_card_authenticationRequiredSetupForOffSession",
+        "3ds_insufficient_funds":
+            "pm_card_authenticationRequiredChargeDeclinedInsufficientFunds",
+        "3ds": "pm_card_threeDSecure2Required",
+        "disputed": "pm_card_createDispute",
+        "disputed_not_received": "pm_card_createDisputeProductNotReceived",
+        "inquiry": "pm_card_createDisputeInquiry",
+        "refund_pending": "pm_card_pendingRefund",
+        "refund_fails": "pm_card_refundFail",
+        "blocked": "pm_card_radarBlock",
+        "sepa": "pm_card_sepaDebit",
+        "sepa_delayed": "pm_card_sepaDebitDelayed",
+        "sepa_fails": "pm_card_sepaDebitFails",
+    ]
+
+    static let outcomes = ["completed", "declined", "challenged", "incomplete"]
+}
+
+extension ScenarioReading {
+    /// Reads the act of a step whose `stripe` is `word`.
+    mutating func stripeAct(_ name: String, _ fields: inout ScenarioFields) -> StripeAct? {
+        switch name {
+        case "checkout":
+            .checkout(
+                order(&fields),
+                card: card(&fields) ?? StripeAct.standardCard,
+                passesChallenge: passesChallenge(&fields),
+                outcome: outcome(&fields)
+            )
+        case "open_checkout": .openCheckout(order(&fields))
+        case "pay_checkout":
+            .payCheckout(
+                card: card(&fields) ?? StripeAct.standardCard,
+                passesChallenge: passesChallenge(&fields),
+                outcome: outcome(&fields)
+            )
+        case "subscribe":
+            .subscribe(
+                order(&fields),
+                card: card(&fields),
+                paymentBehavior: word(
+                    &fields,
+                    "payment_behavior",
+                    of: ["allow_incomplete", "default_incomplete", "error_if_incomplete"]
+                ),
+                outcome: outcome(&fields)
+            )
+        case "pay_invoice": .payInvoice(card: card(&fields), outcome: outcome(&fields))
+        case "void_invoice": .voidInvoice
+        case "card": .card(card(&fields) ?? StripeAct.standardCard)
+        case "remove_card": .removeCard
+        case "cancel": .cancel(when(&fields))
+        case "resume": .resume
+        case "change":
+            .change(to: requiredText(&fields, "to"), proration: proration(&fields))
+        case "quantity":
+            .quantity(number(&fields, "quantity", in: 0...1000) ?? 1, proration: proration(&fields))
+        case "pause": .pause
+        case "unpause": .unpause
+        case "pause_collection": .pauseCollection(true)
+        case "resume_collection": .pauseCollection(false)
+        case "end_trial": .endTrial
+        case "refund": .refund(amount: number(&fields, "amount", in: 1...99_999_999))
+        case "dispute": .dispute
+        case "close_dispute":
+            .closeDispute(isWon: word(&fields, "outcome", of: ["won", "lost"]) == "won")
+        case "delete_customer": .deleteCustomer
+        case "resend": .resend(type: requiredText(&fields, "type"))
+        case "silence": .silence
+        case "speak": .speak
+        default: nil
+        }
+    }
+
+    private mutating func order(_ fields: inout ScenarioFields) -> StripeAct.Order {
+        StripeAct.Order(
+            product: requiredText(&fields, "product"),
+            quantity: number(&fields, "quantity", in: 1...1000) ?? 1,
+            trialDays: number(&fields, "trial_days", in: 1...730),
+            missingPaymentMethod: word(
+                &fields,
+                "missing_payment_method",
+                of: ["cancel", "pause", "create_invoice"]
+            ),
+            cancelAt: instant(&fields, "cancel_at")
+        )
+    }
+
+    private mutating func card(_ fields: inout ScenarioFields) -> String? {
+        word(&fields, "card", of: StripeAct.cards.keys.sorted()).flatMap { StripeAct.cards[$0] }
+    }
+
+    private mutating func passesChallenge(_ fields: inout ScenarioFields) -> Bool {
+        word(&fields, "challenge", of: ["passed", "failed"]) != "failed"
+    }
+
+    private mutating func outcome(_ fields: inout ScenarioFields) -> String {
+        word(&fields, "outcome", of: StripeAct.outcomes) ?? "completed"
+    }
+
+    private mutating func proration(_ fields: inout ScenarioFields) -> String {
+        word(&fields, "proration", of: ["create_prorations", "always_invoice", "none"])
+            ?? "create_prorations"
+    }
+
+    private mutating func when(_ fields: inout ScenarioFields) -> StripeAct.When {
+        guard let place = take(&fields, "when"), let text = scalar(place, "‘when’") else {
+            return .now
+        }
+        switch text {
+        case "now": return .now
+        case "period_end": return .periodEnd
+        default: return instant(text, place).map { .at($0.milliseconds) } ?? .now
+        }
+    }
+}
+
+extension StripeAct {
+    static let standardCard = "pm_card_visa"
+}

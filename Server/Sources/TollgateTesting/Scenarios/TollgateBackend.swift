@@ -1,0 +1,192 @@
+import AppStoreAPI
+import Foundation
+import Logging
+import Storage
+import StripeAPI
+import StripeSimulator
+import Synchronization
+import TollgateAPI
+import TollgateCore
+import TollgateService
+
+/// Tollgate itself, asked in process: everything of a server but its HTTP.
+final class TollgateBackend: ScenarioBackend {
+    /// The stores' present in a telling that has no clock of its own.
+    @TaskLocal static var now: Int64?
+    /// What Stripe answers when Tollgate makes a customer in a telling from a recording.
+    @TaskLocal static var recordedCustomer: String?
+
+    private let tollgate: Tollgate
+    private let line: StripeLine
+
+    /// - Parameters:
+    ///   - driver: an empty database.
+    ///   - rootDER: the App Store's certificate.
+    ///   - seed: from which the customers' ids are drawn.
+    ///   - now: the stores' present where none is set for the task.
+    init(
+        _ driver: any StorageDriver,
+        catalog: Catalog,
+        rootDER: Data,
+        seed: UInt64,
+        now: @escaping @Sendable () async -> Int64
+    ) async throws {
+        let store = try await RecordStore(driver)
+        // A catalog is older than every story.
+        try await store.adopt(catalog, at: Instant(milliseconds: 1_420_070_400_000))
+        let random = Mutex(SplitMix64(seed: seed))
+        let line = StripeLine()
+        self.line = line
+        tollgate = Tollgate(
+            configuration: Configuration(
+                secretKey: "sk_test_scenario",
+                publishableKey: "pk_test_scenario",
+                publicURL: "https://billing.example.com",
+                stripeWebhookSecrets: [ScenarioWorld.webhookSecret],
+                defaultEnvironment: .sandbox
+            ),
+            store: store,
+            appStore: try AppStore.SignedDataVerifier(
+                roots: [Array(rootDER)],
+                bundleID: ScenarioWorld.bundleID,
+                appAppleID: ScenarioWorld.appAppleID,
+                environments: [.sandbox, .production]
+            ),
+            stripe: Stripe.Client(
+                apiBase: "https://stripe.test",
+                secretKey: ScenarioWorld.stripeKey,
+                maximumRetries: 0,
+                transport: { try await line.send($0) }
+            ),
+            clocks: .init(
+                now: {
+                    if let now = Self.now { return Instant(milliseconds: now) }
+                    return Instant(milliseconds: await now())
+                },
+                wall: { Instant(seconds: Int64(ScenarioWorld.wall)) }
+            ),
+            randomBytes: { count in random.withLock { $0.bytes(count) } },
+            signer: AnswerSigner(),
+            logger: Logger(label: "scenario") { _ in SwiftLogNoOpLogHandler() }
+        )
+    }
+
+    /// Where Tollgate's questions to Stripe go, whichever of them knows the answer.
+    func connect(_ worlds: [StripeSimulator]) {
+        line.worlds.withLock { $0 = worlds }
+    }
+
+    // MARK: - ScenarioBackend
+
+    func begin(_ customer: ScenarioCustomer) async throws {
+        _ = try await tollgate.createCustomer(
+            API.CreateCustomerRequest(appUserID: customer.id, appAccountToken: customer.id)
+        )
+    }
+
+    func stripeCustomer(
+        of customer: ScenarioCustomer,
+        at stripe: StripeSimulator
+    ) async throws -> String? {
+        connect([stripe])
+        return try await registerAtStripe(customer)
+    }
+
+    /// Has Tollgate make and keep a Stripe customer, as it does before the first checkout.
+    func registerAtStripe(_ customer: ScenarioCustomer) async throws -> String? {
+        let product = tollgate.store.history.current.products.first {
+            !$0.stripePriceIDs.isEmpty && $0.kind == .consumable
+        }
+        guard let product else { return nil }
+        // The session itself is refused on the line: a story opens its own.
+        _ = try? await tollgate.createCheckout(
+            API.CheckoutSessionRequest(product: product.id),
+            customer: customer.id
+        )
+        return line.madeCustomer.withLock { $0 }
+    }
+
+    func take(signedPayload: String) async -> Bool {
+        let body = Data("{\"signedPayload\":\"\(signedPayload)\"}".utf8)
+        return (try? await tollgate.receiveAppStoreNotification(Array(body))) != nil
+    }
+
+    func take(event body: String, signature: String) async -> Bool {
+        (try? await tollgate.receiveStripeEvent(Array(body.utf8), signature: signature)) != nil
+    }
+
+    func post(
+        _ signedTransaction: String,
+        by customer: ScenarioCustomer,
+        mode: String
+    ) async throws {
+        let id = Customer.ID(try await tollgate.customer(customer.id).id)
+        do {
+            _ = try await tollgate.receiveSignedTransaction(
+                API.AppStoreTransactionRequest(
+                    signedTransaction: signedTransaction,
+                    mode: API.SubmissionMode(rawValue: mode) ?? .observed
+                ),
+                from: id
+            )
+        } catch let refusal as Refusal where refusal.status == 409 {
+            // Somebody else's purchase: an answer, which the next check looks at.
+        }
+    }
+
+    func settle() async {
+        await tollgate.fetchWanted()
+    }
+
+    func answer(
+        _ customer: ScenarioCustomer,
+        lookupKeys: [String]
+    ) async throws -> ScenarioAnswer {
+        let environment: StoreEnvironment = customer.isProduction ? .production : .sandbox
+        let list = try await tollgate.entitlements(of: customer.id, in: environment)
+        let coins = try await tollgate.coins(of: customer.id, in: environment)
+        return ScenarioAnswer(has: Set(list.data.map(\.lookupKey)), coins: coins.balance)
+    }
+}
+
+/// Tollgate's line to Stripe, in process.
+private final class StripeLine: Sendable {
+    let worlds = Mutex<[StripeSimulator]>([])
+    let madeCustomer = Mutex<String?>(nil)
+
+    func send(_ request: Stripe.Request) async throws -> Stripe.Response {
+        let parts = URLComponents(string: request.url)
+        let path = parts?.path ?? ""
+        if request.method == .post, path == "/v1/customers",
+            let recorded = TollgateBackend.recordedCustomer
+        {
+            return Stripe.Response(status: 200, headers: [:], body: Array(recorded.utf8))
+        }
+        if request.method == .post, path == "/v1/checkout/sessions" {
+            let refusal =
+                "{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Not now.\"}}"
+            return Stripe.Response(status: 400, headers: [:], body: Array(refusal.utf8))
+        }
+        var answer = StripeSimulator.Exchange(status: 404, body: "{\"error\":{}}", headers: [:])
+        for world in worlds.withLock({ $0 }) where answer.status == 404 {
+            answer = await world.exchange(
+                method: request.method.rawValue,
+                path: path,
+                query: parts?.percentEncodedQuery ?? "",
+                body: String(decoding: request.body, as: UTF8.self),
+                headers: request.headers
+            )
+        }
+        if request.method == .post, path == "/v1/customers",
+            let object = try? JSONSerialization.jsonObject(with: Data(answer.body.utf8)),
+            let id = (object as? [String: Any])?["id"] as? String
+        {
+            madeCustomer.withLock { $0 = id }
+        }
+        return Stripe.Response(
+            status: answer.status,
+            headers: answer.headers,
+            body: Array(answer.body.utf8)
+        )
+    }
+}

@@ -1,0 +1,79 @@
+public import AppStoreSimulator
+public import StripeSimulator
+
+/// One setting of the simulators' switches for behaviour that the stores' documentation leaves
+/// open.
+///
+/// Every scenario must hold under each.
+public struct Variant: Sendable {
+    public var name: String
+    /// Whether it concerns a story that speaks of the App Store.
+    public var concernsAppStore = true
+    /// Whether it concerns a story that speaks of Stripe.
+    public var concernsStripe = true
+    /// Whether backends can hear it in what the stores tell them by themselves.
+    public var isHeard = true
+    public var behaviour = SimulatedAppStore.Behaviour()
+    /// How long before a period's end it is renewed, in milliseconds.
+    public var renewalLead: Int64 = 0
+    public var policy = StripeSimulator.Policy()
+
+    /// The behaviour that is taken as most likely.
+    public static let likely = Variant(name: "likely")
+
+    /// The likely behaviour, and for each switch the same with this one set the other way.
+    public static let all = [likely] + appStore + stripe
+
+    private static let appStore: [Variant] = [
+        appStore("upgrade_sends_refund") { $0.behaviour.upgradeSendsRefund.toggle() },
+        appStore("resubscribe_keeps_original_transaction_id") {
+            $0.behaviour.resubscribeKeepsOriginalTransactionID.toggle()
+        },
+        appStore("reversal_clears_revocation") {
+            $0.behaviour.reversalClearsRevocation.toggle()
+        },
+        appStore("extension_moves_expires_date") {
+            $0.behaviour.extensionMovesExpiresDate.toggle()
+        },
+        appStore("grace_recovery_starts_at_charge") {
+            $0.behaviour.graceRecoveryStartsAtCharge.toggle()
+        },
+        appStore("restore_makes_new_transaction_ids") {
+            $0.behaviour.restoreMakesNewTransactionIDs.toggle()
+        },
+        // Apple charges within the last 24 hours of a period.
+        appStore("renewal_lead") { $0.renewalLead = 6 * 3_600_000 },
+    ]
+
+    private static let stripe: [Variant] = [
+        stripe("entitling_statuses") { $0.policy.entitlingStatuses = ["active"] },
+        stripe("announces_unchanged_entitlements") {
+            $0.policy.announcesUnchangedEntitlements.toggle()
+        },
+        stripe("free_trial_payment_status") { $0.policy.freeTrialPaymentStatus = "paid" },
+        stripe("dangling_parameter_status") {
+            $0.policy.danglingParameterStatus = 404
+            $0.isHeard = false  // Only who asks Stripe a wrong question is answered otherwise.
+        },
+        stripe("upcoming_days") { $0.policy.upcomingDays = 0 },
+    ]
+
+    private static func appStore(_ name: String, _ change: (inout Variant) -> Void) -> Variant {
+        var variant = Variant(name: name)
+        variant.concernsStripe = false
+        change(&variant)
+        return variant
+    }
+
+    private static func stripe(_ name: String, _ change: (inout Variant) -> Void) -> Variant {
+        var variant = Variant(name: name)
+        variant.concernsAppStore = false
+        change(&variant)
+        return variant
+    }
+
+    /// Whether playing `scenario` under it can differ from playing it under the likely one.
+    public func concerns(_ scenario: Scenario) -> Bool {
+        (concernsAppStore && scenario.usesAppStore) || (concernsStripe && scenario.usesStripe)
+    }
+}

@@ -1,0 +1,344 @@
+"""`tollgate scenario`: the repository's stories, errors in files, and other people's backends.
+
+The backends here share nothing with Tollgate: they read with the stores' own libraries.
+"""
+
+import datetime
+import http.server
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import threading
+import time
+import urllib.parse
+import urllib.request
+
+import pytest
+import stripe
+from appstoreserverlibrary.models.Environment import Environment
+from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+TOLLGATE = os.environ.get("TOLLGATE_BIN", str(ROOT / "Server/.build/debug/tollgate"))
+SCENARIOS = ROOT / "Server/Scenarios"
+SECRET = "whsec_somebody"
+
+GRANTS = {
+    "com.example.app.pro.weekly": {"pro"},
+    "com.example.app.pro.monthly": {"pro"},
+    "com.example.app.pro.yearly": {"pro", "archive"},
+    "com.example.app.lifetime": {"pro", "archive"},
+    "price_pro_monthly": {"pro"},
+    "price_pro_yearly": {"pro", "archive"},
+    "price_archive_monthly": {"archive"},
+    "price_lifetime": {"pro", "archive"},
+}
+
+
+class Naive:
+    """A backend as many people write it: the newest word of the store about each purchase."""
+
+    def __init__(self, root):
+        self.root = root
+        self.apple = {}
+        self.stripe = {}
+        self.verifiers = {}
+
+    def verifier(self, environment):
+        if environment not in self.verifiers:
+            self.verifiers[environment] = SignedDataVerifier(
+                [self.root.read_bytes()], False, environment, "com.example.app", 1234567890)
+        return self.verifiers[environment]
+
+    def notification(self, signed_payload):
+        verifier = self.verifier(Environment.SANDBOX)
+        notice = verifier.verify_and_decode_notification(signed_payload)
+        if not notice.data or not notice.data.signedTransactionInfo:
+            return
+        bought = verifier.verify_and_decode_signed_transaction(notice.data.signedTransactionInfo)
+        renewal = None
+        if notice.data.signedRenewalInfo:
+            renewal = verifier.verify_and_decode_renewal_info(notice.data.signedRenewalInfo)
+        known = self.apple.get(bought.originalTransactionId)
+        if known is None or known["signed"] < notice.signedDate:
+            self.apple[bought.originalTransactionId] = self.reading(notice, bought, renewal)
+
+    def reading(self, notice, bought, renewal):
+        end = bought.expiresDate
+        if renewal and renewal.gracePeriodExpiresDate:
+            end = renewal.gracePeriodExpiresDate
+        elif renewal and renewal.renewalDate:
+            end = renewal.renewalDate
+        entitled = notice.data.rawStatus in (1, 4) if end else bought.revocationDate is None
+        return {
+            "signed": notice.signedDate, "customer": bought.appAccountToken,
+            "product": bought.productId, "end": end, "entitled": entitled}
+
+    def event(self, event):
+        thing = event["data"]["object"]
+        if thing["object"] == "subscription":
+            owner = thing["metadata"].get("app_user_id")
+            entitled = thing["status"] in ("active", "trialing", "past_due")
+            prices = [item["price"]["id"] for item in thing["items"]["data"]]
+            known = self.stripe.get(thing["id"])
+            if known is None or known["created"] <= event["created"]:
+                self.stripe[thing["id"]] = {
+                    "created": event["created"], "customer": owner, "products": prices,
+                    "entitled": entitled}
+
+    def entitled(self, customer, entitlement):
+        now = time.time() * 1000
+        for purchase in self.apple.values():
+            if purchase["customer"] == customer and purchase["entitled"] \
+                    and entitlement in GRANTS.get(purchase["product"], ()) \
+                    and (purchase["end"] is None or now < purchase["end"]):
+                return True
+        for purchase in self.stripe.values():
+            if purchase["customer"] == customer and purchase["entitled"] \
+                    and any(entitlement in GRANTS.get(price, ()) for price in purchase["products"]):
+                return True
+        return False
+
+
+class ByTheName(Naive):
+    """Believes that a notification of the type REFUND always ends the access."""
+
+    def reading(self, notice, bought, renewal):
+        reading = super().reading(notice, bought, renewal)
+        if notice.rawNotificationType == "REFUND":
+            reading["entitled"] = False
+        return reading
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Serves a backend; answers its address and the file of the App Store's root."""
+    servers = []
+
+    def serve(kind):
+        root = tmp_path / "root.der"
+        backend = kind(root)
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+
+            def reply(self, status, value):
+                body = json.dumps(value).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                if "Stripe-Signature" in self.headers:
+                    backend.event(json.loads(str(stripe.Webhook.construct_event(
+                        body, self.headers["Stripe-Signature"], SECRET))))
+                else:
+                    backend.notification(json.loads(body)["signedPayload"])
+                self.reply(200, {})
+
+            def do_GET(self):
+                asked = dict(urllib.parse.parse_qsl(urllib.parse.urlparse(self.path).query))
+                answer = backend.entitled(asked["customer"], asked["entitlement"])
+                self.reply(200, {"entitled": answer})
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        servers.append(server)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{server.server_port}", root
+
+    yield serve
+    for server in servers:
+        server.shutdown()
+
+
+def run(*arguments, timeout=300):
+    return subprocess.run(
+        [TOLLGATE, "scenario", *map(str, arguments)], text=True, capture_output=True,
+        timeout=timeout, stdin=subprocess.DEVNULL)
+
+
+def score(address, root, *names):
+    ended = run(
+        "run", *[SCENARIOS / f"{name}.yaml" for name in names], "--webhook", f"{address}/webhook",
+        "--entitled", f"{address}/entitled", "--root-out", root, "--webhook-secret", SECRET,
+        "--json")
+    return ended.returncode, json.loads(ended.stdout)
+
+
+def files():
+    return sorted(SCENARIOS.glob("*/*.yaml"))
+
+
+def test_tollgate_holds_in_every_scenario():
+    ended = run("run", *files(), "--orders", "1", "--json")
+    answer = json.loads(ended.stdout)
+    assert [s["failures"] for s in answer["scenarios"] if s["failures"]] == []
+    assert ended.returncode == 0
+    assert answer["passed"] == len(files())
+
+
+def test_there_are_as_many_as_were_asked_for():
+    kinds = [path.parent.name for path in files()]
+    assert kinds.count("app-store") >= 40
+    assert kinds.count("stripe") >= 30
+    assert kinds.count("both") >= 5
+
+
+def test_every_row_of_the_notification_table_is_covered():
+    words = " ".join(path.read_text() for path in files())
+    for row in [
+        "SUBSCRIBED / INITIAL_BUY", "SUBSCRIBED / RESUBSCRIBE", "DID_RENEW / BILLING_RECOVERY",
+        "DID_CHANGE_RENEWAL_PREF / UPGRADE", "DID_CHANGE_RENEWAL_PREF / DOWNGRADE",
+        "DID_CHANGE_RENEWAL_STATUS / AUTO_RENEW_ENABLED",
+        "DID_CHANGE_RENEWAL_STATUS / AUTO_RENEW_DISABLED", "OFFER_REDEEMED / UPGRADE",
+        "OFFER_REDEEMED / DOWNGRADE", "DID_FAIL_TO_RENEW / GRACE_PERIOD", "GRACE_PERIOD_EXPIRED",
+        "EXPIRED / VOLUNTARY", "EXPIRED / BILLING_RETRY", "EXPIRED / PRICE_INCREASE",
+        "EXPIRED / PRODUCT_NOT_FOR_SALE", "PRICE_INCREASE / PENDING", "PRICE_INCREASE / ACCEPTED",
+        "REFUND", "REFUND_REVERSED", "REFUND_DECLINED", "CONSUMPTION_REQUEST", "REVOKE",
+        "RENEWAL_EXTENDED", "RENEWAL_EXTENSION / SUMMARY", "RENEWAL_EXTENSION / FAILURE",
+        "ONE_TIME_CHARGE", "TEST",
+    ]:
+        assert row in words, row
+
+
+def test_a_backend_of_somebody_else_is_scored(serve):
+    address, root = serve(Naive)
+    code, answer = score(
+        address, root, "app-store/initial-buy-renew-cancel", "app-store/refund-and-reversal",
+        "app-store/billing-grace-recovery", "app-store/ends-of-months",
+        "stripe/subscription-renews-and-ends", "both/different-entitlements")
+    assert [s["failures"] for s in answer["scenarios"] if s["failures"]] == []
+    assert code == 0
+    assert sum(s["asked"] for s in answer["scenarios"]) > 20
+
+
+def test_a_backend_that_believes_the_name_of_a_notification_is_found_out(serve):
+    address, root = serve(ByTheName)
+    code, answer = score(address, root, "app-store/refund-of-an-old-period")
+    assert code == 1
+    failure = answer["scenarios"][0]["failures"][0]
+    assert failure["file"].endswith("refund-of-an-old-period.yaml")
+    assert "user should have pro and has nothing" in failure["message"]
+
+
+def test_what_a_backend_cannot_be_asked_is_left_out(serve):
+    address, root = serve(Naive)
+    _, answer = score(
+        address, root, "app-store/claimed-by-the-app", "app-store/consumable-quantity",
+        "app-store/the-last-millisecond")
+    claimed, coins, exact = answer["scenarios"]
+    assert claimed["asked"] == 0 and "app itself" in claimed["skipped"][0]
+    assert any("coins" in reason for reason in coins["skipped"])
+    assert any("to the second" in reason for reason in exact["skipped"])
+
+
+def test_mistakes_are_named_with_file_line_and_a_way_out(tmp_path):
+    (tmp_path / "catalog.yaml").write_text((SCENARIOS / "catalog.yaml").read_text())
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(
+        "scenario: Wrong\ncatalog: catalog.yaml\nsteps:\n"
+        "  - at: 2026-02-30\n    app_store: buyy\n    product: pro_monthly\n"
+        "  - at: 2026-03-01\n    check: [pro]\n    custmer: user\n")
+    ended = run("check", wrong)
+    assert ended.returncode == 1
+    assert f"{wrong}:4: error: ‘2026-02-30’ is no time" in ended.stderr
+    assert f"{wrong}:5: error: ‘buyy’ is nothing that happens" in ended.stderr
+    assert "did you mean ‘buy’?" in ended.stderr
+    assert f"{wrong}:9: error: ‘check’ has no key ‘custmer’; did you mean ‘customer’?" in ended.stderr
+
+
+def test_a_product_that_the_catalog_lacks_is_named(tmp_path):
+    (tmp_path / "catalog.yaml").write_text((SCENARIOS / "catalog.yaml").read_text())
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(
+        "scenario: Wrong\ncatalog: catalog.yaml\nsteps:\n"
+        "  - at: 2026-02-03\n    app_store: buy\n    product: pro_montly\n  - check: [pro]\n")
+    ended = run("check", wrong)
+    assert ended.returncode == 1
+    assert f"{wrong}:4: error: the catalog has no product ‘pro_montly’; did you mean ‘pro_monthly’?" \
+        in ended.stderr
+
+
+# --- a run of the sandbox that becomes a scenario
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Deaf(http.server.BaseHTTPRequestHandler):
+    """Takes every notification."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+@pytest.fixture
+def sandbox(tmp_path):
+    """A sandbox with a listener, saving what happens; answers a function that acts in it."""
+    listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Deaf)
+    threading.Thread(target=listener.serve_forever, daemon=True).start()
+    products = tmp_path / "products.json"
+    products.write_text(json.dumps({"data": [
+        {"product_id": "com.example.pro", "type": "Auto-Renewable Subscription", "price": 9990,
+         "period": "P1M", "subscription_group_id": "pro", "level": 1},
+        {"product_id": "com.example.coins", "type": "Consumable", "price": 990},
+    ]}))
+    port = free_port()
+    process = subprocess.Popen(
+        [TOLLGATE, "sandbox", "app-store", "--listen", f"127.0.0.1:{port}", "--durations", "real",
+         "--renewals", "0", "--products", str(products), "--seed", "7",
+         "--now", str(int(datetime.datetime(2026, 3, 1, tzinfo=datetime.UTC).timestamp() * 1000)),
+         "--notification-url", f"http://127.0.0.1:{listener.server_port}/",
+         "--save-scenario", str(tmp_path / "run.yaml")],
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert "listening" in process.stdout.readline()
+
+    def act(path, body, method="POST"):
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/sandbox/{path}", json.dumps(body).encode(), method=method)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            text = answer.read()
+            return json.loads(text) if text else None
+
+    yield act
+    process.terminate()
+    process.wait(timeout=20)
+    process.stdout.close()
+    process.stderr.close()
+    listener.shutdown()
+
+
+def test_a_run_of_the_sandbox_is_saved_and_replays(sandbox, tmp_path):
+    day = 86_400_000
+    user = sandbox("customers", {"app_account_token": "6f1c3c8e-2f4b-4a7e-9c34-5d3f6a1b2c3d"})["id"]
+    sandbox("faults", {"duplicate": 0.5, "reorder": 0.5}, method="PUT")
+    bought = sandbox("purchases", {"product_id": "com.example.pro", "customer": user})
+    sandbox("clock/advance", {"by": 45 * day})
+    sandbox(f"customers/{user}/billing/fail", {})
+    sandbox("clock/advance", {"by": 20 * day})
+    sandbox(f"customers/{user}/billing/recover", {})
+    sandbox(f"transactions/{bought['transaction_id']}/refund", {})
+    sandbox("clock/advance", {"by": 5 * day})
+    saved = (tmp_path / "run.yaml").read_text()
+    assert re.search(r"app_store: buy\n\s+customer: customer_1\n\s+product: com_example_pro", saved)
+    assert saved.count("check: [com_example_pro]") >= 4
+    ended = run("run", tmp_path / "run.yaml", "--orders", "5", "--json")
+    answer = json.loads(ended.stdout)
+    assert answer["scenarios"][0]["failures"] == []
+    assert ended.returncode == 0

@@ -1,0 +1,117 @@
+import AppStoreSimulator
+import Foundation
+import TollgateTesting
+import Testing
+
+/// The files of `Server/Scenarios`, played against Tollgate in process.
+@Suite(.serialized) struct ScenarioTests {
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Scenarios").standardized
+
+    /// Every scenario there is, in the order of their names.
+    static let scenarios: [LoadedScenario] = {
+        let paths = ["app-store", "stripe", "both"].flatMap { name in
+            let folder = folder.appendingPathComponent(name)
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+            return files.filter { $0.hasSuffix(".yaml") }.sorted()
+                .map { folder.appendingPathComponent($0).path }
+        }
+        return paths.compactMap { path in
+            do { return try LoadedScenario(path: path) } catch {
+                Issue.record(error)
+                return nil
+            }
+        }
+    }()
+
+    /// So many random orders: `make soak` asks for more.
+    static let orders =
+        ProcessInfo.processInfo.environment["TOLLGATE_SCENARIO_ORDERS"].flatMap { Int($0) } ?? 10
+
+    static let authority = Result { try SimulatedAppStore.makeAuthority() }
+
+    private func runner(on backend: Backend) throws -> ScenarioRunner {
+        try ScenarioRunner(authority: Self.authority.get()) { try await backend.open() }
+    }
+
+    @Test func noTwoStoriesHaveOneName() {
+        let titles = Self.scenarios.map(\.scenario.title)
+        #expect(Set(titles).count == titles.count)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func everyScenarioHoldsAsItHappens(on backend: Backend) async throws {
+        let runner = try runner(on: backend)
+        let halves = [0, 1].map { half in
+            Self.scenarios.enumerated().filter { $0.offset % 2 == half }.map(\.element)
+        }
+        let failures = try await halves.inParallel { try await runner.play($0) }
+        report(failures.flatMap(\.self))
+    }
+
+    @Test(arguments: Backend.allCases)
+    func everyScenarioHoldsInAnyOrderAndWithRepetitions(on backend: Backend) async throws {
+        let runner = try runner(on: backend)
+        let recordings = try await Self.likely.value
+        for order in 0..<Self.orders {
+            report(try await runner.replay(recordings, order: order, seed: 1))
+        }
+    }
+
+    @Test(arguments: Backend.allCases)
+    func everyScenarioHoldsHoweverTheStoresBehaveWhereTheyDoNotSay(
+        on backend: Backend
+    ) async throws {
+        let runner = try runner(on: backend)
+        for (variant, recordings) in try await Self.others.value {
+            #expect(recordings.isEmpty != variant.isHeard, "stories that tell \(variant.name)")
+            for order in 0..<max(2, Self.orders / 20) {
+                report(try await runner.replay(recordings, order: order, seed: 2))
+            }
+        }
+    }
+
+    /// What the stores say in each story, once for all tests.
+    private static let likely = Task {
+        let runner = try ScenarioRunner(authority: authority.get()) { throw CancellationError() }
+        return try await scenarios.inParallel { try await runner.record($0) }
+    }
+
+    /// What they say otherwise under each other setting of a switch, where it makes a difference.
+    private static let others = Task {
+        let runner = try ScenarioRunner(authority: authority.get()) { throw CancellationError() }
+        let usual = try await likely.value
+        var others: [(Variant, [Recording])] = []
+        for variant in Variant.all.dropFirst() {
+            let concerned = usual.filter { variant.concerns($0.scenario.scenario) }
+            let recordings = try await concerned.inParallel { known in
+                (known, try await runner.record(known.scenario, under: variant))
+            }
+            others.append(
+                (variant, recordings.filter { !$0.saysTheSame(as: $1) }.map(\.1))
+            )
+        }
+        return others
+    }
+
+    private func report(_ failures: [ScenarioFailure]) {
+        for failure in failures { Issue.record(failure) }
+    }
+}
+
+extension Array where Element: Sendable {
+    /// The results in the order of the elements, four at a time.
+    fileprivate func inParallel<Value: Sendable>(
+        _ body: @Sendable @escaping (Element) async throws -> Value
+    ) async throws -> [Value] {
+        try await withThrowingTaskGroup(of: (Int, Value).self) { group in
+            var results: [Int: Value] = [:]
+            for (index, element) in enumerated() {
+                if index >= 4, let (done, value) = try await group.next() { results[done] = value }
+                group.addTask { (index, try await body(element)) }
+            }
+            for try await (done, value) in group { results[done] = value }
+            return indices.compactMap { results[$0] }
+        }
+    }
+}

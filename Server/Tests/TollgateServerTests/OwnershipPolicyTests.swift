@@ -1,0 +1,98 @@
+import Storage
+import TollgateService
+import SandboxClock
+import AppStoreSimulator
+import Foundation
+import HTTPTypes
+import Testing
+import TollgateCore
+import TollgateTesting
+
+/// Whose a purchase is when two customers of the app show the same one (RULES §8).
+@Suite("Ownership policies")
+struct OwnershipPolicyTests {
+    @Test(
+        "keep refuses the second, transfer moves it, share opens it to both",
+        arguments: [
+            (Catalog.Ownership.keep, 409, true, false),
+            (.transfer, 200, false, true),
+            (.share, 200, true, true),
+        ]
+    )
+    func policies(
+        _ policy: TollgateCore.Catalog.Ownership,
+        _ status: Int,
+        _ first: Bool,
+        _ second: Bool
+    ) async throws {
+        try await TestServer.run(catalog: { $0.ownership = policy }) { server in
+            let (ann, bob, jws) = try await boughtByAnn(server)
+            await server.clock.advance(to: server.clock.now + 1000)
+            let restored = try await server.present(
+                jws,
+                mode: "restored",
+                session: server.session(of: bob)
+            )
+            #expect(restored.status == status)
+            #expect(try await server.access(of: ann).isEmpty != first)
+            #expect(try await server.access(of: bob).isEmpty != second)
+        }
+    }
+
+    @Test("Staff assign a purchase whatever the policy says", arguments: Backend.allCases)
+    func staff(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let (ann, bob, _) = try await boughtByAnn(server)
+            let list = try await server.get("/v1/customers/\(ann)/entitlements")
+            let purchase = try #require(list.json["data"][0]["purchase"].string)
+            for _ in 0..<2 {
+                let assigned = try await server.post(
+                    "/v1/customers/\(bob)/purchases",
+                    "{\"purchase\":\"\(purchase)\"}"
+                )
+                #expect(assigned.status == 200)
+                #expect(assigned.json["customer"].string == bob)
+            }
+            #expect(try await server.access(of: ann).isEmpty)
+            #expect(try await server.access(of: bob)["pro"] == "payment")
+            // And back, though the store's clock stands still.
+            _ = try await server.post(
+                "/v1/customers/\(ann)/purchases",
+                "{\"purchase\":\"\(purchase)\"}"
+            )
+            #expect(try await server.access(of: ann)["pro"] == "payment")
+            #expect(try await server.access(of: bob).isEmpty)
+        }
+    }
+
+    @Test("What is no purchase cannot be assigned")
+    func refused() async throws {
+        try await TestServer.run { server in
+            let id = try await server.customer()
+            let path = "/v1/customers/\(id)/purchases"
+            let shapeless = try await server.post(path, "{\"purchase\":\"x\"}")
+            #expect(shapeless.status == 400 && shapeless.code == "parameter_invalid")
+            let unknown = try await server.post(
+                path,
+                "{\"purchase\":\"app_store/sandbox/com.example.app/1\"}"
+            )
+            #expect(unknown.status == 404)
+            let session = try await server.session(of: id)
+            let customer = try await server.post(path, as: session, "{\"purchase\":\"x\"}")
+            #expect(customer.status == 403)
+        }
+    }
+
+    private func boughtByAnn(_ server: TestServer) async throws -> (String, String, String) {
+        let ann = try await server.customer("ann")
+        let bob = try await server.customer("bob")
+        let account = try await server.appStore.createCustomer()
+        let bought = try await server.appStore.buy(
+            "com.example.app.lifetime",
+            customer: account.id
+        )
+        let mine = try await server.present(bought.jws, session: server.session(of: ann))
+        #expect(mine.status == 200)
+        return (ann, bob, bought.jws)
+    }
+}

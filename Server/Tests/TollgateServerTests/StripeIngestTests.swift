@@ -1,0 +1,164 @@
+import Foundation
+import Storage
+import StripeAPI
+import StripeSimulator
+import Testing
+import TollgateService
+import TollgateCore
+import TollgateTesting
+
+@Suite("What Stripe's events do not say is read")
+struct StripeIngestTests {
+    @Test(
+        "Events in another API version are hints: nothing is believed, all of it is read",
+        arguments: Backend.allCases
+    )
+    func anotherVersion(_ backend: Backend) async throws {
+        try await Shop.run(on: backend, version: "2020-08-27") { shop in
+            let id = try await shop.server.customer()
+            try await shop.buy("pro_yearly", for: id)
+            try await shop.buy("coins_100", for: id)
+            #expect(try await shop.entitlements(of: id) == [])
+            #expect(try await shop.coins(of: id) == 0)
+            await shop.server.tollgate.fetchWanted()
+            #expect(try await shop.entitlements(of: id) == ["archive", "pro"])
+            #expect(try await shop.coins(of: id) == 150)
+            let customer = try await shop.stripeCustomer(of: id)
+            try await shop.stripe.refund(customer: customer)
+            await shop.server.tollgate.fetchWanted()
+            #expect(try await shop.coins(of: id) == 50)
+            try await shop.stripe.cancel(
+                subscription: shop.subscription().id,
+                atPeriodEnd: false
+            )
+            await shop.server.tollgate.fetchWanted()
+            #expect(try await shop.entitlements(of: id) == [])
+            // Nothing is asked twice.
+            #expect(try await shop.server.rowCounts()["wanted"] == 0)
+        }
+    }
+
+    @Test("Where an event of a clock that stands still follows a read, the newest state wins")
+    func withinOneSecond() async throws {
+        try await Shop.run { shop in
+            let id = try await shop.server.customer()
+            let session = try await shop.buy("pro_monthly", for: id)
+            try await shop.server.tollgate.fulfil(checkoutSession: session)
+            let subscription = try await shop.subscription().id
+            try await shop.stripe.cancel(subscription: subscription, atPeriodEnd: true)
+            await shop.server.tollgate.fetchWanted()
+            let record = try await shop.server.tollgate.store.record(
+                of: Purchase.Key(
+                    store: .stripe,
+                    environment: .sandbox,
+                    application: "-",
+                    id: subscription
+                )
+            )
+            #expect(record?.subscription?.value.cancelAt != nil)
+        }
+    }
+
+    @Test("Stripe's own entitlements are compared with ours, and shown where they differ")
+    func opinions() async throws {
+        try await Shop.run { shop in
+            let id = try await shop.server.customer()
+            try await shop.buy("pro_monthly", for: id)
+            await shop.server.tollgate.fetchWanted()
+            let path = "/v1/customers/\(id)/explain?lookup_key="
+            func opinion(_ key: String) async throws -> String? {
+                let answer = try await shop.server.get(path + key)
+                return answer.json["facts"].array?
+                    .first { $0["kind"].string == "entitlement_summary" }?["summary"].string
+            }
+            #expect(try await opinion("pro") == "Stripe's own entitlements list pro")
+            #expect(
+                try await opinion("archive") == "Stripe's own entitlements do not list archive"
+            )
+            let metrics = try await shop.server.get("/metrics", as: nil).text
+            #expect(!metrics.contains("tollgate_entitlement_disagreements_total"))
+        }
+    }
+
+    @Test("The return page and the webhook fulfil at once, and coins come once")
+    func concurrentFulfilment() async throws {
+        try await Shop.run(on: .postgres) { shop in
+            let id = try await shop.server.customer()
+            let session = try await shop.buy("coins_100", for: id)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        let page = try await shop.server.get(
+                            "/checkout_redirect/success?session_id=\(session)",
+                            as: nil
+                        )
+                        #expect(page.text.contains("Thank you"))
+                    }
+                    group.addTask { await shop.stripe.settle() }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await shop.coins(of: id) == 100)
+        }
+    }
+
+    @Test("The return page fulfils by itself: while no webhook comes, plan and coins are there")
+    func fulfilmentWithoutWebhooks() async throws {
+        try await Shop.run(hasWebhook: false) { shop in
+            let id = try await shop.server.customer()
+            for product in ["pro_yearly", "coins_100"] {
+                let session = try await shop.buy(product, for: id)
+                let page = try await shop.server.get(
+                    "/checkout_redirect/success?session_id=\(session)",
+                    as: nil
+                )
+                #expect(page.text.contains("Thank you"))
+            }
+            #expect(try await shop.coins(of: id) == 150)
+            #expect(try await shop.entitlements(of: id) == ["archive", "pro"])
+        }
+    }
+
+    @Test("A payment that takes days credits when it arrives, and never if it fails")
+    func asynchronousPayments() async throws {
+        try await Shop.run { shop in
+            for (account, arrives) in [
+                ("AT611904300234573201", true), ("AT861904300235473202", false),
+            ] {
+                let id = try await shop.server.customer(account)
+                let session = try await shop.buy("coins_100", for: id, card: account)
+                let page = try await shop.server.get(
+                    "/checkout_redirect/success?session_id=\(session)",
+                    as: nil
+                )
+                #expect(page.text.contains("being processed"))
+                #expect(try await shop.coins(of: id) == 0)
+                try await shop.wait(days: 14)
+                #expect(try await shop.coins(of: id) == (arrives ? 100 : 0))
+            }
+        }
+    }
+
+    @Test("A checkout that is left open for a day expires, and the return page says so")
+    func expiry() async throws {
+        try await Shop.run { shop in
+            let id = try await shop.server.customer()
+            let checkout = try await shop.server.post(
+                "/v1/checkout_sessions",
+                "{\"customer\":\"\(id)\",\"product\":\"coins_100\"}"
+            )
+            let session = try #require(checkout.json["id"].string)
+            #expect(checkout.json["expires_at"].integer == Shop.start / 1000 + 86_400)
+            try await shop.wait(days: 1)
+            let page = try await shop.server.get(
+                "/checkout_redirect/success?session_id=\(session)",
+                as: nil
+            )
+            #expect(page.text.contains("has expired"))
+            await #expect(throws: StripeSimulator.Refusal.self) {
+                _ = try await shop.stripe.pay(checkoutSession: session)
+            }
+            #expect(try await shop.coins(of: id) == 0)
+        }
+    }
+}
