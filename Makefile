@@ -17,7 +17,7 @@ soak:    ## Play every scenario in 200 random orders on both databases (hours; O
 		--explicit-target-dependency-import-check error --disable-xctest --filter ScenarioTests
 
 bench:   ## Build for release and print the benchmark table
-	@bash scripts/bootstrap.sh bench && bash scripts/bench.sh $(ARGS)
+	@bash scripts/bootstrap.sh bench && bash scripts/bench.sh $(ARGS) && { [ -n "$(ARGS)" ] || bash scripts/sdk-figures.sh; }
 
 lint:    ## Check formatting, links and house rules
 	@bash scripts/lint.sh
@@ -32,4 +32,4 @@ check:   ## lint and test, with one closing line: what CI runs
 	@bash .ci/run
 
 clean:   ## Remove what was built and what the demo stored
-	rm -rf .build AppleStubs/.build Server/.build Server/Benchmarks/.build .venv .venv-bench output .tollgate
+	rm -rf .build .build-docs .build-tsan .build-figures AppleStubs/.build Server/.build Server/Benchmarks/.build .venv .venv-bench output .tollgate

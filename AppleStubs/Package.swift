@@ -47,6 +47,22 @@ let package = Package(
                 ]),
             ]
         ),
+        // The sample app, through a link, and a terminal for it: tests drive it against the sandbox.
+        .target(
+            name: "ExampleApp",
+            dependencies: ["BillingSDK"] + stubs,
+            swiftSettings: [
+                asApple,
+                .unsafeFlags([
+                    "-Xfrontend", "-import-module", "-Xfrontend", "FoundationNetworking",
+                ]),
+            ]
+        ),
+        .executableTarget(
+            name: "ExampleDriver",
+            dependencies: ["BillingSDK", "ExampleApp"] + stubs,
+            swiftSettings: [asApple]
+        ),
         // Beside a module named UIKit, Testing would look for an overlay that only Apple has.
         .testTarget(
             name: "AppleGlueTests",

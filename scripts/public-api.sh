@@ -15,6 +15,7 @@ graphs=$(swift package dump-symbol-graph --minimum-access-level public 2>/dev/nu
 if [ "${1:-}" = --accept ]; then
   python3 "$root/scripts/public-api.py" "$graphs/BillingSDK.symbols.json" > "$list"
 else
+  python3 "$root/scripts/public-api.py" "$graphs/BillingSDK.symbols.json" > /dev/null
   diff -u "$list" <(python3 "$root/scripts/public-api.py" "$graphs/BillingSDK.symbols.json") \
     || { echo "the public API has changed: run $0 --accept if that is meant" >&2; exit 1; }
 fi

@@ -49,9 +49,15 @@ strict=(--explicit-target-dependency-import-check error)
 suite "BillingSDK" "$results/sdk.xml" \
     swift test "${strict[@]}" --disable-xctest --xunit-output "$results/sdk.xml"
 
+check "BillingSDK under the thread sanitizer" bash scripts/tsan.sh
+
 if [ -f AppleStubs/Package.swift ]; then
     suite "Apple-only code on stand-ins" "$results/apple.xml" \
         swift test --package-path AppleStubs --disable-xctest --xunit-output "$results/apple.xml"
+fi
+check "BillingSDK's public API is the one that was reviewed" bash scripts/public-api.sh
+if command -v docc >/dev/null; then
+    check "BillingSDK's reference has no broken link" bash scripts/docs.sh
 fi
 if [ -f scripts/apple-typecheck.sh ]; then
     check "Apple-only code for iOS 15" bash scripts/apple-typecheck.sh ios

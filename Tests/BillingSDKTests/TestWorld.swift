@@ -378,6 +378,8 @@ final class TestApp: Sendable {
     }
 
     var providerCalls: Int { backend.withLock { $0.calls } }
+    /// Whether no transaction is on its way to the server.
+    var isIdle: Bool { billing.client.deliveries.withLock { $0.underWay.isEmpty } }
     var heardSets: [[String]] { heard.withLock { $0 } }
     func signIn(_ customer: String?) { backend.withLock { $0.customer = customer } }
     func entitlementRequests(of customer: String = "cus_ada") -> Int {

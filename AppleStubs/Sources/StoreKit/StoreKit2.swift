@@ -242,6 +242,8 @@ public final class _FakeAppStore: @unchecked Sendable {
     public var behaviour: Behaviour = .succeed
     public var canMakePayments = true
     public private(set) var finished: [UInt64] = []
+    /// What the App Store signs for the next purchase, instead of a made-up text.
+    public var nextJWS: String?
     /// What `currentEntitlements` shows besides what is unfinished.
     public var entitled: [Transaction] = []
     public var statuses: [String: [Product.SubscriptionInfo.Status]] = [:]
@@ -325,8 +327,9 @@ public final class _FakeAppStore: @unchecked Sendable {
                     _stub: nextID,
                     productID: p.id,
                     appAccountToken: token,
-                    jws: "jws-\(nextID)"
+                    jws: nextJWS ?? "jws-\(nextID)"
                 )
+                nextJWS = nil
                 nextID += 1
                 open.append(t)
                 return .success(

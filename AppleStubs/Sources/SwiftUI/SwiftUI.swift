@@ -541,6 +541,20 @@ extension EnvironmentObject: _Bindable_ {
 public struct ObservedObject<ObjectType: ObservableObject>: DynamicProperty {
     nonisolated(unsafe) public var wrappedValue: ObjectType
     nonisolated public init(wrappedValue: ObjectType) { self.wrappedValue = wrappedValue }
+
+    @MainActor @preconcurrency @dynamicMemberLookup public struct Wrapper {
+        let object: ObjectType
+        public subscript<Subject>(
+            dynamicMember keyPath: ReferenceWritableKeyPath<ObjectType, Subject>
+        ) -> Binding<Subject> {
+            let object = object
+            return Binding(
+                get: { object[keyPath: keyPath] },
+                set: { object[keyPath: keyPath] = $0 }
+            )
+        }
+    }
+    public var projectedValue: Wrapper { Wrapper(object: wrappedValue) }
 }
 @MainActor @propertyWrapper @preconcurrency
 public struct StateObject<ObjectType: ObservableObject>: DynamicProperty {

@@ -197,7 +197,7 @@ extension OnePhone {
             app.signIn(nil)
             let inbox = app.billing.purchaseInbox
             let id = store.deliver(productID: "monthly", offerType: .code)
-            #expect(await eventually { inbox.pending.map(\.origin) == [.code] })
+            #expect(await eventually { inbox.pending.map(\.origin) == [.code] && app.isIdle })
             #expect(inbox.pending.first?.productID == "monthly" && store.finished.isEmpty)
             app.signIn("cus_ada")
             _ = try await app.keys()

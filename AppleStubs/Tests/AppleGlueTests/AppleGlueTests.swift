@@ -212,7 +212,7 @@ extension OnePhone {
             let app = TestApp()
             app.signIn(nil)
             let id = store.deliver(productID: "monthly")
-            #expect(await eventually { app.providerCalls > 0 })
+            #expect(await eventually { app.providerCalls > 0 && app.isIdle })
             #expect(store.finished.isEmpty && submitted(app).isEmpty)
             app.signIn("cus_ada")
             _ = try await app.keys()

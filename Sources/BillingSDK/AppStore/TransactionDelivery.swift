@@ -39,6 +39,13 @@ struct TransactionDeliveries: Sendable {
     var underWay: [Key: Task<AppStoreSubmission, any Error>] = [:]
     /// By signature: StoreKit shows one transaction in several sequences at a time.
     var done: [String: AppStoreSubmission] = [:]
+
+    /// The delivery of the same statement that claims it: it says all that observing would.
+    func claiming(_ key: Key) -> Task<AppStoreSubmission, any Error>? {
+        underWay.first {
+            $0.key.transactionID == key.transactionID && $0.key.signature == key.signature
+        }?.value
+    }
 }
 
 extension BillingClient {
@@ -69,12 +76,21 @@ extension BillingClient {
         }
         let task = deliveries.withLock { deliveries in
             if let task = deliveries.underWay[key] { return task }
+            if mode == .observed, let task = deliveries.claiming(key) { return task }
             // It outlives a caller that is cancelled: what was paid for goes on.
             let task = Task { try await self.deliverOnce(transaction, key) }
             deliveries.underWay[key] = task
             return task
         }
-        return try await task.value
+        do {
+            return try await task.value
+        } catch BillingSDKError.unauthenticated {
+            // It began for nobody; somebody may have signed in meanwhile and joined it in vain.
+            guard guarded.withLock({ $0.state.customer }) != nil else {
+                throw BillingSDKError.unauthenticated
+            }
+            return try await deliverOnce(transaction, key)
+        }
     }
 
     private func deliverOnce(

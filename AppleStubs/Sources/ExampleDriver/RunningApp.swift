@@ -1,0 +1,79 @@
+import BillingSDK
+import Foundation
+import StoreKit
+import SwiftUI
+import UIKit
+
+@testable import ExampleApp
+
+/// The sample app, running on stand-ins.
+@MainActor final class RunningApp {
+    private let shop: Shop
+    private let promoted: PromotedPurchases
+
+    init(tollgate: String, publishableKey: String, backend: String) {
+        let configuration = BillingSDK.Configuration(
+            publishableKey: publishableKey,
+            maximumStaleEntitlementsDuration: 300,
+            serverURL: URL(string: tollgate)
+        )
+        let backend = URL(string: backend) ?? URL(fileURLWithPath: "/")
+        shop = Shop(configuration: configuration, backend: Backend(url: backend))
+        promoted = PromotedPurchases(inbox: shop.billing.purchaseInbox)
+        SKPaymentQueue.default().add(promoted)
+    }
+
+    /// What the screen does when it appears.
+    func start() async {
+        for task in screen.all.compactMap(\.task).suffix(1) { await task() }
+    }
+
+    private var screen: _Node { _Stub.render(ContentView(shop: shop)) }
+
+    private func texts() -> String {
+        let texts = screen.texts
+        let data = (try? JSONEncoder().encode(texts)) ?? Data()
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// Carries out one command and says what the screen shows then.
+    func perform(_ words: [String]) async -> String {
+        let rest = words.dropFirst().joined(separator: " ")
+        switch words.first {
+        case "wait": return await wait { self.screen.texts.contains { $0.contains(rest) } }
+        case "sign-in": await shop.signIn(rest)
+        case "press":
+            let button = screen.all.first { $0.action != nil && $0.texts.contains(rest) }
+            guard let action = button?.action else { return "no button '\(rest)'" }
+            action()
+        case "link":
+            guard let url = URL(string: rest) else { return "no link" }
+            await shop.opened(url)
+        case "opened":
+            _ = await wait { !UIApplication.shared._openedURLs.isEmpty }
+            defer { UIApplication.shared._openedURLs = [] }
+            return UIApplication.shared._openedURLs.last?.absoluteString ?? "nothing"
+        case "promote":
+            let product = SKProduct(_stub: rest)
+            product.subscriptionPeriod = SKProductSubscriptionPeriod(_stub: 1)
+            SKPaymentQueue.default()._promote(product)
+        case "sell" where words.count == 2: _FakeAppStore.shared.nextJWS = words[1]
+        case "portal":
+            return (try? await shop.billing.getCustomerPortal().url) ?? "no portal"
+        case "has":
+            let has = try? await shop.billing.hasEntitlement(lookupKey: rest, forceRefresh: true)
+            return has.map { "\($0)" } ?? "no answer"
+        default: break
+        }
+        return texts()
+    }
+
+    private func wait(_ condition: () -> Bool) async -> String {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < deadline {
+            if condition() { return texts() }
+            try? await Task.sleep(nanoseconds: 20_000_000)
+        }
+        return "waited in vain: " + texts()
+    }
+}

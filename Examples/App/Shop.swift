@@ -1,0 +1,160 @@
+import BillingSDK
+import Foundation
+import SwiftUI
+
+#if canImport(StoreKit)
+    import StoreKit
+#endif
+
+/// Everything that the sample's screens show and do; the screens are a thin shell around it.
+@MainActor
+final class Shop: ObservableObject {
+    let billing: BillingSDK
+    private let backend: Backend
+    private var token: String?
+
+    @Published private(set) var user: String?
+    @Published private(set) var coins: Int64?
+    @Published private(set) var buyPro: BuyButton?
+    /// What happened last, for people.
+    @Published private(set) var message: String?
+    /// What the App Store began and the customer has to decide about.
+    @Published private(set) var nextStep: PurchaseInbox.Step?
+    @Published private(set) var missingTerms: [TermsDocument] = []
+    @Published var isPortalShown = false
+
+    init(configuration: BillingSDK.Configuration, backend: Backend) {
+        billing = BillingSDK(configuration: configuration)
+        self.backend = backend
+        billing.setCustomerSessionProvider { [weak self] in
+            guard let self, let token = self.token else { return nil }
+            return try await self.backend.customerSession(token: token)
+        }
+        billing.onEntitlementsChanged { [weak self] _ in
+            Task { await self?.reload() }
+        }
+        billing.purchaseInbox.onChange { [weak self] _ in
+            Task { await self?.lookIntoInbox() }
+        }
+    }
+
+    // MARK: - Signing in and out
+
+    func signIn(_ name: String) async {
+        do {
+            token = try await backend.login(name: name)
+            user = name
+            message = nil
+            await reload()
+            await lookIntoInbox()
+        } catch {
+            message = "Signing in failed. Try again."
+        }
+    }
+
+    func signOut() async {
+        token = nil
+        user = nil
+        coins = nil
+        message = nil
+        await billing.reset()
+        await lookIntoInbox()
+    }
+
+    /// What the screen needs when it appears; the button works before anybody has signed in.
+    func start() async {
+        do {
+            buyPro = try await billing.getBuyButton(id: "buy_pro_monthly")
+        } catch {
+            message = "The shop cannot be reached."
+        }
+        await lookIntoInbox()
+    }
+
+    private func reload() async {
+        guard user != nil else { return }
+        coins = try? await billing.getCoinBalance().spendable
+    }
+
+    // MARK: - Coins, bought on the web
+
+    /// The page to open; nil if there is none.
+    func coinCheckout() async -> URL? {
+        guard let token else { return nil }
+        do {
+            return try await backend.checkout(token: token)
+        } catch {
+            message = "The purchase page could not be opened."
+            return nil
+        }
+    }
+
+    /// A universal link has opened the app.
+    func opened(_ url: URL) async {
+        switch await billing.handleCheckoutReturn(url) {
+        case .confirmed?: message = "Thank you. Your purchase is ready."
+        case .processing?: message = "Your payment is being processed."
+        case .cancelled?: message = "You were not charged."
+        case nil: return  // Some other link of the app.
+        }
+        await reload()
+    }
+
+    // MARK: - Purchases that began outside the app
+
+    /// Asks what to do next about the oldest that waits.
+    func lookIntoInbox() async {
+        guard !billing.purchaseInbox.pending.isEmpty else {
+            nextStep = nil
+            return
+        }
+        guard let readiness = try? await billing.getPurchaseReadiness(isSetUp: true) else { return }
+        nextStep = billing.purchaseInbox.next(readiness)
+        if case .pass(let gate, _)? = nextStep, gate == .terms || gate == .subscriptionTerms {
+            missingTerms = (try? await billing.getConsents().missingTerms) ?? []
+        }
+    }
+
+    func acceptTerms() async {
+        do {
+            try await billing.accept(missingTerms)
+            missingTerms = []
+        } catch {
+            message = "That could not be recorded. Try again."
+        }
+        await lookIntoInbox()
+    }
+
+    func stateAge(_ years: Int) async {
+        _ = try? await billing.stateAge(atLeast: years)
+        await lookIntoInbox()
+    }
+
+    func postpone(_ purchase: PendingPurchase) { billing.purchaseInbox.postpone(purchase.id) }
+
+    func discard(_ purchase: PendingPurchase) { billing.purchaseInbox.discard(purchase.id) }
+
+    #if canImport(StoreKit)
+        func complete(_ purchase: PendingPurchase) async {
+            do {
+                switch try await billing.purchase(purchase) {
+                case .purchased: message = "Thank you. Your purchase is ready."
+                case .pending: message = "Somebody has to approve this purchase first."
+                case .awaitingServer: message = "Bought. It is unlocked as soon as we are online."
+                case .cancelled: message = nil
+                }
+            } catch {
+                message = "The purchase did not work. Try again."
+            }
+        }
+
+        func restore() async {
+            do {
+                try await billing.restoreAppStorePurchases()
+                message = "Your purchases are restored."
+            } catch {
+                message = "Restoring did not work. Try again."
+            }
+        }
+    #endif
+}

@@ -1,0 +1,219 @@
+"""The sample app and its backend against the running sandbox: `tollgate demo`, Examples/Backend, and the
+app's own screens and logic, rendered on stand-ins by AppleStubs' ExampleDriver.
+
+TOLLGATE_BIN names the server. The driver is built with the tests of AppleStubs.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DRIVER = ROOT / "AppleStubs/.build/debug/ExampleDriver"
+
+
+def post(url, body=None, form=None, headers=None):
+    """Status and body; redirects are not followed."""
+    data = json.dumps(body).encode() if form is None else urllib.parse.urlencode(form).encode()
+    kind = "application/json" if form is None else "application/x-www-form-urlencoded"
+    request = urllib.request.Request(url, data, {"Content-Type": kind, **(headers or {})})
+
+    class Stay(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_):
+            return None
+
+    try:
+        with urllib.request.build_opener(Stay).open(request, timeout=20) as answer:
+            return answer.status, answer.read().decode(), answer.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode(), error.headers
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """Addresses of Tollgate and the simulated App Store."""
+    directory = tmp_path_factory.mktemp("example")
+    process = subprocess.Popen(
+        [
+            os.environ.get("TOLLGATE_BIN", ROOT / "Server/.build/debug/tollgate"), "demo",
+            "--listen", "127.0.0.1:0", "--app-store-listen", "127.0.0.1:0",
+            "--stripe-listen", "127.0.0.1:0", "--database", f"sqlite:{directory}/demo.sqlite",
+            "--catalog", ROOT / "catalog.yaml",
+        ],
+        stdout=subprocess.PIPE, text=True, cwd=directory)
+    found = {}
+    for line in process.stdout:
+        if match := re.search(r"(Tollgate|the App Store|Stripe) +(http://\S+)", line):
+            found[match.group(1)] = match.group(2)
+        if "Control-C" in line:
+            break
+    yield found
+    process.terminate()
+    process.wait(timeout=20)
+
+
+def start_backend(tollgate):
+    process = subprocess.Popen(
+        [sys.executable, ROOT / "Examples/Backend/backend.py"], stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "TOLLGATE_URL": tollgate, "LISTEN": "127.0.0.1:0"})
+    return process, re.search(r"http://\S+", process.stdout.readline()).group()
+
+
+@pytest.fixture(scope="module")
+def backend(demo):
+    process, url = start_backend(demo["Tollgate"])
+    yield url
+    process.terminate()
+    process.wait(timeout=20)
+
+
+class App:
+    """The sample app in a process of its own."""
+
+    def __init__(self, tollgate, backend):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("BILLING_")}
+        self.process = subprocess.Popen(
+            [DRIVER, tollgate, "pk_test_demo", backend], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, env=environment)
+
+    def __call__(self, *words):
+        self.process.stdin.write(" ".join(words) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().strip()
+        assert answer and not answer.startswith(("waited in vain", "no button")), answer
+        return answer
+
+    def stop(self):
+        self.process.stdin.close()
+        assert self.process.wait(timeout=20) == 0
+
+
+@pytest.fixture
+def app(demo, backend):
+    if not DRIVER.exists():
+        pytest.skip("the sample app is not built: swift build --package-path AppleStubs")
+    app = App(demo["Tollgate"], backend)
+    yield app
+    app.stop()
+
+
+def login(backend, name):
+    status, body, _ = post(backend + "/login", {"name": name})
+    assert status == 200
+    return json.loads(body)["token"]
+
+
+# What an app's backend answers, word for word.
+
+@pytest.mark.parametrize("path", ["/authenticate", "/customer-session"])
+def test_the_backend_gives_a_session_in_the_documented_body(backend, path):
+    token = login(backend, "reader")
+    status, body, _ = post(backend + path, {}, headers={"Authorization": f"Bearer {token}"})
+    session = json.loads(body)
+    assert status == 200 and set(session) == {"clientSecret", "expiresAt", "customer"}
+    assert session["clientSecret"].startswith("cuss_secret_")
+    assert isinstance(session["expiresAt"], int) and session["expiresAt"] < 10 ** 11
+    assert session["customer"].startswith("cus_")
+
+
+@pytest.mark.parametrize("path", ["/authenticate", "/customer-session"])
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer stranger"}])
+def test_nobody_gets_no_session(backend, path, headers):
+    status, body, _ = post(backend + path, {}, headers=headers)
+    assert (status, json.loads(body)) == (401, {"error": {"type": "no_session_present"}})
+    status, body, _ = post(backend + "/create-checkout-session?token=stranger", {})
+    assert (status, json.loads(body)) == (401, {"error": {"type": "no_session_present"}})
+
+
+def test_a_failure_of_the_backend_tells_nothing_else():
+    process, url = start_backend("http://127.0.0.1:1")
+    try:
+        token = login(url, "reader")
+        status, body, _ = post(
+            url + "/customer-session", {}, headers={"Authorization": f"Bearer {token}"})
+        assert status == 500
+        assert json.loads(body) == {"error": {"message": "Internal server error"}}
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def test_a_checkout_is_for_the_customer_who_is_made_first(backend, demo):
+    token = login(backend, "buyer")
+    query = urllib.parse.urlencode({"token": token})
+    status, body, _ = post(f"{backend}/create-checkout-session?{query}", {})
+    assert status == 200 and set(json.loads(body)) == {"url"}
+    assert json.loads(body)["url"].startswith(demo["Stripe"])
+    status, _, _ = post(
+        demo["Tollgate"] + "/v1/customers", {"app_user_id": "buyer"},
+        headers={"Authorization": "Bearer sk_test_demo"})
+    assert status == 200  # known already
+
+
+# The app.
+
+def pay(page):
+    """Pays on the sandbox's checkout page; the address that leads back."""
+    session = page.split("?")[0].split("#")[0].rsplit("/", 1)[-1]
+    base = "/".join(page.split("/", 3)[:3])
+    status, _, headers = post(f"{base}/c/pay/{session}", form={"wallet": "reader@example.com"})
+    assert status in (302, 303), status
+    return urllib.parse.urljoin(base, headers["Location"])
+
+
+def test_coins_are_bought_on_the_web_and_come_back_by_link(app):
+    assert "Sign in" in app("wait", "Sign in")
+    app("sign-in", "web-buyer")
+    app("wait", "0 coins")
+    app("press", "Buy 100 coins")
+    page = app("opened")
+    # The link alone is not believed.
+    session = re.search(r"cs_\w+", page).group()
+    link = f"https://billing.example.com/checkout_redirect/success?session_id={session}"
+    assert "being processed" in app("link", link)
+    assert "0 coins" in app("show")
+    back = pay(page)
+    assert "Your purchase is ready" in app("link", back)
+    app("wait", "100 coins")
+    assert "You were not charged" in app(
+        "link", "https://billing.example.com/checkout_redirect/cancel")
+    assert "100 coins" in app("show")
+
+
+def test_a_promoted_purchase_waits_for_its_owner_and_opens_the_feature(app, demo):
+    app("promote", "com.example.app.pro.monthly")
+    app("sign-in", "promoted-buyer")
+    assert "Subscribe" in app("wait", "Subscribe")
+    app("wait", "You chose com.example.app.pro.monthly")
+    assert app("has", "pro") == "false"
+    status, body, _ = post(
+        demo["the App Store"] + "/sandbox/purchases",
+        {"product_id": "com.example.app.pro.monthly"})
+    assert status == 201, body
+    signed = next(v for v in json.loads(body).values() if str(v).count(".") == 2 and len(v) > 500)
+    app("sell", signed)
+    app("press", "Continue")
+    app("wait", "Here is what only Pro customers see.")
+    screen = app("wait", "Your purchase is ready")
+    assert "You chose" not in screen
+    with urllib.request.urlopen(app("portal"), timeout=20) as portal:
+        assert "promoted-buyer" in portal.read().decode()
+
+
+def test_signing_out_leaves_nothing_for_the_next_customer(app):
+    app("sign-in", "web-buyer")
+    app("wait", "100 coins")
+    app("press", "Sign out")
+    screen = app("wait", "Sign in")
+    assert "coins" not in screen
+    app("sign-in", "somebody-new")
+    app("wait", "0 coins")
+    assert app("has", "pro") == "false"
