@@ -35,6 +35,8 @@ public final class Tollgate: Sendable {
     public let appStore: AppStore.SignedDataVerifier?
     /// Speaks to the App Store; `nil` where no key of App Store Connect is configured.
     public let appStoreClients: AppStoreClients?
+    /// Speak to the App Store; none where no key is configured.
+    public let appStoreServers: AppStoreServers
     /// Speaks to Stripe; `nil` where no secret key is configured.
     public let stripe: Stripe.Client?
     public let clocks: Clocks
@@ -51,6 +53,7 @@ public final class Tollgate: Sendable {
         store: RecordStore,
         appStore: AppStore.SignedDataVerifier?,
         appStoreClients: AppStoreClients? = nil,
+        appStoreServers: AppStoreServers = AppStoreServers(),
         stripe: Stripe.Client?,
         clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8],
@@ -61,6 +64,7 @@ public final class Tollgate: Sendable {
         self.store = store
         self.appStore = appStore
         self.appStoreClients = appStoreClients
+        self.appStoreServers = appStoreServers
         self.stripe = stripe
         self.clocks = clocks
         self.randomBytes = randomBytes

@@ -64,6 +64,9 @@ public struct Wanted: Hashable, Codable, Sendable {
         case entitlements
         /// A CONSUMPTION_REQUEST to be answered: not what we lack but what the store does.
         case consumption
+        /// All that an App Store customer bought, by any of their transactions: somebody who is not
+        /// to be believed says that there is news.
+        case transactionHistory = "transaction_history"
     }
 
     public var kind: Kind

@@ -74,6 +74,18 @@ struct DemoWorld: Sendable {
             appAppleID: nil,
             environments: [.sandbox]
         )
+        let key = await appStore.apiKey
+        let appStoreServer = AppStore.ServerAPIClient(
+            key: try AppStore.APIKey(
+                issuerID: key.issuerID,
+                keyID: key.keyID,
+                pem: key.privateKeyPEM
+            ),
+            bundleID: Self.bundleID,
+            hosts: ["http://\(addresses.appStore.host):\(addresses.appStore.port)"],
+            transport: appStoreTransport(over: client),
+            now: { SystemClock.now().milliseconds }
+        )
         let stripeClient = Stripe.Client(
             apiBase: "http://\(addresses.stripe.host):\(addresses.stripe.port)",
             secretKey: Self.stripeKey,
@@ -98,6 +110,7 @@ struct DemoWorld: Sendable {
                 at: addresses.appStore,
                 over: client
             ),
+            appStoreServers: AppStoreServers(sandbox: appStoreServer),
             stripe: stripeClient,
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },

@@ -22,6 +22,7 @@ struct RunningServer: Sendable {
         catalog: Catalog,
         appStore: AppStore.SignedDataVerifier?,
         appStoreClients: AppStoreClients? = nil,
+        appStoreServers: AppStoreServers = AppStoreServers(),
         stripe: Stripe.Client?,
         clocks: Tollgate.Clocks
     ) async throws {
@@ -34,6 +35,7 @@ struct RunningServer: Sendable {
             store: store,
             appStore: appStore,
             appStoreClients: appStoreClients,
+            appStoreServers: appStoreServers,
             stripe: stripe,
             clocks: clocks,
             randomBytes: Self.randomBytes,
@@ -42,7 +44,7 @@ struct RunningServer: Sendable {
         )
     }
 
-    private static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
+    static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
@@ -75,6 +77,7 @@ struct RunningServer: Sendable {
             [
                 .init(service: application), .init(service: StoreReads(tollgate: tollgate)),
                 .init(service: StripeSweeps(tollgate: tollgate)),
+                .init(service: AppStoreReconciling(tollgate: tollgate)),
             ] + beside
         let group = ServiceGroup(
             configuration: .init(
@@ -124,6 +127,7 @@ private struct StoreReads: Service {
             while !Task.isCancelled {
                 await tollgate.fetchWanted()
                 await tollgate.publishEvents()
+                await tollgate.fetchWantedFromAppStore()
                 try? await Task.sleep(for: .milliseconds(500))
             }
         }

@@ -70,6 +70,7 @@ struct ServeCommand: AsyncParsableCommand {
                 catalog: catalog,
                 appStore: try stores.verifier(),
                 appStoreClients: try stores.appStoreClients(over: client),
+                appStoreServers: try stores.appStoreServers(over: client),
                 stripe: stores.stripe(over: client),
                 clocks: .init(
                     now: clock.now(over: client),

@@ -15,8 +15,14 @@ struct StoreSettings: Sendable {
     var bundleID: String?
     var appAppleID: Int64?
     var environments: Set<AppStore.Environment> = []
-    var appStoreKey: AppStore.APIKey?
+    /// Another address than Apple's: the sandbox's.
     var appStoreBaseURL: String?
+    var issuerID: String?
+    var keyID: String?
+    var keyFile: String?
+    var sharedSecret: String?
+    /// Whether certificates are asked about (OCSP).
+    var checksOnline = false
     var stripeSecretKey: String?
     var stripeAPIBase = "https://api.stripe.com"
 
@@ -48,8 +54,21 @@ struct StoreSettings: Sendable {
                 )
             }
         }
-        appStoreBaseURL = Settings.text(nil, "APP_STORE_BASE_URL")
-        appStoreKey = try Self.key("APP_STORE")
+        appStoreBaseURL = Settings.text(nil, "APP_STORE_BASE_URL").map {
+            $0.hasSuffix("/") ? String($0.dropLast()) : $0
+        }
+        issuerID = Settings.text(nil, "APP_STORE_ISSUER_ID")
+        keyID = Settings.text(nil, "APP_STORE_KEY_ID")
+        keyFile = Settings.text(nil, "APP_STORE_KEY_FILE")
+        sharedSecret = Settings.text(nil, "APP_STORE_SHARED_SECRET")
+        switch Settings.text(nil, "APP_STORE_ONLINE_CHECKS")?.lowercased() {
+        case nil, "false", "0": checksOnline = false
+        case "true", "1": checksOnline = true
+        case let word?:
+            throw ValidationError(
+                "TOLLGATE_APP_STORE_ONLINE_CHECKS: '\(word)' is neither true nor false."
+            )
+        }
         stripeSecretKey = Settings.text(nil, "STRIPE_SECRET_KEY")
         stripeAPIBase = Settings.text(nil, "STRIPE_API_BASE") ?? stripeAPIBase
     }
@@ -75,8 +94,7 @@ struct StoreSettings: Sendable {
                 roots: roots,
                 bundleID: bundleID,
                 appAppleID: appAppleID,
-                environments: environments.isEmpty
-                    ? (appAppleID == nil ? [.sandbox] : [.production, .sandbox]) : environments
+                environments: servedEnvironments
             )
         } catch {
             throw ValidationError("\(error)")
@@ -104,22 +122,104 @@ struct StoreSettings: Sendable {
         }
     }
 
+    /// Those that are named; else the sandbox, and production where the app's number is known.
+    private var servedEnvironments: Set<AppStore.Environment> {
+        guard environments.isEmpty else { return environments }
+        return appAppleID == nil ? [.sandbox] : [.production, .sandbox]
+    }
+
+    /// The key of the App Store Server API.
+    ///
+    /// - Throws: a usage error where it is half set up or cannot be read; `nil` without any of it.
+    func appStoreKey() throws -> AppStore.APIKey? {
+        let given = [issuerID, keyID, keyFile]
+        guard given.contains(where: { $0 != nil }) else { return nil }
+        guard let issuerID, let keyID, let keyFile else {
+            throw ValidationError(
+                "The App Store Server API needs all three: TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE (the .p8 file)."
+            )
+        }
+        let pem: String
+        do {
+            pem = try String(contentsOf: URL(fileURLWithPath: keyFile), encoding: .utf8)
+        } catch {
+            throw CheckFailed(
+                message:
+                    "TOLLGATE_APP_STORE_KEY_FILE: \(keyFile) cannot be read: \(error.localizedDescription)"
+            )
+        }
+        do {
+            return try AppStore.APIKey(issuerID: issuerID, keyID: keyID, pem: pem)
+        } catch {
+            throw CheckFailed(
+                message:
+                    "TOLLGATE_APP_STORE_KEY_FILE: \(keyFile) is no P-256 key in PEM, as App Store Connect gives it out."
+            )
+        }
+    }
+
     /// How the App Store is spoken to; `nil` where there is no key.
     ///
     /// - Throws: a usage error where the app is not named.
     func appStoreClients(over client: HTTPClient) throws -> AppStoreClients? {
-        guard let appStoreKey else { return nil }
+        guard let key = try appStoreKey() else { return nil }
         guard let bundleID else {
             throw ValidationError(
                 "The key of App Store Connect needs TOLLGATE_APP_STORE_BUNDLE_ID beside it."
             )
         }
         return AppStoreClients(
-            key: appStoreKey,
+            key: key,
             bundleID: bundleID,
             baseURL: appStoreBaseURL,
             over: client
         )
+    }
+
+    /// What the App Store can be asked, as far as it is configured.
+    func appStoreServers(over client: HTTPClient) throws -> AppStoreServers {
+        var servers = AppStoreServers(sharedSecret: sharedSecret)
+        let carry = appStoreTransport(over: client)
+        if let key = try appStoreKey() {
+            guard let bundleID else {
+                throw ValidationError(
+                    "The App Store Server API needs TOLLGATE_APP_STORE_BUNDLE_ID too."
+                )
+            }
+            func server(_ environment: AppStore.Environment) -> AppStore.ServerAPIClient? {
+                guard servedEnvironments.contains(environment) else { return nil }
+                return AppStore.ServerAPIClient(
+                    key: key,
+                    bundleID: bundleID,
+                    hosts: appStoreBaseURL.map { [$0] }
+                        ?? AppStore.ServerAPIClient.hosts(of: environment),
+                    transport: carry,
+                    now: { SystemClock.now().milliseconds }
+                )
+            }
+            servers.production = server(.production)
+            servers.sandbox = server(.sandbox)
+        }
+        if checksOnline {
+            servers.revocation = AppStore.RevocationChecks(
+                transport: carry,
+                now: { SystemClock.now().milliseconds }
+            )
+        }
+        if let sharedSecret {
+            var urls: [AppStore.Environment: String] = [:]
+            for environment in servedEnvironments {
+                urls[environment] =
+                    appStoreBaseURL.map { $0 + "/verifyReceipt" }
+                    ?? AppStore.ReceiptClient.url(of: environment)
+            }
+            servers.receipts = AppStore.ReceiptClient(
+                sharedSecret: sharedSecret,
+                urls: urls,
+                transport: carry
+            )
+        }
+        return servers
     }
 
     func stripe(over client: HTTPClient) -> Stripe.Client? {
@@ -185,6 +285,25 @@ func transport(over client: HTTPClient) -> Stripe.Client.Transport {
         var headers: [String: String] = [:]
         for (name, value) in response.headers { headers[name.lowercased()] = value }
         return Stripe.Response(
+            status: Int(response.status.code),
+            headers: headers,
+            body: Array(body.readableBytesView)
+        )
+    }
+}
+
+/// The same for the App Store.
+func appStoreTransport(over client: HTTPClient) -> AppStore.Transport {
+    { request in
+        var outgoing = HTTPClientRequest(url: request.url)
+        outgoing.method = .init(rawValue: request.method)
+        for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
+        if let body = request.body { outgoing.body = .bytes(body) }
+        let response = try await client.execute(outgoing, timeout: .seconds(30))
+        let body = try await response.body.collect(upTo: 16 << 20)
+        var headers: [String: String] = [:]
+        for (name, value) in response.headers { headers[name.lowercased()] = value }
+        return AppStore.HTTPResponse(
             status: Int(response.status.code),
             headers: headers,
             body: Array(body.readableBytesView)
