@@ -18,7 +18,10 @@ extension SimulatedAppStore {
         surface: Surface = .everything
     ) -> Router<BasicRequestContext> {
         let router = Router(context: BasicRequestContext.self)
-        if surface != .control { ServerAPIRoutes(store: self).add(to: router) }
+        if surface != .control {
+            ServerAPIRoutes(store: self).add(to: router)
+            ConnectReportRoutes(store: self).add(to: router)
+        }
         if surface != .serverAPI { ControlRoutes(store: self).add(to: router) }
         return router
     }

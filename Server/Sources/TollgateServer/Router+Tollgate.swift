@@ -25,6 +25,7 @@ public func buildRouter(_ tollgate: Tollgate) throws -> Router<ServerRequestCont
 private func addRoutes(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) throws {
     addOperations(to: router, tollgate)
     addWebhooks(to: router, tollgate)
+    addEvents(to: router, tollgate)
     addCustomers(to: router, tollgate)
     addPurchases(to: router, tollgate)
     addConsents(to: router, tollgate)

@@ -84,7 +84,7 @@ struct OperationTests {
         arguments: [
             "/", "/v1", "/v1/customers/a/b/c", "/v2/customers", "/healthz/x", "/etc/passwd",
             "/..%2f..%2fetc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/assets/../openapi.json",
-            "/assets/%2e%2e/x", "/%00", "/V1/customers", "/v1/events", "/v1/consents",
+            "/assets/%2e%2e/x", "/%00", "/V1/customers", "/v1/consents",
         ]
     )
     func unknownAddresses(_ path: String) async throws {
@@ -100,7 +100,7 @@ struct OperationTests {
     func wrongMethods() async throws {
         try await TestServer.run { server in
             for (method, path, allow) in [
-                (.get, "/v1/customers", "POST"), (.put, "/v1/customers/x", "GET, HEAD"),
+                (.get, "/v1/customers", "POST"), (.put, "/v1/customers/x", "DELETE, GET, HEAD"),
                 (.delete, "/healthz", "GET, HEAD"), (.get, "/webhooks/stripe", "POST"),
                 (.post, "/portal", "GET, HEAD"), (.patch, "/v1/customers/x/coins/spend", "POST"),
             ] as [(HTTPRequest.Method, String, String)] {

@@ -73,6 +73,7 @@ struct ProductTypeTests {
                 session: server.session(of: buyer.id)
             )
             #expect(sameAgain.json["customer"].string == buyer.id)
+            await server.clock.advance(to: server.clock.now + 1000)
             try await server.appStore.refund(bought.transactionID)
             try await server.deliverNotifications()
             #expect(try await server.access(of: buyer.id).isEmpty)

@@ -36,6 +36,8 @@ struct TestServer: Sendable {
     /// Real time.
     let wall: TestClock
     let stripe: FakeStripe
+    /// Leads to the simulated App Store's addresses, over loopback.
+    let appStoreTransport: AppStore.Transport
 
     /// Serves while `test` runs.
     ///
@@ -64,6 +66,7 @@ struct TestServer: Sendable {
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let wall = TestClock(start)
+        let appStoreTransport = transport(over: serverAPI)
         let stripe = FakeStripe()
         let driver = try await backend.open()
         let store = try await RecordStore(driver)
@@ -90,7 +93,7 @@ struct TestServer: Sendable {
                 appAppleID: nil,
                 environments: [.sandbox]
             ),
-            appStoreClients: try await appStoreClients(of: appStore, over: serverAPI),
+            appStoreClients: try await appStoreClients(of: appStore, over: appStoreTransport),
             stripe: Stripe.Client(
                 apiBase: "https://stripe.test",
                 secretKey: "sk_test_stripe",
@@ -120,7 +123,8 @@ struct TestServer: Sendable {
                     appStore: appStore,
                     clock: clock,
                     wall: wall,
-                    stripe: stripe
+                    stripe: stripe,
+                    appStoreTransport: appStoreTransport
                 )
             )
         }
@@ -176,14 +180,9 @@ struct TestServer: Sendable {
         )
     }
 
-    /// Speaks to the simulated App Store with its own key.
-    ///
-    /// Tokens are made and checked by real time.
-    private static func appStoreClients(
-        of appStore: SimulatedAppStore,
-        over serverAPI: any TestClientProtocol
-    ) async throws -> AppStoreClients {
-        let transport: AppStore.Transport = { request in
+    /// Leads whatever is sent to `https://app-store.test` to the simulated App Store.
+    private static func transport(over serverAPI: any TestClientProtocol) -> AppStore.Transport {
+        { request in
             var headers: HTTPFields = [:]
             for (name, value) in request.headers {
                 if let name = HTTPField.Name(name) { headers[name] = value }
@@ -203,6 +202,15 @@ struct TestServer: Sendable {
                 body: Array(response.body.readableBytesView)
             )
         }
+    }
+
+    /// Speaks to the simulated App Store with its own key.
+    ///
+    /// Tokens are made and checked by real time.
+    private static func appStoreClients(
+        of appStore: SimulatedAppStore,
+        over transport: @escaping AppStore.Transport
+    ) async throws -> AppStoreClients {
         let key = await appStore.apiKey
         let apiKey = try AppStore.APIKey(
             issuerID: key.issuerID,

@@ -5,7 +5,7 @@ extension AppStore {
     public struct SalesRow: Hashable, Codable, Sendable {
         public var sku: String
         public var title: String
-        /// `IAY`, `IA1` …
+        /// Apple's code of it, as `IAY` for an auto-renewable.
         public var productType: String
         public var units: Int64
         /// Per unit.

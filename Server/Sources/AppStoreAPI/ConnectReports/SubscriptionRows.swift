@@ -6,7 +6,7 @@ extension AppStore {
         public var subscriptionName: String
         public var subscriptionAppleID: String
         public var subscriptionGroupID: String
-        /// `1 Month`, `7 Days` …
+        /// As Apple writes it: `1 Month`, `7 Days`.
         public var standardSubscriptionDuration: String
 
         init(_ row: TabularReport.Row) throws(ConnectReportError) {
@@ -97,7 +97,7 @@ extension AppStore {
     /// A line of SUBSCRIPTION_EVENT: how often something happened to a plan on a day.
     public struct SubscriptionEventRow: Hashable, Codable, Sendable {
         public var eventDate: ReportDay
-        /// `Subscribe`, `Renew`, `Cancel` …
+        /// What happened: `Subscribe`, `Renew`, `Cancel`.
         public var event: String
         public var plan: ReportedPlan
         public var offerType: String?

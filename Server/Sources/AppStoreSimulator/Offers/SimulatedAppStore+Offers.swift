@@ -16,7 +16,9 @@ extension SimulatedAppStore {
         guard let proof else {
             let kind = world.products[productID]?.offers.first { $0.id == offer }?.kind
             guard kind != .promotional || !world.behaviour.requiresOfferSignatures else {
-                throw Refusal.invalid("A promotional offer needs the signature of the app's server.")
+                throw Refusal.invalid(
+                    "A promotional offer needs the signature of the app's server."
+                )
             }
             return nil
         }

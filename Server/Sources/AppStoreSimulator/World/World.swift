@@ -44,7 +44,8 @@ extension SimulatedAppStore {
             case environment, bundleID, appAppleID, notificationURL, renewals, renewalLimit
             case graceDays, renewalLead, behaviour, random, products, customers, transactions
             case subscriptions, notifications, notificationOrder, testTokens, consumptionAnswers
-            case usedNonces, sharedSecret, notificationVersion, massExtensions, modification, lastTransactionID,
+            case usedNonces, sharedSecret, notificationVersion, massExtensions, modification,
+                lastTransactionID,
                 lastLineItemID
         }
 

@@ -43,6 +43,17 @@ extension Schema {
             """,
             "CREATE UNIQUE INDEX message_number ON message (number)",
             "CREATE INDEX message_waiting ON message (id) WHERE number IS NULL",
+            // Operational: as of when, and for which state of the customer's row, the last change
+            // by time alone was looked at; and when the next one is due.
+            """
+            CREATE TABLE sweep (
+                customer {blob} PRIMARY KEY NOT NULL,
+                sequence {integer} NOT NULL,
+                seen {integer} NOT NULL,
+                due {integer}
+            ) {keyed_table}
+            """,
+            "CREATE INDEX sweep_due ON sweep (due) WHERE due IS NOT NULL",
         ]
     )
 }

@@ -458,6 +458,7 @@ extension Batch {
         guard var customer = customers[row], !customer.isErased,
             customer.answer.set(purchase, access)
         else { return }
+        customer.news = .entitlementsChanged
         customer.touch(items[index].stated, versions: history.versions.count)
         customers[row] = customer
     }
@@ -552,6 +553,7 @@ extension Batch {
         )
         guard var customer = customers[row] else { preconditionFailure("a row not loaded") }
         customer.balance += amount
+        if customer.news == nil { customer.news = .coinsChanged }
         customer.touch(items[index].stated, versions: history.versions.count)
         customers[row] = customer
     }
@@ -680,6 +682,7 @@ extension Batch {
 
     private func writeCustomers() throws {
         let changed = customers.filter(\.value.isChanged).sorted { $0.key < $1.key }
+        var messages: [[SQLValue]] = []
         try connection.executeMany(
             """
             INSERT INTO customer (key, environment, sequence, balance, next_change, answer)
@@ -690,19 +693,41 @@ extension Batch {
             changed.map { key, state in
                 let catalog = history.catalog(ofVersions: state.versions)
                 guard !state.isErased else {
+                    messages.append(try message(of: key, state, active: []))
                     return [
                         key.value, .integer(state.environment == .production ? 1 : 0),
                         .integer(state.sequence), .integer(state.balance), .null,
                         .blob(CustomerAnswer.erasedBytes),
                     ]
                 }
-                let next = state.answer.timeline(in: catalog).nextChange(after: state.changed)
+                let timeline = state.answer.timeline(in: catalog)
+                let next = timeline.nextChange(after: state.changed)
+                messages.append(
+                    try message(of: key, state, active: timeline.active(at: state.changed))
+                )
                 return [
                     key.value, .integer(state.environment == .production ? 1 : 0),
                     .integer(state.sequence), .integer(state.balance),
                     SQLValue(next?.milliseconds), .blob(state.answer.bytes),
                 ]
             }
+        )
+        try connection.executeMany(Self.messageSQL, messages)
+    }
+
+    private func message(
+        of key: RowKey,
+        _ state: CustomerState,
+        active: [ActiveEntitlement]
+    ) throws -> [SQLValue] {
+        try Self.message(
+            state.news ?? .entitlementsChanged,
+            of: key,
+            in: state.environment,
+            sequence: state.sequence,
+            at: state.changed,
+            active,
+            balance: state.balance
         )
     }
 

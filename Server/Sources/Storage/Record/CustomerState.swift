@@ -51,6 +51,8 @@ struct CustomerState {
     var answer = CustomerAnswer()
     /// Nothing is answered any more; coins are still counted, or the books would not balance.
     var isErased = false
+    /// What the feed will say of the change.
+    var news: FeedMessage.Kind?
     var isChanged = false
     /// The clock of the item that changed it last.
     var changed = Instant(milliseconds: 0)
@@ -59,6 +61,7 @@ struct CustomerState {
 
     mutating func erase() {
         isErased = true
+        news = .customerErased
         answer = CustomerAnswer()
     }
 }

@@ -19,7 +19,7 @@ public struct StoredReport: Sendable {
         }
     }
 
-    /// `SALES`, `FINANCIAL` …
+    /// Which report it is: `SALES`, `FINANCIAL`.
     public var kind: String
     /// What it covers: `DAILY 2026-06-01`.
     public var period: String

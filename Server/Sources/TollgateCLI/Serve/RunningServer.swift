@@ -76,6 +76,7 @@ struct RunningServer: Sendable {
         let services: [ServiceGroupConfiguration.ServiceConfiguration] =
             [
                 .init(service: application), .init(service: StoreReads(tollgate: tollgate)),
+                .init(service: StripeSweeps(tollgate: tollgate)),
                 .init(service: AppStoreReconciling(tollgate: tollgate)),
             ] + beside
         let group = ServiceGroup(
@@ -88,6 +89,33 @@ struct RunningServer: Sendable {
         try await group.run()
         await driver.close()
     }
+
+    /// Closes the database of a server that was never run.
+    func close() async {
+        await driver.close()
+    }
+}
+
+/// Asks Stripe every ten minutes for what it could not deliver.
+private struct StripeSweeps: Service {
+    let tollgate: Tollgate
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(600))
+                guard !Task.isCancelled, tollgate.stripe != nil else { continue }
+                do {
+                    _ = try await tollgate.reconcileStripe()
+                } catch {
+                    tollgate.logger.warning(
+                        "reconciling with Stripe will be tried again",
+                        metadata: ["error": "\(error)"]
+                    )
+                }
+            }
+        }
+    }
 }
 
 /// Asks the stores, again and again, for what their messages did not carry.
@@ -98,6 +126,7 @@ private struct StoreReads: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await tollgate.fetchWanted()
+                await tollgate.publishEvents()
                 try? await Task.sleep(for: .milliseconds(500))
             }
         }

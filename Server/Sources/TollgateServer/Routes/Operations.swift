@@ -29,6 +29,33 @@ func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
     }
 }
 
+/// What follows the answers of all customers.
+func addEvents(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
+    router.get(APIPath.events.route) { request, _ in
+        try await Credentials(request, tollgate).requireSecret()
+        let parameters = request.uri.queryParameters
+        var limit: Int64 = 10
+        if let text = parameters[Substring(APIQuery.limit)] {
+            guard let number = Int64(text) else {
+                throw Refusal(
+                    400,
+                    .invalidRequestError,
+                    .parameterInvalid,
+                    "limit is between 1 and 100.",
+                    param: APIQuery.limit
+                )
+            }
+            limit = number
+        }
+        return try Response.json(
+            try await tollgate.events(
+                startingAfter: parameters[Substring(APIQuery.startingAfter)].map { String($0) },
+                limit: limit
+            )
+        )
+    }
+}
+
 /// Which apps open links to this server's return pages.
 private struct AppSiteAssociation: Encodable {
     struct Links: Encodable {

@@ -84,7 +84,7 @@ public struct ConnectReports: Sendable {
                 outcomes.append(outcome)
             }
         }
-        for month in Self.months(before: today, count: 3) {
+        for month in Self.fiscalMonths(before: today, count: 3) {
             guard let bytes = try await client.financeReport(month: month) else { continue }
             let report = try AppStore.ConnectReport(bytes)
             let outcome = try await keep(report, bytes, period: "FISCAL \(month) ZZ", at: today)
@@ -193,11 +193,12 @@ public struct ConnectReports: Sendable {
         String("\(instant)".prefix(10))
     }
 
-    private static func months(before today: Instant, count: Int) -> [String] {
+    /// Apple's fiscal year begins with October, more or less; `2026-09` is June 2026.
+    private static func fiscalMonths(before today: Instant, count: Int) -> [String] {
         let parts = day(today).split(separator: "-").compactMap { Int($0) }
         guard parts.count == 3 else { return [] }
         return (0..<count).reversed().map { back in
-            let month = parts[0] * 12 + parts[1] - 1 - back
+            let month = parts[0] * 12 + parts[1] - 1 + 3 - back
             let number = month % 12 + 1
             return "\(month / 12)-\(number < 10 ? "0" : "")\(number)"
         }

@@ -150,7 +150,10 @@ extension Tollgate {
         var order: [RowKey] = []
         var totals: [RowKey: Int64] = [:]
         for transfer in transfers {
-            if totals.updateValue((totals[transfer.lot] ?? 0) + transfer.amount, forKey: transfer.lot)
+            if totals.updateValue(
+                (totals[transfer.lot] ?? 0) + transfer.amount,
+                forKey: transfer.lot
+            )
                 == nil
             {
                 order.append(transfer.lot)

@@ -24,6 +24,11 @@ struct CatalogReaderTests {
             catalog.product(appStoreProductID: "com.example.app.pro.monthly")?.entitlements
                 == ["pro"]
         )
+        #expect(catalog.product(id: "pro_monthly")?.promotionalOffers == ["come_back"])
+        #expect(
+            catalog.product(id: "coins_100")?.consumption
+                == .init(refundPreference: .decline, sampleContentProvided: true)
+        )
         #expect(catalog.renewalLeeway == Catalog.RenewalLeeway())
         #expect(catalog.pastDueGrace == Catalog.defaultPastDueGrace)
         #expect(catalog.checkout == Catalog.Checkout())
@@ -64,6 +69,28 @@ struct CatalogReaderTests {
     }
 
     static let mistakes = [
+        Mistake(
+            "offers and preferences where there can be none",
+            """
+            entitlements: [{lookup_key: pro, name: Pro}]
+            products:
+              - id: web
+                name: Web
+                kind: non_renewing
+                duration: P30D
+                stripe_price_ids: [price_1]
+                entitlements: [pro]
+                promotional_offers: [half, half]
+                consumption: {refund_preference: decline}
+            """,
+            "c.yaml:9:26: error: only auto-renewable products of the App Store have promotional "
+                + "offers; remove it",
+            "c.yaml:9:32: error: only auto-renewable products of the App Store have promotional "
+                + "offers; remove it",
+            "c.yaml:9:32: error: ‘half’ is listed twice; remove one of them",
+            "c.yaml:10:18: error: only the App Store asks what was consumed; "
+                + "add ‘app_store_product_id’"
+        ),
         Mistake(
             "a mistyped key",
             """

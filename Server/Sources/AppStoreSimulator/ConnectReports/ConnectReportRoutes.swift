@@ -1,0 +1,258 @@
+import Crypto
+import Foundation
+import Hummingbird
+import NIOCore
+import SandboxClock
+
+/// The sales and finance reports of the App Store Connect API.
+///
+/// Days are those of UTC here, not Apple's Pacific ones.
+struct ConnectReportRoutes: Sendable {
+    var store: SimulatedAppStore
+
+    func add(to router: some RouterMethods<BasicRequestContext>) {
+        let api = router.group("v1").add(middleware: ConnectTokenMiddleware(store: store))
+        api.get("salesReports") { [store] request, _ in
+            let query = try ReportQuery(
+                request.uri.queryParameters,
+                required: ["vendorNumber", "reportType", "reportSubType", "frequency"]
+            )
+            guard let kind = ReportQuery.Kind(rawValue: query["reportType"]),
+                query["reportSubType"] == (kind == .subscriber ? "DETAILED" : "SUMMARY")
+            else { throw ConnectError.invalid("reportType") }
+            guard kind == .sales || query["frequency"] == "DAILY",
+                let span = try query.span()
+            else { throw ConnectError.invalid("frequency") }
+            return try await answer(store.salesReport(kind, from: span.from, to: span.to))
+        }
+        api.get("financeReports") { [store] request, _ in
+            let query = try ReportQuery(
+                request.uri.queryParameters,
+                required: ["vendorNumber", "reportType", "regionCode", "reportDate"]
+            )
+            guard query["reportType"] == "FINANCIAL" else {
+                throw ConnectError.invalid("reportType")
+            }
+            let span = try FiscalMonth(query["reportDate"]).span
+            return try await answer(store.financeReport(from: span.from, to: span.to))
+        }
+    }
+
+    private func answer(_ report: Data?) throws -> Response {
+        guard let report else { throw ConnectError.noData }
+        return Response(
+            status: .ok,
+            headers: [.contentType: "application/a-gzip"],
+            body: .init(byteBuffer: ByteBuffer(bytes: GzipFile.packed(report)))
+        )
+    }
+}
+
+extension SimulatedAppStore {
+    /// Nil where there is nothing to report, or the time is not over yet.
+    func salesReport(_ kind: ReportQuery.Kind, from: Int64, to: Int64) async -> Data? {
+        guard await clock.now >= to else { return nil }
+        return switch kind {
+        case .sales: world.salesReport(from: from, to: to)
+        case .subscription: world.subscriptionReport(day: from)
+        case .subscriptionEvent: world.subscriptionEventReport(day: from)
+        case .subscriber: world.subscriberReport(day: from)
+        }
+    }
+
+    func financeReport(from: Int64, to: Int64) async -> Data? {
+        guard await clock.now >= to else { return nil }
+        return world.financeReport(from: from, to: to)
+    }
+}
+
+/// The filters of a request for a report.
+struct ReportQuery: Sendable {
+    enum Kind: String, Sendable {
+        case sales = "SALES"
+        case subscription = "SUBSCRIPTION"
+        case subscriptionEvent = "SUBSCRIPTION_EVENT"
+        case subscriber = "SUBSCRIBER"
+    }
+
+    private var filters: [String: String] = [:]
+
+    init(_ parameters: Parameters, required: [String]) throws {
+        for (key, value) in parameters {
+            let key = String(key).removingPercentEncoding ?? String(key)
+            guard key.hasPrefix("filter["), key.hasSuffix("]") else { continue }
+            filters[String(key.dropFirst(7).dropLast())] =
+                String(value).removingPercentEncoding ?? String(value)
+        }
+        for name in required where filters[name] == nil { throw ConnectError.missing(name) }
+        guard self["vendorNumber"].allSatisfy(\.isNumber) else {
+            throw ConnectError.invalid("vendorNumber")
+        }
+    }
+
+    subscript(name: String) -> String { filters[name] ?? "" }
+
+    /// What time the report covers, half-open; nil for an unknown frequency.
+    func span() throws -> (from: Int64, to: Int64)? {
+        let parts = self["reportDate"].split(separator: "-").compactMap { Int64($0) }
+        func start(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+            CivilDate(year: year, month: month, day: day).daysSince1970
+                * CivilDate.millisecondsPerDay
+        }
+        switch (self["frequency"], parts.count) {
+        case ("DAILY", 3):
+            let from = start(parts[0], parts[1], parts[2])
+            return (from, from + CivilDate.millisecondsPerDay)
+        case ("WEEKLY", 3):  // Named by its Sunday, which is its last day.
+            let last = start(parts[0], parts[1], parts[2])
+            return (
+                last - 6 * CivilDate.millisecondsPerDay, last + CivilDate.millisecondsPerDay
+            )
+        case ("MONTHLY", 2):
+            let from = start(parts[0], parts[1], 1)
+            return (from, CivilDate.adding(months: 1, to: from))
+        case ("YEARLY", 1):
+            return (start(parts[0], 1, 1), start(parts[0] + 1, 1, 1))
+        case ("DAILY", _), ("WEEKLY", _), ("MONTHLY", _), ("YEARLY", _):
+            throw ConnectError.invalid("reportDate")
+        default: return nil
+        }
+    }
+}
+
+/// A month of Apple's fiscal year, which begins on the last Sunday of September; of each quarter
+/// the first month has five weeks and the others four.
+struct FiscalMonth {
+    let span: (from: Int64, to: Int64)
+
+    /// - Parameter text: `YYYY-MM`, of the fiscal year.
+    init(_ text: String) throws {
+        let parts = text.split(separator: "-").compactMap { Int64($0) }
+        guard parts.count == 2, (2000...2100).contains(parts[0]), (1...12).contains(parts[1])
+        else { throw ConnectError.invalid("reportDate") }
+        let lastOfSeptember = CivilDate(year: parts[0] - 1, month: 9, day: 30).daysSince1970
+        // 1970-01-01 was a Thursday.
+        let weekday = (lastOfSeptember + 4) % 7
+        let begin = lastOfSeptember - weekday
+        let weeks = (0..<parts[1] - 1).reduce(Int64(0)) { $0 + ($1 % 3 == 0 ? 5 : 4) }
+        let length: Int64 = (parts[1] - 1) % 3 == 0 ? 5 : 4
+        let day = CivilDate.millisecondsPerDay
+        span = ((begin + weeks * 7) * day, (begin + (weeks + length) * 7) * day)
+    }
+}
+
+/// An error in the form of the App Store Connect API.
+struct ConnectError: Error, HTTPResponseError {
+    var status: HTTPResponse.Status
+    var code: String
+    var detail: String
+
+    static let noData = Self(
+        status: .notFound,
+        code: "NOT_FOUND",
+        detail: "There were no sales for the date specified."
+    )
+    static let unauthorized = Self(
+        status: .unauthorized,
+        code: "NOT_AUTHORIZED",
+        detail: "Provide a properly configured and signed bearer token."
+    )
+
+    static func missing(_ name: String) -> Self {
+        Self(
+            status: .badRequest,
+            code: "PARAMETER_ERROR.REQUIRED",
+            detail: "The parameter 'filter[\(name)]' is required."
+        )
+    }
+
+    static func invalid(_ name: String) -> Self {
+        Self(
+            status: .badRequest,
+            code: "PARAMETER_ERROR.INVALID",
+            detail: "The parameter 'filter[\(name)]' has an invalid value."
+        )
+    }
+
+    private struct Body: Encodable {
+        struct Item: Encodable {
+            var status: String
+            var code: String
+            var title: String
+            var detail: String
+        }
+
+        var errors: [Item]
+    }
+
+    func response(from request: Request, context: some RequestContext) throws -> Response {
+        try Response.json(
+            Body(errors: [
+                .init(
+                    status: "\(status.code)",
+                    code: code,
+                    title: status.reasonPhrase,
+                    detail: detail
+                )
+            ]),
+            status: status
+        )
+    }
+}
+
+/// Lets only requests with a good token of the team through: no `bid`, at most twenty minutes.
+struct ConnectTokenMiddleware: RouterMiddleware {
+    typealias Context = BasicRequestContext
+    var store: SimulatedAppStore
+
+    private struct Header: Decodable {
+        var alg: String
+        var kid: String
+    }
+
+    private struct Claims: Decodable {
+        var iss: String
+        var iat: Double?
+        var exp: Double
+        var aud: String
+        var bid: String?
+    }
+
+    func handle(
+        _ request: Request,
+        context: BasicRequestContext,
+        next: (Request, BasicRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let now = Date().timeIntervalSince1970
+        guard accepts(request.headers[.authorization], await store.apiKeys, now: now) else {
+            throw ConnectError.unauthorized
+        }
+        return try await next(request, context)
+    }
+
+    private func accepts(
+        _ authorization: String?,
+        _ keys: [SimulatedAppStore.APIKey],
+        now: Double
+    ) -> Bool {
+        guard let authorization, authorization.hasPrefix("Bearer ") else { return false }
+        let parts = authorization.dropFirst(7)
+            .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3,
+            let header: Header = decoded(parts[0]), header.alg == "ES256",
+            let claims: Claims = decoded(parts[1]), claims.bid == nil,
+            let key = keys.first(where: { $0.keyID == header.kid }),
+            claims.iss == key.issuerID, claims.aud == "appstoreconnect-v1", claims.exp > now,
+            case let issued = claims.iat ?? now, issued <= now + 60,
+            claims.exp - issued <= 1200,
+            let raw = Data(base64URL: parts[2]),
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: raw),
+            let publicKey = try? P256.Signing.PublicKey(pemRepresentation: key.publicKeyPEM)
+        else { return false }
+        return publicKey.isValidSignature(signature, for: Data("\(parts[0]).\(parts[1])".utf8))
+    }
+
+    private func decoded<Part: Decodable>(_ text: String) -> Part? {
+        Data(base64URL: text).flatMap { try? JSONDecoder().decode(Part.self, from: $0) }
+    }
+}

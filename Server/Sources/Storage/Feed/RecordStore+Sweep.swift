@@ -1,0 +1,177 @@
+public import TollgateCore
+
+// Access ends without a fact, yet those who follow the feed must hear of it (RULES §13). The
+// customer's row is derived and stays as it is; how far the sweep has come is kept beside it.
+extension RecordStore {
+    private static let cursor = "sweep"
+
+    /// The instant up to which lapses were announced; `nil` before the first sweep.
+    static func swept(_ connection: any StorageConnection) throws -> Instant? {
+        let rows = try connection.query(
+            "SELECT value FROM meta WHERE name = $1",
+            [.text(cursor)]
+        )
+        guard let bytes = try rows.first?.bytes(0),
+            let milliseconds = Int64(String(decoding: bytes, as: UTF8.self))
+        else { return nil }
+        return Instant(milliseconds: milliseconds)
+    }
+
+    /// Announces every answer that changed by time alone since the last sweep.
+    ///
+    /// The caller holds the lease of the feed. The first sweep only begins: what lapsed before it is
+    /// no news.
+    ///
+    /// - Returns: how many messages were written, and whether there may be more to do.
+    public func sweep(
+        until now: Instant,
+        limit: Int64 = 500
+    ) async throws -> (written: Int, isDone: Bool) {
+        let catalog = history.current
+        return try await driver.write { connection in
+            guard let from = try Self.swept(connection) else {
+                try Self.keep(now, connection)
+                return (0, true)
+            }
+            guard from <= now else { return (0, true) }
+            let (due, reached) = try Self.due(from: from, until: now, limit, connection)
+            var written = 0
+            // In the order of their keys, as ingest locks them.
+            for (key, instant) in due.sorted(by: { $0.key < $1.key }) {
+                let isNews = try Self.announce(
+                    key,
+                    due: instant,
+                    at: reached,
+                    catalog,
+                    connection
+                )
+                if isNews { written += 1 }
+            }
+            try Self.keep(reached, connection)
+            return (written, reached == now)
+        }
+    }
+
+    private static func keep(_ instant: Instant, _ connection: any StorageConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO meta (name, value) VALUES ($1, $2)
+            ON CONFLICT (name) DO UPDATE SET value = $2
+            """,
+            [.text(cursor), .blob(Array("\(instant.milliseconds)".utf8))]
+        )
+    }
+
+    /// The customers whose answer may have changed, with the instant at which, and how far this
+    /// sweep comes.
+    private static func due(
+        from: Instant,
+        until now: Instant,
+        _ limit: Int64,
+        _ connection: any StorageConnection
+    ) throws -> ([RowKey: Instant], Instant) {
+        var rows = try connection.query(
+            """
+            SELECT key, next_change FROM customer WHERE next_change > $1 AND next_change <= $2
+            ORDER BY next_change LIMIT $3
+            """,
+            [.integer(from.milliseconds), .integer(now.milliseconds), .integer(limit)]
+        )
+        var reached = now
+        if Int64(rows.count) == limit, let last = try rows.last?.int64(1) {
+            // All of one instant belong to one sweep.
+            reached = Instant(milliseconds: last)
+            rows += try connection.query(
+                "SELECT key, next_change FROM customer WHERE next_change = $1",
+                [.integer(last)]
+            )
+        }
+        rows += try connection.query(
+            "SELECT customer, due FROM sweep WHERE due IS NOT NULL AND due <= $1",
+            [.integer(reached.milliseconds)]
+        )
+        var due: [RowKey: Instant] = [:]
+        for row in rows {
+            let key = try RowKey(bytes: row.bytes(0))
+            let instant = Instant(milliseconds: try row.int64(1))
+            due[key] = min(due[key] ?? instant, instant)
+        }
+        return (due, reached)
+    }
+
+    /// News of the past: a message told the answer as of `told`, and what changed by time alone
+    /// since then lies before the last sweep, which did not know it.
+    static func look(
+        again key: RowKey,
+        told: Instant,
+        swept: Instant,
+        _ connection: any StorageConnection
+    ) throws {
+        let rows = try connection.query(
+            "SELECT sequence, next_change FROM customer WHERE key = $1 AND next_change IS NOT NULL",
+            [key.value]
+        )
+        guard let row = rows.first, case let next = Instant(milliseconds: try row.int64(1)),
+            told < next, next <= swept
+        else { return }
+        let seen = try connection.query(
+            "SELECT sequence, seen FROM sweep WHERE customer = $1",
+            [key.value]
+        )
+        if let seen = seen.first, try seen.int64(0) >= row.int64(0),
+            try seen.int64(1) >= next.milliseconds
+        {
+            return
+        }
+        try connection.execute(
+            """
+            INSERT INTO sweep (customer, sequence, seen, due) VALUES ($1, 0, 0, $2)
+            ON CONFLICT (customer) DO UPDATE SET due = $2
+            """,
+            [key.value, .integer(next.milliseconds)]
+        )
+    }
+
+    private static func announce(
+        _ key: RowKey,
+        due: Instant,
+        at now: Instant,
+        _ catalog: Catalog,
+        _ connection: any StorageConnection
+    ) throws -> Bool {
+        let rows = try connection.query(
+            "SELECT environment, sequence, balance, answer FROM customer WHERE key = $1 \(connection.dialect.rowLock)",
+            [key.value]
+        )
+        guard let row = rows.first, case let bytes = try row.bytes(3),
+            !bytes.isEmpty, bytes != CustomerAnswer.erasedBytes
+        else { return false }
+        let timeline = try RecordDecoder.decode(CustomerAnswer.self, from: bytes)
+            .timeline(in: catalog)
+        try connection.execute(
+            """
+            INSERT INTO sweep (customer, sequence, seen, due) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (customer) DO UPDATE SET sequence = $2, seen = $3, due = $4
+            """,
+            [
+                key.value, .integer(try row.int64(1)), .integer(now.milliseconds),
+                SQLValue(timeline.nextChange(after: now)?.milliseconds),
+            ]
+        )
+        let active = timeline.active(at: now)
+        guard active != timeline.active(at: due.advanced(by: -1)) else { return false }
+        try connection.execute(
+            Batch.messageSQL,
+            try Batch.message(
+                .entitlementsChanged,
+                of: key,
+                in: StoreEnvironment(number: row.int64(0)),
+                sequence: row.int64(1),
+                at: now,
+                active,
+                balance: row.int64(2)
+            )
+        )
+        return true
+    }
+}

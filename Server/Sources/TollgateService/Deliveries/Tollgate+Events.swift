@@ -1,0 +1,83 @@
+internal import Logging
+internal import Storage
+public import TollgateAPI
+internal import TollgateCore
+
+extension Tollgate {
+    /// Announces what lapsed, and gives waiting messages their places in the feed.
+    ///
+    /// Call it again and again, on any number of servers: one at a time does it.
+    public func publishEvents() async {
+        do {
+            let now = await clocks.now()
+            guard try await store.hasNews(at: now) else { return }
+            _ = try await leased("feed", seconds: 30) { prolong in
+                while try await !store.sweep(until: now).isDone { try await prolong() }
+                while try await store.publishMessages() > 0 { try await prolong() }
+            }
+        } catch {
+            logger.warning("the feed will be tried again", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// The pull feed: what changed for customers, oldest first, each with the whole answer.
+    ///
+    /// - Parameters:
+    ///   - startingAfter: the id of the last event that was seen; `nil`: from the beginning.
+    ///   - limit: 1 to 100.
+    /// - Throws: a refusal 400 `parameter_invalid`.
+    public func events(
+        startingAfter: String?,
+        limit: Int64 = 10
+    ) async throws -> API.List<API.Event> {
+        guard (1...100).contains(limit) else {
+            throw Refusal.invalid("limit", "limit is between 1 and 100.")
+        }
+        var after: Int64 = 0
+        if let startingAfter {
+            guard let number = Self.number(ofEvent: startingAfter) else {
+                throw Refusal.invalid("starting_after", "starting_after is the id of an event.")
+            }
+            after = number
+        }
+        let messages = try await store.messages(after: after, limit: limit + 1)
+        let catalog = store.history.current
+        return API.List(
+            data: messages.prefix(Int(limit)).map { API.Event($0, in: catalog) },
+            hasMore: messages.count > Int(limit)
+        )
+    }
+
+    /// `evt_`, the place in the feed, `_` and a hash of the cause.
+    private static func number(ofEvent id: String) -> Int64? {
+        let parts = id.split(separator: "_", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "evt", parts[2].utf8.count == 16 else { return nil }
+        return Int64(parts[1]).flatMap { $0 > 0 ? $0 : nil }
+    }
+}
+
+extension API.Event {
+    init(_ message: FeedMessage, in catalog: Catalog) {
+        self.init(
+            id: "evt_\(message.number)_\(message.cause.hex.prefix(16))",
+            type: message.kind.rawValue,
+            created: message.created.milliseconds,
+            customer: message.customer.rawValue,
+            environment: API.Environment(rawValue: message.environment.rawValue),
+            sequence: message.sequence,
+            entitlements: message.entitlements.map { entitlement in
+                API.Entitlement(
+                    id: "ent_\(entitlement.lookupKey)",
+                    lookupKey: entitlement.lookupKey,
+                    feature: catalog.entitlement(lookupKey: entitlement.lookupKey)?.name
+                        ?? entitlement.lookupKey,
+                    since: entitlement.since.milliseconds,
+                    until: entitlement.until?.milliseconds,
+                    ground: API.Ground(rawValue: entitlement.ground.rawValue),
+                    purchase: entitlement.purchase.canonical
+                )
+            },
+            coins: API.CoinBalance(balance: message.balance)
+        )
+    }
+}

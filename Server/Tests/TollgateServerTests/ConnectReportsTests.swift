@@ -1,0 +1,159 @@
+import AppStoreAPI
+import AppStoreSimulator
+import Foundation
+import HTTPTypes
+import SandboxClock
+import Storage
+import Testing
+import TollgateCore
+import TollgateService
+import TollgateTesting
+
+@Suite("Sales and finance reports")
+struct ConnectReportsTests {
+    static let day: Int64 = 86_400_000
+
+    private static func client(_ server: TestServer) async throws -> AppStore.ConnectClient {
+        let key = await server.appStore.apiKey
+        return AppStore.ConnectClient(
+            key: try AppStore.APIKey(
+                issuerID: key.issuerID,
+                keyID: key.keyID,
+                pem: key.privateKeyPEM
+            ),
+            vendorNumber: "87654321",
+            host: "https://app-store.test",
+            transport: server.appStoreTransport,
+            now: { Int64(Date().timeIntervalSince1970 * 1000) }
+        )
+    }
+
+    /// Three days of business: a plan, a pack of coins and its refund, a renewal a month later.
+    private static func trade(_ server: TestServer) async throws {
+        let buyer = try await Buyer(server)
+        _ = try await buyer.buys(ProductTypeTests.monthly)
+        let coins = try await buyer.buys("com.example.app.coins100", quantity: 2)
+        await server.clock.advance(to: TestServer.start + day + 1000)
+        try await server.appStore.refund(coins.transactionID)
+        await server.clock.advance(to: TestServer.start + 40 * day)
+    }
+
+    @Test("They are fetched once, kept, and read back as typed rows", arguments: Backend.allCases)
+    func fetched(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            try await Self.trade(server)
+            let reports = ConnectReports(server.tollgate.store)
+            let client = try await Self.client(server)
+            let today = await Instant(milliseconds: server.clock.now)
+            let first = try await reports.fetch(with: client, today: today, days: 45)
+            #expect(Set(first.map(\.kind)).count == 5)
+            #expect(first.contains { $0.kind == "SALES" && $0.period == "DAILY 2026-06-01" })
+            #expect(try await reports.fetch(with: client, today: today, days: 45).isEmpty)
+
+            let sales = try await reports.rows(.sales, from: "2026-06-01", to: "2026-07-31")
+                .compactMap { if case .sales(let row) = $0 { row } else { nil } }
+            let told = sales.map { "\($0.beginDate) \($0.sku) \($0.units)" }
+            #expect(
+                Set(told) == [
+                    "2026-06-01 com.example.app.pro.monthly 1",
+                    "2026-06-01 com.example.app.coins100 2",
+                    "2026-06-02 com.example.app.coins100 -2",
+                    "2026-07-01 com.example.app.pro.monthly 1",
+                ]
+            )
+            let plan = try #require(sales.first { $0.subscription == "New" })
+            #expect(plan.customerPrice.millionths == 9_990_000)
+            #expect(plan.developerProceeds.millionths == 6_993_000)
+            #expect(plan.productType == "IAY")
+            let refund = try #require(sales.first { $0.units < 0 })
+            #expect(refund.customerPrice.millionths == -10_000_000)
+            #expect(refund.developerProceeds.millionths == 7_000_000)
+
+            let events = try await reports.rows(
+                .subscriptionEvent,
+                from: "2026-06-01",
+                to: "2026-07-31"
+            )
+            .compactMap { if case .subscriptionEvent(let row) = $0 { row.event } else { nil } }
+            #expect(events == ["Subscribe", "Renew"])
+            let standing = try await reports.rows(
+                .subscription,
+                from: "2026-06-05",
+                to: "2026-06-05"
+            )
+            .compactMap { if case .subscription(let row) = $0 { row } else { nil } }
+            #expect(standing.map(\.activeStandardPrice) == [1])
+            let subscribers = try await reports.rows(
+                .subscriber,
+                from: "2026-06-01",
+                to: "2026-07-31"
+            )
+            .compactMap { if case .subscriber(let row) = $0 { row.subscriberID } else { nil } }
+            #expect(subscribers.count == 2 && Set(subscribers).count == 1)
+            let financial = try await reports.rows(
+                .financial,
+                from: "2026-01-01",
+                to: "2026-12-31"
+            )
+            .compactMap { if case .financial(let row) = $0 { row } else { nil } }
+            #expect(financial.contains { $0.isReturn && $0.quantity == -2 })
+        }
+    }
+
+    @Test("A file is taken in once, and a corrected one takes its place")
+    func files() async throws {
+        try await TestServer.run { server in
+            try await Self.trade(server)
+            let client = try await Self.client(server)
+            let bytes = try #require(
+                try await client.salesReport(.init(.subscription, date: "2026-06-05"))
+            )
+            let reports = ConnectReports(server.tollgate.store)
+            let now = Instant(milliseconds: TestServer.start)
+            let name = "Subscription_87654321_20260605.txt.gz"
+            let first = try await reports.take(bytes, named: name, at: now)
+            #expect(first.isNew && first.period == "DAILY 2026-06-05" && first.rows == 1)
+            #expect(try await reports.take(bytes, named: name, at: now).isNew == false)
+            let table = String(
+                decoding: try Inflate.gunzip(bytes, limit: 1 << 20),
+                as: UTF8.self
+            )
+            let corrected = table.replacingOccurrences(of: "9.99", with: "8.99")
+            let second = try await reports.take(Array(corrected.utf8), named: name, at: now)
+            #expect(second.isNew)
+            let rows = try await reports.rows(.subscription, from: "2026-06-05", to: "2026-06-05")
+            #expect(rows.count == 1)
+            await #expect(throws: ConnectReports.Failure.noPeriod("SUBSCRIPTION")) {
+                _ = try await reports.take(bytes, named: "report.txt", at: now)
+            }
+        }
+    }
+
+    @Test("The store wants a token of the team, all filters, and a day that is over")
+    func refused() async throws {
+        try await TestServer.run { server in
+            try await Self.trade(server)
+            let client = try await Self.client(server)
+            let today = "2026-07-11"
+            #expect(try await client.salesReport(.init(.sales, date: today)) == nil)
+            let yesterday = try await client.salesReport(.init(.sales, date: "2026-06-20"))
+            #expect(yesterday == nil, "nothing was sold")
+            let error = await #expect(throws: AppStore.ServerAPIError.self) {
+                _ = try await client.salesReport(.init(.sales, date: "yesterday"))
+            }
+            #expect(error?.description.contains("400") == true)
+            let withBundle = try server.tollgate.appStoreClients?.key.token(
+                bundleID: TestServer.bundleID,
+                issuedAt: Int64(Date().timeIntervalSince1970)
+            )
+            let answer = try await server.appStoreTransport(
+                AppStore.HTTPRequest(
+                    method: "GET",
+                    url: "https://app-store.test/v1/salesReports",
+                    headers: ["Authorization": "Bearer \(withBundle ?? "")"]
+                )
+            )
+            #expect(answer.status == 401)
+        }
+    }
+}
