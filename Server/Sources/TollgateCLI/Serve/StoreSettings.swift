@@ -128,14 +128,14 @@ struct StoreSettings: Sendable {
     ///
     /// - Throws: a usage error where the app is not named.
     func appStoreClients(over client: HTTPClient) throws -> AppStoreClients? {
-        guard let key = appStoreKey else { return nil }
+        guard let appStoreKey else { return nil }
         guard let bundleID else {
             throw ValidationError(
                 "The key of App Store Connect needs TOLLGATE_APP_STORE_BUNDLE_ID beside it."
             )
         }
         return AppStoreClients(
-            key: key,
+            key: appStoreKey,
             bundleID: bundleID,
             baseURL: appStoreBaseURL,
             over: client

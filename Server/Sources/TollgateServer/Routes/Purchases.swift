@@ -15,24 +15,6 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         )
         return try Response.json(reply)
     }
-    router.post(APIPath.appStorePurchases.route) { request, _ in
-        let session = try await Credentials(request, tollgate).requireSession()
-        return try Response.json(
-            try await tollgate.prepareAppStorePurchase(
-                try await request.json(API.AppStorePurchaseRequest.self),
-                for: session
-            )
-        )
-    }
-    router.post(APIPath.appStoreOfferSignatures.route) { request, _ in
-        let session = try await Credentials(request, tollgate).requireSession()
-        return try Response.json(
-            try await tollgate.signOffer(
-                try await request.json(API.OfferSignatureRequest.self),
-                for: session
-            )
-        )
-    }
     router.post(APIPath.appStoreReceipts.route) { request, _ in
         let credentials = try await Credentials(request, tollgate)
         var isBackend = false
@@ -69,6 +51,24 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             isTrusted: isBackend
         )
         return try Response.json(reply)
+    }
+    router.post(APIPath.appStorePurchases.route) { request, _ in
+        let session = try await Credentials(request, tollgate).requireSession()
+        return try Response.json(
+            try await tollgate.prepareAppStorePurchase(
+                try await request.json(API.AppStorePurchaseRequest.self),
+                for: session
+            )
+        )
+    }
+    router.post(APIPath.appStoreOfferSignatures.route) { request, _ in
+        let session = try await Credentials(request, tollgate).requireSession()
+        return try Response.json(
+            try await tollgate.signOffer(
+                try await request.json(API.OfferSignatureRequest.self),
+                for: session
+            )
+        )
     }
     router.post(APIPath.checkoutSessions.route) { request, _ in
         let credentials = try await Credentials(request, tollgate)
