@@ -224,8 +224,9 @@ let package = Package(
             name: "TollgateServerTests",
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "Storage", "StripeAPI",
-                "StripeSimulator", "TollgateServer", "TollgateService", "TollgateTesting", .api,
-                .core, .sdk, .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "StrictJSON", "StripeSimulator", "TollgateServer", "TollgateService",
+                "TollgateTesting", .api, .core, .sdk,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -270,6 +270,39 @@ extension SimulatedAppStore {
         await note("extend_all", nil, [.init("product", productID), .init("days", "\(days)")])
     }
 
+    /// Apple ends a subscription with its period, for a reason that it has no subtype for.
+    public func end(_ originalTransactionID: String) async throws {
+        try await change { world, _ in
+            var subscription = try world.subscription(originalTransactionID)
+            guard subscription.state == .active else {
+                throw Refusal.notPossible("Only an active subscription can be ended.")
+            }
+            subscription.autoRenews = false
+            subscription.expirationIntent = 5
+            world.record(subscription)
+        }
+        await note("end", subscription: originalTransactionID)
+    }
+
+    /// Sends a notification about a transaction to which nothing happened.
+    /// - Parameter type: one that Apple documents and that changes nothing here, such as
+    ///   `METADATA_UPDATE`, or one that nobody has heard of.
+    public func tell(
+        _ type: String,
+        subtype: String? = nil,
+        about transactionID: String
+    ) async throws {
+        try await change { world, _ in
+            let transaction = try world.transaction(transactionID)
+            world.announce(
+                type,
+                subtype,
+                transaction: transactionID,
+                subscription: world.subscriptions[transaction.originalID]?.originalTransactionID
+            )
+        }
+    }
+
     /// Sells a product no longer: subscriptions to it end at their next renewal.
     public func withdraw(productID: String) async throws {
         try await change { world, _ in

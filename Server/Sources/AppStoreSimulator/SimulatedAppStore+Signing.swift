@@ -41,6 +41,29 @@ extension SimulatedAppStore {
             payload.summary = summary
             return payload
         }
+        switch announcement.type {
+        case "EXTERNAL_PURCHASE_TOKEN":
+            let prefix = environment == .sandbox ? "SANDBOX_" : ""
+            payload.externalPurchaseToken = NotificationPayload.ExternalPurchaseToken(
+                externalPurchaseId: prefix + world.random.uuid(),
+                tokenCreationDate: now,
+                appAppleId: environment == .production ? world.appAppleID : nil,
+                bundleId: world.bundleID
+            )
+            return payload
+        case "RESCIND_CONSENT":
+            let customer = announcement.transaction.flatMap { world.customers[$0.customer] }
+            payload.appData = NotificationPayload.AppData(
+                appAppleId: environment == .production ? world.appAppleID : nil,
+                bundleId: world.bundleID,
+                environment: environment.rawValue,
+                signedAppTransactionInfo: customer.flatMap {
+                    try? signedAppTransaction($0, at: now)
+                }
+            )
+            return payload
+        default: break
+        }
         payload.data = NotificationPayload.Subject(
             environment: environment.rawValue,
             appAppleId: environment == .production ? world.appAppleID : nil,

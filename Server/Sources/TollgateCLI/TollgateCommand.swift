@@ -13,7 +13,7 @@ struct TollgateCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, DemoCommand.self, SandboxCommand.self, VerifyCommand.self,
             ExplainCommand.self, RebuildCommand.self, CatalogCommand.self, ScenarioCommand.self,
-            ReconcileCommand.self, ImportCommand.self,
+            ReconcileCommand.self, ImportCommand.self, AppStoreCommand.self, ParkedCommand.self,
         ]
     )
 

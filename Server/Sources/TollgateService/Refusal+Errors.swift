@@ -15,6 +15,10 @@ extension Refusal {
             self = refusal
         case let error as AppStore.VerificationError:
             self.init(error)
+        case let error as AppStore.ServerAPIError:
+            self.init(appStoreFailed: error.isRetryable)
+        case let error as AppStore.ReceiptError:
+            self.init(appStoreFailed: error.isRetryable)
         case let refusal as Stripe.WebhookSignature.Refusal:
             self.init(
                 400,
@@ -40,6 +44,15 @@ extension Refusal {
         default:
             self.init(500, .apiError, .internalError, "Something failed here; nothing was done.")
         }
+    }
+
+    private init(appStoreFailed isPassing: Bool) {
+        self.init(
+            isPassing ? 503 : 502,
+            .apiError,
+            .storeUnavailable,
+            "The App Store could not answer this now; nothing was done here."
+        )
     }
 
     private init(_ error: AppStore.VerificationError) {

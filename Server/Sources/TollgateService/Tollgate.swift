@@ -35,6 +35,8 @@ public final class Tollgate: Sendable {
     public let appStore: AppStore.SignedDataVerifier?
     /// Speaks to the App Store; `nil` where no key of App Store Connect is configured.
     public let appStoreClients: AppStoreClients?
+    /// What else the App Store may be asked.
+    public let appStoreOptions: AppStoreOptions
     /// Speaks to Stripe; `nil` where no secret key is configured.
     public let stripe: Stripe.Client?
     public let clocks: Clocks
@@ -45,12 +47,14 @@ public final class Tollgate: Sendable {
     public let logger: Logger
     let readOrder = ReadOrder()
     let consumptionPace = RetryPace()
+    let appStorePace = RetryPace()
 
     public init(
         configuration: Configuration,
         store: RecordStore,
         appStore: AppStore.SignedDataVerifier?,
         appStoreClients: AppStoreClients? = nil,
+        appStoreOptions: AppStoreOptions = AppStoreOptions(),
         stripe: Stripe.Client?,
         clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8],
@@ -61,6 +65,7 @@ public final class Tollgate: Sendable {
         self.store = store
         self.appStore = appStore
         self.appStoreClients = appStoreClients
+        self.appStoreOptions = appStoreOptions
         self.stripe = stripe
         self.clocks = clocks
         self.randomBytes = randomBytes

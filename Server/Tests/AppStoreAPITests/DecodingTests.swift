@@ -174,6 +174,28 @@ import Testing
         #expect(app.originalPlatform == .iOS)
     }
 
+    @Test func aRealtimeRequestHasAllFields() throws {
+        let request = try verifier.verifyRealtimeRequest(
+            signedPayload: try chain.sign(Payloads.realtimeRequest()),
+            now: Payloads.now
+        )
+        #expect(request.originalTransactionID == "2000000123456789")
+        #expect(request.appAppleID == Payloads.appAppleID)
+        #expect(request.productID == "pro.monthly")
+        #expect(request.userLocale == "en-US")
+        #expect(
+            request.requestIdentifier == UUID(uuidString: "48ccfa42-7431-4f22-9908-7e88983e105a")
+        )
+        #expect(request.environment == .production)
+        #expect(request.signedDate == 1_759_999_999_000)
+        let foreign = Payloads.realtimeRequest().replacing("\(Payloads.appAppleID)", with: "7")
+        let signed = try chain.sign(foreign)
+        let refused = refusal {
+            _ = try verifier.verifyRealtimeRequest(signedPayload: signed, now: Payloads.now)
+        }
+        #expect(refused?.rule == .appAppleID)
+    }
+
     @Test func theOtherPartsOfNotificationsAreDecoded() throws {
         let identity = "\"bundleId\":\"\(Payloads.bundleID)\",\"appAppleId\":\(Payloads.appAppleID)"
         let summary = try notification(

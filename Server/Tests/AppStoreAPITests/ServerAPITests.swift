@@ -244,6 +244,7 @@ import Testing
         #expect(line == endpoint.testDescription)
         #expect(request.body.map { String(decoding: $0, as: UTF8.self) } == endpoint.body)
         #expect(request.headers["Accept"] == "application/json")
+        #expect(request.headers["User-Agent"]?.hasPrefix("tollgate") == true)
         #expect(
             request.headers["Content-Type"] == (endpoint.body == nil ? nil : "application/json")
         )

@@ -1,7 +1,7 @@
 """Apple's own `app-store-server-library`, unmodified but for its base URL, against our App Store.
 
 It verifies every kind of object that the simulator signs and calls every endpoint that the
-simulator serves. `TOLLGATE` names the command under test; `Server/.build/debug/tollgate` is the
+simulator serves. `TOLLGATE_BIN` names the command under test; `Server/.build/debug/tollgate` is the
 default.
 """
 
@@ -11,11 +11,13 @@ import pathlib
 import socket
 import subprocess
 import threading
+import time
 import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+import requests
 from appstoreserverlibrary.api_client import (
     APIError,
     APIException,
@@ -87,7 +89,7 @@ PRODUCTS = [
 
 def tollgate():
     default = pathlib.Path(__file__).resolve().parents[2] / ".build" / "debug" / "tollgate"
-    return os.environ.get("TOLLGATE", str(default))
+    return os.environ.get("TOLLGATE_BIN", str(default))
 
 
 class AppStore:
@@ -687,6 +689,158 @@ def test_mass_extension(store):
     refused(4040009, client.get_status_of_subscription_renewal_date_extensions, "no", "monthly")
     request.storefrontCountryCodes = []
     refused(4000027, client.extend_renewal_date_for_all_active_subscribers, request)
+
+
+def raw(store, method, path, parameters=None, body=None):
+    """A call that the library's types would not let through."""
+    answer = requests.request(
+        method, store.base + path, params=parameters, json=body,
+        headers=store.client._get_headers(), timeout=30)
+    return answer.status_code, answer.json().get("errorCode")
+
+
+@pytest.mark.parametrize(
+    "parameters, code",
+    [
+        ({"revision": "x"}, 4000005), ({"startDate": "soon"}, 4000015),
+        ({"startDate": "1.5"}, 4000015), ({"endDate": "-1"}, 4000016), ({"sort": "UP"}, 4000021),
+        ({"productType": "RENTAL"}, 4000022), ({"productId": ""}, 4000023),
+        ({"subscriptionGroupIdentifier": ""}, 4000024), ({"excludeRevoked": "maybe"}, 4000025),
+        ({"inAppOwnershipType": "LENT"}, 4000026), ({"revoked": "maybe"}, 4000030),
+    ])
+def test_each_filter_of_the_history_has_its_error(production, parameters, code):
+    bought = production.buy("monthly")["transaction_id"]
+    for version in ("v1", "v2"):
+        assert raw(production, "GET", f"/inApps/{version}/history/{bought}", parameters) == (
+            400, code)
+
+
+def test_errors_of_the_other_endpoints(production):
+    bought = production.buy("monthly")["transaction_id"]
+    coins = production.buy("coins")["transaction_id"]
+    app = production.client.get_app_transaction_info(bought).signedAppTransactionInfo
+    app = production.verifier.verify_and_decode_app_transaction(app).appTransactionId
+    consumption = {
+        "customerConsented": True, "sampleContentProvided": False, "deliveryStatus": "DELIVERED"}
+    extension = {"extendByDays": 1, "extendReasonCode": 0, "requestIdentifier": "x"}
+    start, now = production.now() - DAY, production.now()
+    for method, path, parameters, body, code in [
+        ("GET", f"subscriptions/{bought}", {"status": "9"}, None, 4000031),
+        ("GET", "subscriptions/no", None, None, 4000006),
+        ("GET", "history/no", None, None, 4000006),
+        ("GET", "transactions/appTransactions/no", None, None, 4000006),
+        ("POST", "transactions/no/finish", None, None, 4000006),
+        ("POST", f"transactions/{app}/finish", None, None, 4000048),
+        ("PUT", f"transactions/{app}/appAccountToken", None, {"appAccountToken": TOKEN}, 4000048),
+        ("PUT", f"transactions/consumption/{app}", None, consumption, 4000048),
+        ("PUT", "subscriptions/extend/no", None, extension, 4000008),
+        ("PUT", f"subscriptions/extend/{bought}", None, {**extension, "extendByDays": 0}, 4000009),
+        ("PUT", f"subscriptions/extend/{bought}", None, {**extension, "extendReasonCode": 4},
+         4000010),
+        ("PUT", f"subscriptions/extend/{bought}", None,
+         {**extension, "requestIdentifier": "x" * 129}, 4000011),
+        ("POST", "subscriptions/extend/mass", None, {**extension, "productId": "none"}, 4000023),
+        ("POST", "subscriptions/extend/mass", None,
+         {**extension, "productId": "monthly", "storefrontCountryCodes": ["US"]}, 4000028),
+        ("POST", "notifications/history", None, {"startDate": start + 0.5, "endDate": now},
+         4000015),
+        ("POST", "notifications/history", None, {"startDate": start, "endDate": "now"}, 4000016),
+        ("POST", "notifications/history", None,
+         {"startDate": start, "endDate": now, "notificationType": "NONE"}, 4000018),
+    ]:
+        assert raw(production, method, f"/inApps/v1/{path}", parameters, body) == (
+            code // 10000, code), path
+    path = f"/inApps/v2/transactions/consumption/{coins}"
+    for change, code in [
+        ({"customerConsented": None}, 4000035), ({"deliveryStatus": "LOST"}, 4000036),
+        ({"sampleContentProvided": None}, 4000041), ({"refundPreference": "MAYBE"}, 4000044),
+    ]:
+        assert raw(production, "PUT", path, None, {**consumption, **change}) == (400, code)
+
+
+def test_what_is_shared_by_the_family_cannot_be_changed_by_its_member(store):
+    buyer = store.customer(family="f")["id"]
+    member = store.customer(family="f")["id"]
+    store.buy("family", buyer)
+    shared = store.control("GET", f"customers/{member}/transactions")["current_entitlements"][0]
+    shared = store.verifier.verify_and_decode_signed_transaction(shared).transactionId
+    refused(4000185, store.client.set_app_account_token, shared,
+            UpdateAppAccountTokenRequest(TOKEN))
+    refused(4000185, store.client.send_consumption_information, shared, ConsumptionRequest(
+        customerConsented=True, sampleContentProvided=False,
+        deliveryStatus=DeliveryStatus.DELIVERED))
+    refused(4030007, store.client.extend_subscription_renewal_date, shared,
+            ExtendRenewalDateRequest(
+                extendByDays=1, extendReasonCode=ExtendReasonCode.UNDECLARED,
+                requestIdentifier="x"))
+
+
+def test_too_many_calls_are_told_when_to_come_back(tmp_path):
+    store = AppStore(tmp_path, Environment.SANDBOX, "--rate-limits")
+    try:
+        before = time.time() * 1000
+        with pytest.raises(APIException) as refusal:
+            for _ in range(30):
+                store.client.request_test_notification()
+        assert refusal.value.raw_api_error == 4290000
+        assert refusal.value.api_error == APIError.RATE_LIMIT_EXCEEDED
+        answer = requests.post(
+            f"{store.base}/inApps/v1/notifications/test", headers=store.client._get_headers(),
+            timeout=30)
+        assert answer.status_code == 429
+        # An instant in milliseconds, not seconds from now.
+        assert before < int(answer.headers["Retry-After"]) < before + 2 * HOUR
+    finally:
+        store.stop()
+
+
+def test_an_internal_error_may_be_tried_again(store):
+    bought = store.buy("coins")["transaction_id"]
+    store.control("PUT", "faults", {"api_errors": 1})
+    refused(5000001, store.client.get_transaction_info, bought)
+    store.control("PUT", "faults", {})
+    store.client.get_transaction_info(bought)
+
+
+def test_an_outage_is_listed_whole_and_empties_as_it_is_made_up_for(production):
+    start = production.now()
+    production.control(
+        "PUT", "faults", {"outage_start": start, "outage_end": start + 10 * HOUR})
+    customer = production.customer()["id"]
+    for _ in range(45):
+        production.buy("coins", customer)
+    production.advance(2 * HOUR)
+    request = NotificationHistoryRequest(
+        startDate=start, endDate=start + 30 * DAY, onlyFailures=True)
+    token, failures = None, []
+    while True:
+        answer = production.client.get_notification_history(token, request)
+        failures += answer.notificationHistory
+        token = answer.paginationToken
+        if not answer.hasMore:
+            break
+    assert len(failures) == 45 and production.received == []
+    assert {len(failure.sendAttempts) for failure in failures} == {2}
+    assert {failure.sendAttempts[0].sendAttemptResult for failure in failures} == {
+        SendAttemptResult.NO_RESPONSE}
+    for failure in failures:
+        production.verifier.verify_and_decode_notification(failure.signedPayload)
+    production.advance(12 * HOUR)
+    assert len(production.received) == 45
+    assert production.client.get_notification_history(None, request).notificationHistory == []
+
+
+def test_a_notification_that_never_arrives_is_tried_six_times(production):
+    start = production.now()
+    production.failing = True
+    production.buy("coins")
+    production.advance(30 * DAY)
+    request = NotificationHistoryRequest(
+        startDate=start, endDate=production.now(), onlyFailures=True)
+    attempts = production.client.get_notification_history(
+        None, request).notificationHistory[0].sendAttempts
+    hours = [(attempt.attemptDate - start) // HOUR for attempt in attempts]
+    assert hours == [0, 1, 13, 37, 85, 157]
 
 
 def test_a_stranger_gets_401_without_a_body(store):

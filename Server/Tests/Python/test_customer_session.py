@@ -118,7 +118,8 @@ def test_the_older_way_of_the_library_works_too(base, customer, monkeypatch):
     assert session.customer == customer
     status, answer = call(base, "POST", "/v1/portal_sessions", session.client_secret, {})
     assert status == 200
-    assert "/portal?session=" in answer["url"]
+    assert "/portal?token=" in answer["url"]
+    assert session.client_secret not in answer["url"]
 
 
 def test_refusals_are_the_errors_that_the_library_knows(base, client, customer):

@@ -60,7 +60,49 @@ extension API {
     public struct AppStoreReceiptRequest: Hashable, Codable, Sendable {
         /// The app receipt of the original StoreKit, base64.
         public var receiptData: String
-        public init(receiptData: String) { self.receiptData = receiptData }
-        private enum CodingKeys: String, CodingKey { case receiptData = "receipt_data" }
+        /// Whose it is; only with the secret key, a session names its customer itself.
+        public var customer: String?
+        /// How the app came by it; `observed` if left out.
+        public var mode: SubmissionMode?
+
+        public init(
+            receiptData: String,
+            customer: String? = nil,
+            mode: SubmissionMode? = nil
+        ) {
+            self.receiptData = receiptData
+            self.customer = customer
+            self.mode = mode
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case customer, mode
+            case receiptData = "receipt_data"
+        }
+    }
+
+    /// The answer once everything that the App Store says of a receipt is on disk.
+    public struct AppStoreReceiptReply: Hashable, Codable, Sendable {
+        /// Where the purchases were made; nil for a receipt without any.
+        public var environment: Environment?
+        /// The keys of the purchases, sorted.
+        public var purchases: [String]
+        /// How many statements were new to the journal.
+        public var new: Int
+
+        public init(environment: Environment?, purchases: [String], new: Int) {
+            self.environment = environment
+            self.purchases = purchases
+            self.new = new
+        }
+
+        private enum CodingKeys: String, CodingKey { case environment, purchases, new }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(environment, forKey: .environment)
+            try container.encode(purchases, forKey: .purchases)
+            try container.encode(new, forKey: .new)
+        }
     }
 }

@@ -56,6 +56,9 @@ public struct Wanted: Hashable, Codable, Sendable {
         case subscription
         /// A subscription that is active beyond every period we know.
         case subscriptionStatus = "subscription_status"
+        /// All that an App Store customer bought, by any of their transactions: somebody who is not
+        /// to be believed says that there is news.
+        case transactionHistory = "transaction_history"
         /// A paid Stripe invoice of which a message showed only a part.
         case invoice
         /// The refunds and disputes of a Stripe payment intent, and what it paid for.

@@ -114,20 +114,25 @@ extension Purchase {
         in ordered: [PeriodRecord],
         _ evaluation: inout Evaluation
     ) -> [AccessInterval] {
-        guard last.period.kind == .autoRenewable, let end = last.period.end,
-            self.end(of: last, in: ordered) == end
-        else { return [] }
+        guard last.period.kind == .autoRenewable, let end = last.period.end else { return [] }
+        let revoked = revocation(of: last)
+        let cut = self.end(of: last, in: ordered)
+        guard cut == end || cut == revoked else { return [] }
         let product = StoreProduct(.appStore, last.period.product)
-        func interval(_ until: Instant, _ ground: Ground, _ evidence: String) -> AccessInterval {
+        func interval(
+            _ until: Instant,
+            _ ground: Ground,
+            _ evidence: String,
+            since: Instant? = nil
+        ) -> AccessInterval {
             AccessInterval(
                 product: product,
-                since: end,
+                since: since ?? end,
                 until: until,
                 ground: ground,
                 evidence: evidence
             )
         }
-        let revoked = revocation(of: last)
         var intervals: [AccessInterval] = []
         if revoked == nil, let (graceEnd, evidence) = grace(after: end) {
             intervals.append(interval(graceEnd, .grace, evidence))
@@ -140,7 +145,9 @@ extension Purchase {
             let reach = status.value.reachesTo, reach > end,
             revoked.map({ $0 <= status.stated.instant }) ?? true
         {
-            intervals.append(interval(reach, .status, status.source))
+            // After a refund it is the status that says from when on something newer runs.
+            let since = revoked == nil ? nil : Swift.min(end, status.stated.instant)
+            intervals.append(interval(reach, .status, status.source, since: since))
             evaluation.wanted.append(Wanted(kind: .subscriptionStatus, object: key.id))
         }
         if revoked == nil, !hasFailed(since: last.period.start), let renewal,

@@ -35,3 +35,19 @@ extension AppStore {
         public static let unclaimSeats = Self(rawValue: "UNCLAIM_SEATS")
     }
 }
+
+extension AppStore.NotificationType {
+    /// The types of Apple's documentation so far.
+    ///
+    /// One that is not among them is read by what it carries.
+    public static let known: Set<Self> = [
+        .subscribed, .didRenew, .didChangeRenewalPref, .didChangeRenewalStatus,
+        .offerRedeemed, .didFailToRenew, .gracePeriodExpired, .expired, .priceIncrease,
+        .refund, .refundReversed, .refundDeclined, .consumptionRequest, .revoke,
+        .renewalExtended, .renewalExtension, .oneTimeCharge, .test, .externalPurchaseToken,
+        .rescindConsent, .metadataUpdate, .migration, .priceChange, .unclaimSeats,
+    ]
+
+    /// Whether this type is older than this code.
+    public var isKnown: Bool { Self.known.contains(self) }
+}

@@ -133,6 +133,7 @@ extension AppStore {
                 throw ServerAPIError(operation: call.operation, cause: .unsigned(error))
             }
             request.headers["Accept"] = "application/json"
+            request.headers["User-Agent"] = "tollgate"
             if let body = call.body {
                 request.headers["Content-Type"] = "application/json"
                 request.body = body.bytes

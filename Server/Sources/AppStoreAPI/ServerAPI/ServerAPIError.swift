@@ -68,6 +68,12 @@ extension AppStore {
                 || refusal.code == .originalTransactionIDNotFound
         }
 
+        /// Whether our key was refused: then every call fails until somebody mends it.
+        public var isForbidden: Bool {
+            guard case .refused(let refusal) = cause else { return false }
+            return refusal.status == 401 || (refusal.status == 403 && refusal.code == nil)
+        }
+
         public var description: String {
             switch cause {
             case .refused(let refusal):

@@ -25,9 +25,8 @@ struct CertificateChain: Sendable {
 
     /// Proves a chain.
     ///
-    /// This costs two P-384 verifications; the caller has a budget for it.
-    ///
-    /// A revocation check (OCSP) belongs at the end of this function.
+    /// This costs two P-384 verifications; the caller has a budget for it. Whether a certificate was
+    /// revoked is another question: see `RevocationChecks`.
     init(
         _ header: SignedHeader,
         roots: [Certificate]

@@ -23,7 +23,7 @@ extension AppStore {
         /// The environments that are accepted.
         public let environments: Set<Environment>
 
-        private let roots: [Certificate]
+        let roots: [Certificate]
         private let chains: KnownChains
 
         /// A verifier for one app.
@@ -118,9 +118,44 @@ extension AppStore.SignedDataVerifier {
     ) throws(AppStore.VerificationError) -> AppStore.Notification {
         let json = try open(signedPayload, .notification, dated: "signedDate", now: now)
         return try authentic { () throws(AppStore.VerificationError) in
-            let notification = try AppStore.Notification(json: json)
+            let notification = try decodeNotification(json)
             try check(notification)
             return notification
+        }
+    }
+
+    private func decodeNotification(
+        _ json: JSON
+    ) throws(AppStore.VerificationError) -> AppStore.Notification {
+        do throws(AppStore.VerificationError) {
+            return try AppStore.Notification(json: json)
+        } catch {
+            throw !error.rule.isBinding && isOurs(json) ? error.unusable : error
+        }
+    }
+
+    /// Whether every part that names an app names ours, read without decoding all the rest.
+    private func isOurs(_ payload: JSON) -> Bool {
+        let parts = [
+            payload["data"], payload["summary"], payload["externalPurchaseToken"],
+            payload["appData"],
+        ].compactMap { $0 }
+        guard !parts.isEmpty else { return false }
+        return parts.allSatisfy { part in
+            var environment = part["environment"]?.string.map(AppStore.Environment.init)
+            if let token = part["externalPurchaseId"]?.string {
+                environment = token.hasPrefix("SANDBOX") ? .sandbox : .production
+            }
+            do {
+                try check(
+                    bundleID: part["bundleId"]?.string,
+                    appAppleID: .some(part["appAppleId"]?.int64),
+                    environment: environment
+                )
+                return true
+            } catch {
+                return false
+            }
         }
     }
 
@@ -179,6 +214,26 @@ extension AppStore.SignedDataVerifier {
     }
 }
 
+extension AppStore.SignedDataVerifier {
+    /// Verifies a realtime request of the Retention Messaging API.
+    ///
+    /// It names the app by its number in the store alone.
+    public func verifyRealtimeRequest(
+        signedPayload: [UInt8],
+        now: Int64
+    ) throws(AppStore.VerificationError) -> AppStore.RealtimeRequest {
+        let json = try open(signedPayload, .realtimeRequest, dated: "signedDate", now: now)
+        return try authentic { () throws(AppStore.VerificationError) in
+            let request = try AppStore.RealtimeRequest(json: json)
+            guard appAppleID == nil || request.appAppleID == appAppleID else {
+                throw AppStore.VerificationError(.appAppleID)
+            }
+            try check(environment: request.environment)
+            return request
+        }
+    }
+}
+
 // MARK: - Signature and date
 
 extension AppStore.SignedDataVerifier {
@@ -203,7 +258,7 @@ extension AppStore.SignedDataVerifier {
         }
     }
 
-    private func open(
+    func open(
         _ text: UnsafeRawBufferPointer,
         now: Int64
     ) throws(AppStore.VerificationError) -> (payload: [UInt8], chain: CertificateChain) {

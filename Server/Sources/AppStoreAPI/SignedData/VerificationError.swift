@@ -12,19 +12,28 @@ extension AppStore {
         /// Whether the signature was found valid before this rule failed: then the data comes
         /// from the App Store, and sending it again will not help.
         public let isAuthentic: Bool
+        /// Whether the data is authentic and for this app and environment, only its content is of
+        /// no use: the App Store is then not told to send it again.
+        public let isUnusable: Bool
 
         /// An error of this rule.
-        public init(_ rule: Rule, at place: String? = nil, isAuthentic: Bool = false) {
+        public init(
+            _ rule: Rule,
+            at place: String? = nil,
+            isAuthentic: Bool = false,
+            isUnusable: Bool = false
+        ) {
             self.rule = rule
             self.place = place
-            self.isAuthentic = isAuthentic
+            self.isAuthentic = isAuthentic || isUnusable
+            self.isUnusable = isUnusable
         }
 
         /// The code that our API answers with.
         public var code: Code { rule.code }
 
         /// Whether the same data may pass later.
-        public var isRetryable: Bool { rule == .chainBudget }
+        public var isRetryable: Bool { rule == .chainBudget || rule == .revocationUnknown }
 
         public var description: String {
             place.map { "\(rule.sentence) (\($0))" } ?? rule.sentence
@@ -43,7 +52,12 @@ extension AppStore {
         }
 
         /// The same error, found after the signature was.
-        var authentic: Self { Self(rule, at: place, isAuthentic: true) }
+        var authentic: Self {
+            Self(rule, at: place, isAuthentic: true, isUnusable: isUnusable)
+        }
+
+        /// The same error, found after the data had turned out to be for this app.
+        var unusable: Self { Self(rule, at: place, isUnusable: true) }
     }
 }
 
@@ -66,6 +80,8 @@ extension AppStore.VerificationError {
         case type = "jws_type"
         case binding = "jws_binding"
         case chainBudget = "chain_budget"
+        case revoked = "jws_revoked"
+        case revocationUnknown = "revocation_unknown"
     }
 
     /// The rules, in about the order in which they are checked.
@@ -77,6 +93,7 @@ extension AppStore.VerificationError {
         case chainBudget
         case certificateVersion, notAuthority, pathLength, criticalExtension, keyUsage, keyType
         case certificateAlgorithm, marker
+        case revoked, revocationUnknown
         case signature
         case payloadType
         case signedDateMissing, dateRange, signedInFuture, certificateNotYetValid
@@ -98,6 +115,8 @@ extension AppStore.VerificationError {
             case .certificateVersion, .notAuthority, .pathLength, .criticalExtension, .keyUsage,
                 .keyType, .certificateAlgorithm, .marker:
                 .policy
+            case .revoked: .revoked
+            case .revocationUnknown: .revocationUnknown
             case .signature: .signature
             case .payloadType: .type
             case .signedDateMissing, .dateRange, .signedInFuture, .certificateNotYetValid,
@@ -108,6 +127,9 @@ extension AppStore.VerificationError {
             case .innerApp, .innerEnvironment, .innerSubscription: .binding
             }
         }
+
+        /// Whether a signed object belongs to something else than what it came with.
+        var isBinding: Bool { code == .binding }
 
         /// The rule in words.
         public var sentence: String {
@@ -135,6 +157,9 @@ extension AppStore.VerificationError {
             case .keyType: "a certificate's key is of the wrong type"
             case .certificateAlgorithm: "a certificate is not signed with ECDSA and SHA-2"
             case .marker: "a certificate lacks the extension that marks App Store signing"
+            case .revoked: "a certificate of the chain was revoked by its issuer"
+            case .revocationUnknown:
+                "whether a certificate was revoked could not be found out now; try again"
             case .signature: "the signature is not valid"
             case .payloadType: "the payload is of another type than expected"
             case .signedDateMissing: "the payload has no signing date"

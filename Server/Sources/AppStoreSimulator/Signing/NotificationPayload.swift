@@ -23,6 +23,22 @@ struct NotificationPayload: Encodable, Sendable {
         var failedCount: Int
     }
 
+    /// A purchase to come outside the App Store, under its external purchase programme.
+    struct ExternalPurchaseToken: Encodable, Sendable {
+        var externalPurchaseId: String
+        var tokenCreationDate: Int64
+        var appAppleId: Int64?
+        var bundleId: String
+    }
+
+    /// What concerns the app and no purchase.
+    struct AppData: Encodable, Sendable {
+        var appAppleId: Int64?
+        var bundleId: String
+        var environment: String
+        var signedAppTransactionInfo: String?
+    }
+
     var notificationType: String
     var subtype: String?
     var notificationUUID: String
@@ -30,4 +46,6 @@ struct NotificationPayload: Encodable, Sendable {
     var signedDate: Int64
     var data: Subject?
     var summary: Summary?
+    var externalPurchaseToken: ExternalPurchaseToken?
+    var appData: AppData?
 }

@@ -17,7 +17,12 @@ struct PayloadSigner: Sendable {
 
     /// - Throws: only what `JSONEncoder` and the signing key may throw.
     func sign(_ payload: some Encodable) throws -> String {
-        let signed = header + "." + (try Self.encoder.encode(payload).base64URL)
+        try sign(bytes: try Self.encoder.encode(payload))
+    }
+
+    /// Signs bytes that are no object of ours.
+    func sign(bytes: Data) throws -> String {
+        let signed = header + "." + bytes.base64URL
         let signature = try key.signature(for: Data(signed.utf8))
         return signed + "." + signature.rawRepresentation.base64URL
     }

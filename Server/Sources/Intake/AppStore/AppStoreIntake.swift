@@ -17,37 +17,54 @@ public enum AppStoreIntake {
             return .nothing(reason: notification.notificationType.rawValue)
         }
         let source = notification.notificationUUID.uuidString.lowercased()
-        switch message(transaction, source: source) {
-        case .facts(var facts, let key):
-            if let renewal = data.renewalInfo {
-                facts += terms(renewal, key: key, source: source)
-            }
-            if let status = data.status {
-                let clock = data.renewalInfo?.signedDate ?? notification.signedDate
-                facts += self.status(
-                    status,
-                    reaching: data.renewalInfo?.renewalDate,
-                    at: clock,
-                    key: key,
-                    source: source
-                )
-            }
-            if notification.notificationType == .refundReversed,
-                let signed = notification.signedDate
-            {
-                facts.append(
-                    Fact(
-                        purchase: key,
-                        source: source,
-                        stated: Stated(Instant(milliseconds: signed)),
-                        statement: .refundReversed
-                    )
-                )
-            }
-            return .facts(facts, about: key)
-        case let other:
-            return other
+        let stated = message(
+            transaction,
+            renewalInfo: data.renewalInfo,
+            status: data.status,
+            at: notification.signedDate,
+            source: source
+        )
+        guard case .facts(var facts, let key) = stated,
+            notification.notificationType == .refundReversed, let signed = notification.signedDate
+        else { return stated }
+        facts.append(
+            Fact(
+                purchase: key,
+                source: source,
+                stated: Stated(Instant(milliseconds: signed)),
+                statement: .refundReversed
+            )
+        )
+        return .facts(facts, about: key)
+    }
+
+    /// The facts of a verified transaction and what came beside it: in a notification, or in an
+    /// answer about a subscription's status.
+    ///
+    /// - Parameters:
+    ///   - outer: the clock of the status where no renewal info has one (RULES §11).
+    ///   - source: the id of the message.
+    public static func message(
+        _ transaction: AppStore.Transaction,
+        renewalInfo: AppStore.RenewalInfo?,
+        status: AppStore.Status?,
+        at outer: Int64?,
+        source: String
+    ) -> StoreMessage {
+        guard case .facts(var facts, let key) = message(transaction, source: source) else {
+            return message(transaction, source: source)
         }
+        if let renewalInfo { facts += terms(renewalInfo, key: key, source: source) }
+        if let status {
+            facts += self.status(
+                status,
+                reaching: renewalInfo?.renewalDate,
+                at: renewalInfo?.signedDate ?? outer,
+                key: key,
+                source: source
+            )
+        }
+        return .facts(facts, about: key)
     }
 
     /// What a verified notification asks us, beside what it states.
@@ -82,6 +99,10 @@ public enum AppStoreIntake {
             application: bundleID,
             id: kind == .autoRenewable ? originalID : transactionID
         )
+        // Some seats of several were given back: what remains is still paid for.
+        let quantity = transaction.quantity ?? 1
+        let returned = transaction.revokedSeatQuantity ?? 0
+        let keepsSeats = returned > 0 && returned < quantity
         let period = Period(
             id: kind == .autoRenewable
                 ? transaction.webOrderLineItemID ?? transactionID : transactionID,
@@ -90,12 +111,15 @@ public enum AppStoreIntake {
             kind: kind,
             start: Instant(milliseconds: purchased),
             end: transaction.expiresDate.map { Instant(milliseconds: $0) },
-            revoked: transaction.revocationDate.map { Instant(milliseconds: $0) },
-            revokedShare: transaction.revocationPercentage,
+            revoked: keepsSeats
+                ? nil : transaction.revocationDate.map { Instant(milliseconds: $0) },
+            revokedShare: keepsSeats ? nil : transaction.revocationPercentage,
             isUpgraded: transaction.isUpgraded ?? false,
-            quantity: Int64(transaction.quantity ?? 1),
+            quantity: Int64(keepsSeats ? quantity - returned : quantity),
             token: transaction.appAccountToken?.uuidString.lowercased(),
-            isFamilyShared: transaction.inAppOwnershipType == .familyShared,
+            // A seat that somebody else pays for is no purchase of its holder's either.
+            isFamilyShared: transaction.inAppOwnershipType == .familyShared
+                || transaction.inAppOwnershipType == .assigned,
             price: transaction.price,
             currency: transaction.currency,
             offerType: (transaction.offerType?.rawValue).map { Int64($0) }
@@ -156,7 +180,7 @@ public enum AppStoreIntake {
         ]
     }
 
-    private static func environment(_ environment: AppStore.Environment?) -> StoreEnvironment? {
+    static func environment(_ environment: AppStore.Environment?) -> StoreEnvironment? {
         switch environment {
         case .production?: .production
         case .sandbox?: .sandbox

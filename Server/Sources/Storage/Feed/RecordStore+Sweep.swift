@@ -146,7 +146,7 @@ extension RecordStore {
         guard let row = rows.first, case let bytes = try row.bytes(3),
             !bytes.isEmpty, bytes != CustomerAnswer.erasedBytes
         else { return false }
-        let timeline = try RecordDecoder.decode(CustomerAnswer.self, from: bytes)
+        let timeline = try CustomerAnswer(reading: bytes)
             .timeline(in: catalog)
         try connection.execute(
             """

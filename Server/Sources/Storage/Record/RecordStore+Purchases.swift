@@ -1,16 +1,6 @@
 public import TollgateCore
 
 extension RecordStore {
-    /// What is known of one purchase; `nil`: nothing.
-    public func record(of key: Purchase.Key) async throws -> Purchase? {
-        let rows = try await driver.readNow(
-            "SELECT record FROM purchase WHERE key = $1",
-            [RowKey(key).value]
-        )
-        guard let bytes = try rows.first?.bytes(0), !bytes.isEmpty else { return nil }
-        return try RecordDecoder.decode(Purchase.self, from: bytes)
-    }
-
     /// The customers who hold a part of a purchase; names that nobody registered are left out.
     public func holders(of key: Purchase.Key) async throws -> [StoredProfile] {
         try await driver.read { connection in

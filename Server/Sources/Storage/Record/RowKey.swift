@@ -87,20 +87,27 @@ extension RowKey {
     }
 }
 
+extension RowKey {
+    /// Reads what `hex` wrote; `nil` for anything else.
+    public init?(hex text: String) {
+        guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
+            let low = UInt64(text.suffix(16), radix: 16)
+        else { return nil }
+        self.high = high
+        self.low = low
+    }
+}
+
 extension RowKey: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
-            let low = UInt64(text.suffix(16), radix: 16)
-        else {
+        guard let key = RowKey(hex: try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
                 in: container,
                 debugDescription: "not a row key"
             )
         }
-        self.high = high
-        self.low = low
+        self = key
     }
 
     public func encode(to encoder: any Encoder) throws {

@@ -148,7 +148,7 @@ extension World {
         var next = start
         let phases = try parameters.objects("phases") { part -> JSON in
             let items = try part.objects("items") { inner -> JSON in
-                let found = try price(in: &inner)
+                let found = try self.price(in: &inner)
                 inner.ignore("metadata", "discounts", "tax_rates", "billing_thresholds")
                 let quantity = try inner.int("quantity", in: 0...1_000_000) ?? 1
                 return Self.phaseItem(found, quantity: quantity)

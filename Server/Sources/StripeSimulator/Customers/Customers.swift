@@ -36,12 +36,13 @@ extension World {
             let id = customer["id"].text
             world.put(.customer, customer)
             let method = try call.parameters.string("payment_method")
-            try world.read(&call.parameters, into: &customer)
+            // A magic id stands for the payment method that it becomes, wherever it is named.
+            let attached = try method.map {
+                (sent: $0, id: try world.attach($0, to: id, param: "payment_method")["id"].text)
+            }
+            try world.read(&call.parameters, into: &customer, attached: attached)
             world.put(.customer, customer)
             world.emit("customer.created", customer)
-            if let method {
-                _ = try world.attach(method, to: id, param: "payment_method")
-            }
             return world.get(.customer, id) ?? customer
         },
         .get("customers") { world, call in
@@ -100,7 +101,13 @@ extension World {
     ]
 
     /// Reads what a create and an update have in common.
-    private func read(_ parameters: inout Parameters, into customer: inout JSON) throws {
+    ///
+    /// - Parameter attached: the payment method that the same request attaches, and how it named it.
+    private func read(
+        _ parameters: inout Parameters,
+        into customer: inout JSON,
+        attached: (sent: String, id: String)? = nil
+    ) throws {
         try parameters.patch(
             &customer,
             "name",
@@ -132,7 +139,8 @@ extension World {
         let id = customer["id"].text
         var settings = customer["invoice_settings"]
         try parameters.object("invoice_settings") { part in
-            if let method = try part.raw("default_payment_method") {
+            if let sent = try part.raw("default_payment_method") {
+                let method = sent == attached?.sent ? attached?.id ?? sent : sent
                 if !method.isEmpty {
                     let found = try find(
                         .paymentMethod,

@@ -5,6 +5,8 @@ struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Bring in what existed before Tollgate did.",
-        subcommands: [ImportReportsCommand.self]
+        subcommands: [
+            ImportReceiptsCommand.self, ImportReportsCommand.self, ImportStripeCommand.self,
+        ]
     )
 }

@@ -5,6 +5,6 @@ struct ReconcileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reconcile",
         abstract: "Ask a store for what was missed.",
-        subcommands: []
+        subcommands: [ReconcileAppStoreCommand.self, ReconcileStripeCommand.self]
     )
 }

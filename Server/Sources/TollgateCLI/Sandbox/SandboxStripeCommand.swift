@@ -4,15 +4,30 @@ import SandboxClock
 import StripeSimulator
 
 /// `tollgate sandbox stripe`: Stripe, played on this machine, for any project.
+///
+/// Without a subcommand it plays; its options are not this group's, or they would be taken from
+/// `listen`, which has one of the same name.
 struct SandboxStripeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stripe",
         abstract: "Plays Stripe: API, Checkout, portal and webhooks.",
+        subcommands: [
+            SandboxStripePlayCommand.self, SandboxStripeTriggerCommand.self,
+            SandboxStripeListenCommand.self,
+        ],
+        defaultSubcommand: SandboxStripePlayCommand.self
+    )
+}
+
+/// Plays Stripe until it is told to stop.
+struct SandboxStripePlayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "play",
+        abstract: "Plays Stripe; the same without this word.",
         discussion: """
             Give the printed address to a Stripe library as its API base, with the secret key. \
             The clock stands still until it is advanced: POST /sandbox/clock/advance {"by": ms}.
-            """,
-        subcommands: [SandboxStripeTriggerCommand.self, SandboxStripeListenCommand.self]
+            """
     )
 
     @Option(help: "Where API and pages are served; port 0 takes a free one.")

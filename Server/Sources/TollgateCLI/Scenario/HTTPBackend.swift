@@ -67,16 +67,24 @@ struct HTTPBackend: ScenarioBackend {
         return answer.entitled
     }
 
+    /// The status of the answer, 0 for none; what is no 2xx is said on standard error.
     private func status(of body: String, headers: [String: String]) async -> Int {
         var request = HTTPClientRequest(url: webhook)
         request.method = .POST
         request.headers.add(name: "Content-Type", value: "application/json; charset=utf-8")
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         request.body = .bytes(ByteBuffer(string: body))
-        guard
-            let response = try? await HTTPClient.shared.execute(request, timeout: .seconds(10))
-        else { return 0 }
-        _ = try? await response.body.collect(upTo: 1 << 20)
-        return Int(response.status.code)
+        do {
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+            let said = try? await response.body.collect(upTo: 1 << 20)
+            if !(200..<300).contains(response.status.code) {
+                let words = said.map { String(buffer: $0).prefix(200) } ?? ""
+                Terminal.complain("POST \(webhook) answered \(response.status.code) \(words)")
+            }
+            return Int(response.status.code)
+        } catch {
+            Terminal.complain("POST \(webhook) was not answered: \(error)")
+            return 0
+        }
     }
 }

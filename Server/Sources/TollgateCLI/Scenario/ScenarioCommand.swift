@@ -40,6 +40,13 @@ enum ScenarioFiles {
                 return nil
             }
         }
+        // Ids are drawn from the names, and stories share databases.
+        for (title, same) in Dictionary(grouping: loaded, by: \.scenario.title).sorted(by: {
+            $0.key < $1.key
+        }) where same.count > 1 {
+            let files = same.map(\.scenario.file).joined(separator: " and ")
+            mistakes.append("\(files) have one name, ‘\(title)’; rename one, or name each file once")
+        }
         guard mistakes.isEmpty else {
             throw CheckFailed(message: mistakes.joined(separator: "\n"))
         }

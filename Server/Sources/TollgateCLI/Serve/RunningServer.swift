@@ -22,6 +22,7 @@ struct RunningServer: Sendable {
         catalog: Catalog,
         appStore: AppStore.SignedDataVerifier?,
         appStoreClients: AppStoreClients? = nil,
+        appStoreOptions: AppStoreOptions = AppStoreOptions(),
         stripe: Stripe.Client?,
         clocks: Tollgate.Clocks
     ) async throws {
@@ -34,6 +35,7 @@ struct RunningServer: Sendable {
             store: store,
             appStore: appStore,
             appStoreClients: appStoreClients,
+            appStoreOptions: appStoreOptions,
             stripe: stripe,
             clocks: clocks,
             randomBytes: Self.randomBytes,
@@ -42,7 +44,7 @@ struct RunningServer: Sendable {
         )
     }
 
-    private static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
+    static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
@@ -72,7 +74,11 @@ struct RunningServer: Sendable {
             logger: tollgate.logger
         )
         let services: [ServiceGroupConfiguration.ServiceConfiguration] =
-            [.init(service: application), .init(service: StoreReads(tollgate: tollgate))] + beside
+            [
+                .init(service: application), .init(service: StoreReads(tollgate: tollgate)),
+                .init(service: StripeSweeps(tollgate: tollgate)),
+                .init(service: AppStoreReconciling(tollgate: tollgate)),
+            ] + beside
         let group = ServiceGroup(
             configuration: .init(
                 services: services,
@@ -82,6 +88,33 @@ struct RunningServer: Sendable {
         )
         try await group.run()
         await driver.close()
+    }
+
+    /// Closes the database of a server that was never run.
+    func close() async {
+        await driver.close()
+    }
+}
+
+/// Asks Stripe every ten minutes for what it could not deliver.
+private struct StripeSweeps: Service {
+    let tollgate: Tollgate
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(600))
+                guard !Task.isCancelled, tollgate.stripe != nil else { continue }
+                do {
+                    _ = try await tollgate.reconcileStripe()
+                } catch {
+                    tollgate.logger.warning(
+                        "reconciling with Stripe will be tried again",
+                        metadata: ["error": "\(error)"]
+                    )
+                }
+            }
+        }
     }
 }
 

@@ -16,7 +16,11 @@ struct StoreSettings: Sendable {
     var appAppleID: Int64?
     var environments: Set<AppStore.Environment> = []
     var appStoreKey: AppStore.APIKey?
+    /// Another address than Apple's: the sandbox's.
     var appStoreBaseURL: String?
+    var sharedSecret: String?
+    /// Whether certificates are asked about (OCSP).
+    var checksOnline = false
     var stripeSecretKey: String?
     var stripeAPIBase = "https://api.stripe.com"
 
@@ -48,8 +52,19 @@ struct StoreSettings: Sendable {
                 )
             }
         }
-        appStoreBaseURL = Settings.text(nil, "APP_STORE_BASE_URL")
+        appStoreBaseURL = Settings.text(nil, "APP_STORE_BASE_URL").map {
+            $0.hasSuffix("/") ? String($0.dropLast()) : $0
+        }
         appStoreKey = try Self.key("APP_STORE")
+        sharedSecret = Settings.text(nil, "APP_STORE_SHARED_SECRET")
+        switch Settings.text(nil, "APP_STORE_ONLINE_CHECKS")?.lowercased() {
+        case nil, "false", "0": checksOnline = false
+        case "true", "1": checksOnline = true
+        case let word?:
+            throw ValidationError(
+                "TOLLGATE_APP_STORE_ONLINE_CHECKS: '\(word)' is neither true nor false."
+            )
+        }
         stripeSecretKey = Settings.text(nil, "STRIPE_SECRET_KEY")
         stripeAPIBase = Settings.text(nil, "STRIPE_API_BASE") ?? stripeAPIBase
     }
@@ -75,12 +90,17 @@ struct StoreSettings: Sendable {
                 roots: roots,
                 bundleID: bundleID,
                 appAppleID: appAppleID,
-                environments: environments.isEmpty
-                    ? (appAppleID == nil ? [.sandbox] : [.production, .sandbox]) : environments
+                environments: servedEnvironments
             )
         } catch {
             throw ValidationError("\(error)")
         }
+    }
+
+    /// Those that are named; else the sandbox, and production where the app's number is known.
+    var servedEnvironments: Set<AppStore.Environment> {
+        guard environments.isEmpty else { return environments }
+        return appAppleID == nil ? [.sandbox] : [.production, .sandbox]
     }
 
     /// A key of App Store Connect: `TOLLGATE_<PREFIX>_ISSUER_ID`, `…_KEY_ID` and `…_KEY_FILE`.
@@ -120,6 +140,32 @@ struct StoreSettings: Sendable {
             baseURL: appStoreBaseURL,
             over: client
         )
+    }
+
+    /// What is optional about the App Store, as far as it is configured.
+    func appStoreOptions(over client: HTTPClient) -> AppStoreOptions {
+        var options = AppStoreOptions(sharedSecret: sharedSecret)
+        let carry = appStoreTransport(over: client)
+        if checksOnline {
+            options.revocation = AppStore.RevocationChecks(
+                transport: carry,
+                now: { SystemClock.now().milliseconds }
+            )
+        }
+        if let sharedSecret {
+            var urls: [AppStore.Environment: String] = [:]
+            for environment in servedEnvironments {
+                urls[environment] =
+                    appStoreBaseURL.map { $0 + "/verifyReceipt" }
+                    ?? AppStore.ReceiptClient.url(of: environment)
+            }
+            options.receipts = AppStore.ReceiptClient(
+                sharedSecret: sharedSecret,
+                urls: urls,
+                transport: carry
+            )
+        }
+        return options
     }
 
     func stripe(over client: HTTPClient) -> Stripe.Client? {

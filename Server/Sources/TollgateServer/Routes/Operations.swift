@@ -13,7 +13,10 @@ func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
         return Response.json(bytes: healthy)
     }
     router.get(APIPath.metrics.route) { _, _ in
-        Response.text(tollgate.counters.text, type: "text/plain; version=0.0.4; charset=utf-8")
+        Response.text(
+            try await tollgate.metrics(),
+            type: "text/plain; version=0.0.4; charset=utf-8"
+        )
     }
     router.get(APIPath.openAPI.route) { _, _ in
         Response.json(bytes: openAPIDocument)

@@ -15,6 +15,43 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         )
         return try Response.json(reply)
     }
+    router.post(APIPath.appStoreReceipts.route) { request, _ in
+        let credentials = try await Credentials(request, tollgate)
+        var isBackend = false
+        if case .secret = credentials {
+            isBackend = true
+        } else {
+            _ = try credentials.requireSessionUnlessSecret()
+        }
+        let bytes = try await request.bytes(upTo: 4 << 20)
+        let posted = try StrictBody.decode(API.AppStoreReceiptRequest.self, from: bytes)
+        let customer: String
+        if isBackend {
+            guard let named = posted.customer else {
+                throw Refusal(
+                    400,
+                    .invalidRequestError,
+                    .parameterMissing,
+                    "Missing required param: customer.",
+                    param: "customer"
+                )
+            }
+            customer = try await tollgate.customer(named).id
+        } else {
+            let session = try credentials.requireSessionUnlessSecret()
+            customer = try credentials.customer(
+                posted.customer ?? session.customer.rawValue,
+                nil
+            )
+        }
+        let reply = try await tollgate.receiveReceipt(
+            posted.receiptData,
+            from: Customer.ID(customer),
+            mode: Claim.Mode(rawValue: posted.mode?.rawValue ?? "") ?? .observed,
+            isTrusted: isBackend
+        )
+        return try Response.json(reply)
+    }
     router.post(APIPath.appStorePurchases.route) { request, _ in
         let session = try await Credentials(request, tollgate).requireSession()
         return try Response.json(

@@ -21,6 +21,7 @@ extension Tollgate {
                 content: .erase(customer)
             )
         )
+        try await store.dropReceipts(of: customer)
         return API.ErasedCustomer(id: customer.rawValue)
     }
 }

@@ -7,29 +7,114 @@ public import TollgateAPI
 public import TollgateCore
 
 extension Tollgate {
-    /// Takes in the body of an App Store Server Notification V2.
+    /// Takes in the body of an App Store Server Notification.
     ///
-    /// Durable when this returns.
+    /// Durable when this returns. One of version 1 only queues a look-up, since it is not signed.
     ///
     /// - Throws: `AppStore.VerificationError` for what the App Store did not sign for this app;
     ///   `StorageError` where it could not be kept, so that the store sends it again.
     public func receiveAppStoreNotification(_ body: [UInt8]) async throws -> Receipt {
+        let signedPayload: [UInt8]
+        do {
+            signedPayload = try AppStore.NotificationBody(body).signedPayload
+        } catch {
+            guard let old = AppStore.VersionOneNotification(body) else { throw error }
+            return try await receive(old)
+        }
+        return try await receive(signedPayload: signedPayload, in: body, kind: .signed)
+    }
+
+    /// Takes in a notification, however it came here.
+    ///
+    /// - Parameter body: what is kept of it.
+    func receive(
+        signedPayload: [UInt8],
+        in body: [UInt8],
+        kind: JournalItem.Kind
+    ) async throws -> Receipt {
         let verifier = try verifier()
         let now = await clocks.now().milliseconds
-        let signedPayload = try AppStore.NotificationBody(body).signedPayload
-        let notification = try verifier.verifyNotification(signedPayload: signedPayload, now: now)
+        try await checkRevocation(of: signedPayload)
+        let notification: AppStore.Notification
+        do {
+            notification = try verifier.verifyNotification(signedPayload: signedPayload, now: now)
+        } catch {
+            guard error.isUnusable else { throw error }
+            // Whatever its signature, one payload is one message.
+            let payload = signedPayload.split(separator: UInt8(ascii: "."))
+                .dropFirst().first.map { String(decoding: $0, as: UTF8.self) }
+            let key = RowKey("unusable", verifier.bundleID, payload ?? "")
+            return try await park(
+                "\(error)",
+                key: key,
+                source: key.hex,
+                body: body,
+                store: .appStore
+            )
+        }
+        if !notification.notificationType.isKnown {
+            counters.count("tollgate_unknown_types_total", "store=\"app_store\"")
+            logger.notice(
+                "a notification type that this program does not know was taken in by its content",
+                metadata: ["type": "\(notification.notificationType.rawValue)"]
+            )
+        }
         let source = notification.notificationUUID.uuidString.lowercased()
-        let stated = Instant(milliseconds: notification.signedDate ?? now)
         return try await journal(
             AppStoreIntake.message(notification),
             source: source,
             dedupeKey: RowKey("notification", verifier.bundleID, source),
-            stated: stated,
-            kind: .signed,
+            stated: Instant(milliseconds: notification.signedDate ?? now),
+            kind: kind,
             body: body,
             store: .appStore,
             rereading: AppStoreIntake.wanted(by: notification)
         )
+    }
+
+    /// Queues a look-up of the customer whom a notification of version 1 names.
+    ///
+    /// - Throws: refusals 401 `shared_secret`, 404 `app_unknown`, 400 `environment`.
+    private func receive(_ old: AppStore.VersionOneNotification) async throws -> Receipt {
+        let verifier = try verifier()
+        guard let secret = appStoreOptions.sharedSecret, let password = old.password,
+            // Hashes, so that the time it takes tells nothing.
+            RowKey("shared secret", secret) == RowKey("shared secret", password)
+        else {
+            throw Refusal(
+                401,
+                .authenticationError,
+                "shared_secret",
+                "A notification of version 1 needs the app's shared secret: set TOLLGATE_APP_STORE_SHARED_SECRET, or switch to version 2."
+            )
+        }
+        guard old.bundleID == nil || old.bundleID == verifier.bundleID else {
+            throw AppStore.VerificationError(.bundle)
+        }
+        guard let environment = StoreEnvironment(old.environment ?? .production),
+            verifier.environments.contains(environment.ofAppStore)
+        else { throw AppStore.VerificationError(.environment) }
+        var receipt = Receipt.nothing
+        if old.versionTwoTypes.isEmpty {
+            counters.count("tollgate_unknown_types_total", "store=\"app_store\"")
+        }
+        // A question about what was consumed is no news of a purchase.
+        if old.versionTwoTypes != [.consumptionRequest], let id = old.anyTransactionID {
+            let key = Purchase.Key(
+                store: .appStore,
+                environment: environment,
+                application: verifier.bundleID,
+                id: id
+            )
+            let wanted = Wanted(kind: .transactionHistory, object: id)
+            try await store.want(wanted, about: key, at: await clocks.now())
+            receipt = .recorded
+        }
+        counters.count(
+            "tollgate_messages_total",
+            "store=\"app_store\",outcome=\"version_1\""
+        )
+        return receipt
     }
 
     /// Takes in a transaction that a device presents, signed by the App Store.
@@ -44,6 +129,7 @@ extension Tollgate {
         let verifier = try verifier()
         let now = await clocks.now()
         let body = Array(request.signedTransaction.utf8)
+        try await checkRevocation(of: body)
         let transaction = try verifier.verifyTransaction(body, now: now.milliseconds)
         guard case .facts(var facts, let key) = AppStoreIntake.message(transaction) else {
             throw Refusal.invalid(
@@ -86,6 +172,14 @@ extension Tollgate {
             body: body,
             store: .appStore
         )
+        guard receipt != .parked else {
+            throw Refusal(
+                500,
+                .apiError,
+                .internalError,
+                "This transaction could not be recorded; it is kept aside, and people were told."
+            )
+        }
         if let customer, try await !store.holds(customer, key) {
             throw Refusal(
                 409,
@@ -102,7 +196,17 @@ extension Tollgate {
         )
     }
 
-    private func verifier() throws -> AppStore.SignedDataVerifier {
+    /// Asks the certificates' issuers, if that is configured; nothing is written meanwhile.
+    private func checkRevocation(of signedData: [UInt8]) async throws {
+        guard let checks = appStoreOptions.revocation else { return }
+        try await verifier().checkRevocation(
+            of: signedData,
+            by: checks,
+            now: await clocks.now().milliseconds
+        )
+    }
+
+    func verifier() throws -> AppStore.SignedDataVerifier {
         guard let appStore else {
             throw Refusal(
                 503,
@@ -115,6 +219,8 @@ extension Tollgate {
     }
 
     /// Journals a store's message with its facts and counts what became of it.
+    ///
+    /// What cannot be used, or what the database refuses for what it is, is parked.
     func journal(
         _ message: StoreMessage,
         source: String,
@@ -147,9 +253,19 @@ extension Tollgate {
         case .nothing:
             receipt = .nothing
         case .parked(let reason):
+            // What is asked for anyway will say what the message could not.
+            guard !rereads.isEmpty else {
+                return try await park(
+                    reason,
+                    key: dedupeKey,
+                    source: source,
+                    body: body,
+                    store: name
+                )
+            }
             receipt = .parked
             logger.warning(
-                "a genuine message could not be used and is parked",
+                "a genuine message could not be used; the store is asked instead",
                 metadata: [
                     "store": "\(name.rawValue)", "message": "\(source)", "reason": "\(reason)",
                 ]
@@ -165,12 +281,28 @@ extension Tollgate {
         )
         item.wanted = wanted
         item.wantedAbout = wantedAbout
-        let outcome = try await store.submit(item)
+        let outcome: JournalOutcome
+        do {
+            outcome = try await store.submit(item)
+        } catch {
+            guard Self.isOfThisMessage(error) else { throw error }
+            return try await park(
+                "the database refused it: \(error)",
+                key: dedupeKey,
+                source: source,
+                body: body,
+                store: name
+            )
+        }
         if case .duplicate = outcome { receipt = .duplicate }
+        count(receipt, name)
+        return receipt
+    }
+
+    func count(_ receipt: Receipt, _ name: Store) {
         counters.count(
             "tollgate_messages_total",
             "store=\"\(name.rawValue)\",outcome=\"\(receipt.label)\""
         )
-        return receipt
     }
 }

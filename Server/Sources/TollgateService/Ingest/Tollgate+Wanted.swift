@@ -9,6 +9,7 @@ extension Tollgate {
     /// Call it again and again; it returns when nothing is left that can be answered now.
     public func fetchWanted() async {
         await answerConsumptionRequests()
+        await fetchWantedFromAppStore()
         await fetchWantedOfStripe()
     }
 

@@ -26,6 +26,10 @@ public enum AppStoreAct: Hashable, Sendable {
     /// The app restores on a device that is signed in to the Apple account `of` somebody.
     case restore(of: String?)
     case testNotification
+    /// Apple ends it with its period, for a reason without a name.
+    case end(Which)
+    /// A notification of any type, about a purchase to which nothing happens.
+    case tell(type: String, subtype: String?, Which)
     /// From now on notifications get lost on the way.
     case silence
     /// From now on they arrive.
@@ -51,7 +55,7 @@ public enum AppStoreAct: Hashable, Sendable {
         "recover_billing", "refund", "reverse_refund", "request_refund", "decline_refund",
         "extend", "extend_all", "raise_price", "withdraw", "join_family", "leave_family",
         "revoke_share", "set_token", "post", "restore", "test_notification", "silence", "speak",
-        "faults",
+        "faults", "end", "tell",
     ]
 }
 
@@ -113,6 +117,13 @@ extension ScenarioReading {
             )
         case "restore": .restore(of: text(&fields, "of"))
         case "test_notification": .testNotification
+        case "end": .end(which(&fields))
+        case "tell":
+            .tell(
+                type: requiredText(&fields, "type"),
+                subtype: text(&fields, "subtype"),
+                which(&fields)
+            )
         case "silence": .silence
         case "speak": .speak
         case "faults":

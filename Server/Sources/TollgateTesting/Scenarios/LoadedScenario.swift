@@ -89,7 +89,8 @@ extension Scenario.Step {
             case .redeem(_, let product): product.map { [$0] } ?? []
             case .cancel(let which), .resume(let which), .consent(let which),
                 .refund(let which, _), .reverseRefund(let which), .requestRefund(let which, _),
-                .declineRefund(let which), .post(let which, _):
+                .declineRefund(let which), .post(let which, _), .end(let which),
+                .tell(_, _, let which):
                 which.product.map { [$0] } ?? []
             default: []
             }

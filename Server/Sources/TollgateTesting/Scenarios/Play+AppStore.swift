@@ -82,6 +82,10 @@ extension Play {
                 try await post(restored.jws, by: customer, mode: "restored")
             }
         case .testNotification: _ = try await store.requestTestNotification()
+        case .end(let which): try await store.end(try await subscription(which, of: account))
+        case .tell(let type, let subtype, let which):
+            let id = try await transaction(which, of: account).id
+            try await store.tell(type, subtype: subtype, about: id)
         case .silence:
             var faults = SimulatedAppStore.Faults()
             faults.drop = 1

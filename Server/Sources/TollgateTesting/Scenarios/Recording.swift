@@ -1,3 +1,4 @@
+import Foundation
 public import StripeSimulator
 
 /// What the stores of a story said, in the order in which they said it.
@@ -30,4 +31,52 @@ public struct Recording: Sendable {
     public var stripeCustomers: [ScenarioCustomer: String] = [:]
     public var messages: [Message] = []
     public var checks: [Check] = []
+}
+
+extension Recording {
+    /// Whether another telling of the story said the same, signatures aside.
+    ///
+    /// Then what holds in one holds in the other.
+    public func saysTheSame(as other: Recording) -> Bool {
+        messages.count == other.messages.count
+            && checks.map(\.messages) == other.checks.map(\.messages)
+            && zip(messages, other.messages).allSatisfy { $0.unsigned == $1.unsigned }
+    }
+}
+
+extension Recording.Message {
+    /// What it says.
+    fileprivate var unsigned: String {
+        switch self {
+        case .event(let body, _): body
+        case .notification(let signed): Self.unsigned(signed)
+        case .post(let signed, let customer, let mode, let at):
+            "\(Self.unsigned(signed)) \(customer.id) \(mode) \(at)"
+        }
+    }
+
+    /// The payload of a signed text, and of the signed texts in it.
+    private static func unsigned(_ signed: String) -> String {
+        let parts = signed.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = object(String(parts[1])) else { return signed }
+        let data = payload["data"] as? [String: Any] ?? [:]
+        let inner = ["signedTransactionInfo", "signedRenewalInfo"].map { name in
+            (data[name] as? String)?.split(separator: ".").dropFirst().first.map(String.init) ?? ""
+        }
+        var outer = payload
+        var rest = data
+        for name in ["signedTransactionInfo", "signedRenewalInfo"] { rest[name] = nil }
+        outer["data"] = rest
+        outer["appData"] = nil
+        let words = try? JSONSerialization.data(withJSONObject: outer, options: .sortedKeys)
+        return String(decoding: words ?? Data(), as: UTF8.self) + inner.joined(separator: " ")
+    }
+
+    private static func object(_ base64URL: String) -> [String: Any]? {
+        var text = base64URL.replacingOccurrences(of: "-", with: "+")
+            .replacingOccurrences(of: "_", with: "/")
+        while text.count % 4 != 0 { text += "=" }
+        return Data(base64Encoded: text)
+            .flatMap { try? JSONSerialization.jsonObject(with: $0) } as? [String: Any]
+    }
 }

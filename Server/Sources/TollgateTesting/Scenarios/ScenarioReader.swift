@@ -155,13 +155,19 @@ extension ScenarioReading {
         let kinds = ["app_store", "stripe", "check", "coins"].filter { fields.values[$0] != nil }
         if let place = take(&fields, "app_store") {
             fields.known += ["stripe", "check"]
-            guard let name = name(place, "app_store", among: AppStoreAct.words) else { return nil }
+            guard let name = name(place, "app_store", among: AppStoreAct.words) else {
+                fields.values = [:]  // Which keys it has is not known.
+                return nil
+            }
             fields.what = "‘app_store: \(name)’"
             return appStoreAct(name, &fields).map { .appStore($0) }
         }
         if let place = take(&fields, "stripe") {
             fields.known += ["app_store", "check"]
-            guard let name = name(place, "stripe", among: StripeAct.words) else { return nil }
+            guard let name = name(place, "stripe", among: StripeAct.words) else {
+                fields.values = [:]  // Which keys it has is not known.
+                return nil
+            }
             fields.what = "‘stripe: \(name)’"
             return stripeAct(name, &fields).map { .stripe($0) }
         }

@@ -11,6 +11,8 @@ public struct Variant: Sendable {
     public var concernsAppStore = true
     /// Whether it concerns a story that speaks of Stripe.
     public var concernsStripe = true
+    /// Whether backends can hear it in what the stores tell them by themselves.
+    public var isHeard = true
     public var behaviour = SimulatedAppStore.Behaviour()
     /// How long before a period's end it is renewed, in milliseconds.
     public var renewalLead: Int64 = 0
@@ -49,7 +51,10 @@ public struct Variant: Sendable {
             $0.policy.announcesUnchangedEntitlements.toggle()
         },
         stripe("free_trial_payment_status") { $0.policy.freeTrialPaymentStatus = "paid" },
-        stripe("dangling_parameter_status") { $0.policy.danglingParameterStatus = 404 },
+        stripe("dangling_parameter_status") {
+            $0.policy.danglingParameterStatus = 404
+            $0.isHeard = false  // Only who asks Stripe a wrong question is answered otherwise.
+        },
         stripe("upcoming_days") { $0.policy.upcomingDays = 0 },
     ]
 

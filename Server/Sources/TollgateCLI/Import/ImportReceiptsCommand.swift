@@ -1,0 +1,64 @@
+import AppStoreAPI
+import ArgumentParser
+import Foundation
+import TollgateService
+
+/// `tollgate import receipts FILE`: the customers of another system, by their legacy receipts.
+struct ImportReceiptsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "receipts",
+        abstract: "Bring in what customers bought, by a file of their legacy receipts.",
+        discussion: """
+            One customer a line: {"app_user_id":"…","receipt_data":"…"} or app_user_id,receipt_data. \
+            For each one the full history is read from the App Store Server API. A run that was \
+            broken off goes on where it was. Old consumables are left out: their coins were \
+            credited by whoever sold them then.
+            """
+    )
+
+    @Argument(help: "The file.")
+    var file: String
+
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
+    var database: String?
+
+    @Flag(help: "Answer in JSON.")
+    var json = false
+
+    func run() async throws {
+        let name = try LineReader.name(ofFile: file)
+        let progress = ProgressLine(json: json)
+        let report = try await WritingCommand.run(database: database) { tollgate in
+            var reader = try LineReader(path: file)
+            defer { progress.end() }
+            do {
+                return try await ReceiptImport(tollgate, file: name).run(
+                    next: { try reader.next() },
+                    progress: progress.report
+                )
+            } catch let error as AppStore.ServerAPIError {
+                throw CheckFailed(message: "\(error). Run it again to go on.")
+            } catch let error as AppStore.ReceiptError {
+                throw CheckFailed(message: "\(error). Run it again to go on.")
+            }
+        }
+        guard let report else {
+            throw CheckFailed(message: "Another process is importing this file.")
+        }
+        if json {
+            try Terminal.sayJSON(report)
+        } else {
+            Terminal.say(
+                "\(report.customers) customers with \(report.purchases) purchases, \(report.new) new statements"
+            )
+            for line in report.unmatched {
+                let user = line.appUserID.map { " \($0)" } ?? ""
+                Terminal.say("line \(line.line)\(user): \(line.reason)")
+            }
+        }
+        let missing = report.unmatched.count + report.unmatchedNotListed
+        guard missing == 0 else {
+            throw CheckFailed(message: "\(missing) lines could not be matched.")
+        }
+    }
+}

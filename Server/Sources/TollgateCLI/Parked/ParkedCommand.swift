@@ -1,0 +1,93 @@
+import ArgumentParser
+import Foundation
+import Storage
+import TollgateCore
+import TollgateService
+
+/// `tollgate parked`: genuine messages that could not be used.
+struct ParkedCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "parked",
+        abstract: "Look at messages that could not be used, and try them again.",
+        subcommands: [ListParkedCommand.self, RetryParkedCommand.self],
+        defaultSubcommand: ListParkedCommand.self
+    )
+}
+
+/// `tollgate parked list`.
+struct ListParkedCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List what is parked, the oldest first."
+    )
+
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
+    var database: String?
+
+    @Flag(help: "Answer in JSON, with the messages themselves in Base64.")
+    var json = false
+
+    private struct Entry: Encodable {
+        var store: String
+        var source: String
+        var reason: String
+        var received: Int64
+        var body: String
+    }
+
+    func run() async throws {
+        let location = try DatabaseLocation(
+            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
+        )
+        let driver = try location.openReadOnly()
+        let store = try await RecordStore(reading: driver)
+        var entries: [Entry] = []
+        var page = try await store.parked()
+        while !page.isEmpty {
+            for message in page {
+                if json {
+                    entries.append(
+                        Entry(
+                            store: message.store.rawValue,
+                            source: message.source,
+                            reason: message.reason,
+                            received: message.received.milliseconds,
+                            body: Data(message.body).base64EncodedString()
+                        )
+                    )
+                } else {
+                    Terminal.say(
+                        "\(message.received)  \(message.store.rawValue)  \(message.source)  \(message.reason)"
+                    )
+                }
+            }
+            page = try await store.parked(after: page.last)
+        }
+        await driver.close()
+        if json { try Terminal.sayJSON(entries) }
+    }
+}
+
+/// `tollgate parked retry`.
+struct RetryParkedCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Try everything parked again, as after an update of the program or the catalog."
+    )
+
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
+    var database: String?
+
+    @Flag(help: "Answer in JSON.")
+    var json = false
+
+    func run() async throws {
+        let progress = ProgressLine(json: json)
+        let result = try await WritingCommand.run(database: database) { tollgate in
+            defer { progress.end() }
+            return try await tollgate.retryParked(progress: progress.report)
+        }
+        if json { return try Terminal.sayJSON(result) }
+        Terminal.say("\(result.used) used after all, \(result.stillParked) still parked")
+    }
+}

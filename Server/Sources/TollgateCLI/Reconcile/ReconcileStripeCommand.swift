@@ -1,0 +1,47 @@
+import ArgumentParser
+import Foundation
+import TollgateCore
+import TollgateService
+
+/// `tollgate reconcile stripe`: asks Stripe for what it could not deliver.
+struct ReconcileStripeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stripe",
+        abstract: "Ask Stripe for what its webhooks missed.",
+        discussion: """
+            Reads Stripe's list of events since the last time; the first time, after more than 29 \
+            days, or with --full, every subscription, invoice, checkout, refund and dispute too. \
+            Interrupt it as you like: it goes on where it was. A running server does this every ten \
+            minutes by itself.
+            """
+    )
+
+    @Flag(help: "Read every object too, whatever the events say.")
+    var full = false
+
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
+    var database: String?
+
+    @Option(help: "The catalog: what is sold and what it grants.")
+    var catalog: String?
+
+    @Flag(help: "Answer in JSON.")
+    var json = false
+
+    func run() async throws {
+        let line = ProgressLine(json: json)
+        let found = try await StripeWork.run(database: database, catalog: catalog) { tollgate in
+            try await tollgate.reconcileStripe(isFull: full, report: line.report)
+        }
+        line.end()
+        guard let found else {
+            throw CheckFailed(message: "Another server is reconciling with Stripe right now.")
+        }
+        if json { return try Terminal.sayJSON(found) }
+        Terminal.say("events    \(found.events.seen) seen, \(found.events.new) had been missed")
+        Terminal.say("objects   \(found.objects.seen) seen, \(found.objects.new) said something new")
+        if let completeTo = found.completeTo {
+            Terminal.say("complete to \(Instant(milliseconds: completeTo))")
+        }
+    }
+}

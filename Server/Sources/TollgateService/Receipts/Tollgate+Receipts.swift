@@ -1,0 +1,274 @@
+internal import AppStoreAPI
+internal import Intake
+internal import Logging
+internal import Storage
+public import TollgateAPI
+public import TollgateCore
+
+// The legacy way in, and the way off it.
+extension Tollgate {
+    /// Takes in a legacy receipt: the full history by the App Store Server API where that is
+    /// configured, else what `verifyReceipt` answers.
+    ///
+    /// Durable when this returns.
+    ///
+    /// Anybody can write a receipt that names somebody else's transaction, so one that comes from a
+    /// device is always verified by the App Store first.
+    ///
+    /// - Parameters:
+    ///   - mode: whether posting it claims what it holds (RULES §8).
+    ///   - isTrusted: whether it comes from the app's backend, which knows whose receipt it is.
+    /// - Throws: refusals 400 `parameter_invalid` for what is no receipt, 404 `app_unknown` for
+    ///   another app's, 404 `receipt_unknown` for one that the App Store does not know.
+    public func receiveReceipt(
+        _ receiptData: String,
+        from customer: Customer.ID?,
+        mode: Claim.Mode,
+        isTrusted: Bool
+    ) async throws -> API.AppStoreReceiptReply {
+        let receipt: AppStore.LocalReceipt
+        do { receipt = try AppStore.LocalReceipt(base64: receiptData) } catch {
+            throw Refusal.invalid("receipt_data", "receipt_data: \(error).")
+        }
+        let verifier = try verifier()
+        guard receipt.bundleID == nil || receipt.bundleID == verifier.bundleID else {
+            throw Refusal(
+                404,
+                .invalidRequestError,
+                "app_unknown",
+                "This receipt is of another app (bundle id).",
+                param: "receipt_data"
+            )
+        }
+        let claim = customer.map { Claim(customer: $0, mode: mode) }
+        if !appStoreEnvironments.isEmpty {
+            if !isTrusted { _ = try await verified(receiptData) }
+            return try await readHistory(of: receipt, claim: claim)
+        }
+        return try await verify(receiptData, receipt, claim: claim)
+    }
+
+    /// A receipt of 8 MB holds thousands; these are the ones that a history leaves out.
+    private static let mostNamed = 100
+
+    private func readHistory(
+        of receipt: AppStore.LocalReceipt,
+        claim: Claim?
+    ) async throws -> API.AppStoreReceiptReply {
+        guard let id = receipt.anyTransactionID else {
+            return API.AppStoreReceiptReply(environment: nil, purchases: [], new: 0)
+        }
+        // Production first, as Apple asks for, unless the receipt itself says sandbox.
+        var environments = appStoreEnvironments
+        if receipt.environment == .sandbox { environments.reverse() }
+        let named = receipt.transactions.prefix(Self.mostNamed).compactMap(\.transactionID)
+        for environment in environments {
+            do {
+                let count = try await readWhatLasts(
+                    of: id,
+                    in: environment,
+                    named: named,
+                    claim: claim
+                )
+                _ = try await readStatuses(of: id, in: environment, confirms: false)
+                return API.AppStoreReceiptReply(
+                    environment: API.Environment(rawValue: environment.rawValue),
+                    purchases: count.purchases.map(\.canonical).sorted(),
+                    new: count.news
+                )
+            } catch let error as AppStore.ServerAPIError {
+                guard error.isNotFound else { throw error }
+            }
+        }
+        throw Self.unknownReceipt
+    }
+
+    private static let unknownReceipt = Refusal(
+        404,
+        .invalidRequestError,
+        "receipt_unknown",
+        "The App Store knows no purchase of this receipt.",
+        param: "receipt_data"
+    )
+
+    // MARK: - Living on receipts
+
+    private func verify(
+        _ receiptData: String,
+        _ receipt: AppStore.LocalReceipt,
+        claim: Claim?
+    ) async throws -> API.AppStoreReceiptReply {
+        let verified = try await verified(receiptData)
+        let count = try await journal(verified, claim: claim)
+        if let claim {
+            let form =
+                receipt.isTransactionReceipt ? receipt.anyTransactionID ?? "" : "app receipt"
+            try await store.keep(
+                StoredReceipt(
+                    key: RowKey("receipt", claim.customer.rawValue, form),
+                    customer: claim.customer,
+                    body: Array((verified.latestReceipt ?? receiptData).utf8),
+                    due: await nextLook(after: verified)
+                )
+            )
+        }
+        return API.AppStoreReceiptReply(
+            environment: StoreEnvironment(verified.environment).map {
+                API.Environment(rawValue: $0.rawValue)
+            },
+            purchases: count.purchases.map(\.canonical).sorted(),
+            new: count.news
+        )
+    }
+
+    private func verified(_ receiptData: String) async throws -> AppStore.VerifiedReceipt {
+        guard let client = appStoreOptions.receipts else {
+            throw Refusal(
+                503,
+                .apiError,
+                .storeUnavailable,
+                "Receipts from devices need TOLLGATE_APP_STORE_SHARED_SECRET; from your backend, a key for the App Store Server API will do."
+            )
+        }
+        let verified: AppStore.VerifiedReceipt
+        do {
+            verified = try await client.verify(receiptData)
+        } catch {
+            switch error.status {
+            case .malformed?, .notAuthenticated?:
+                throw Refusal.invalid("receipt_data", "receipt_data: \(error).")
+            case .accountNotFound?:
+                throw Self.unknownReceipt
+            default:
+                throw error
+            }
+        }
+        let verifier = try verifier()
+        guard verified.bundleID == nil || verified.bundleID == verifier.bundleID else {
+            throw AppStore.VerificationError(.bundle)
+        }
+        guard verifier.environments.contains(verified.environment) else {
+            throw AppStore.VerificationError(.environment)
+        }
+        return verified
+    }
+
+    private func journal(
+        _ verified: AppStore.VerifiedReceipt,
+        claim: Claim?
+    ) async throws -> ReadCount {
+        let now = await clocks.now()
+        let history = store.history
+        let statements = AppStoreIntake.statements(
+            verified,
+            bundleID: try verifier().bundleID,
+            at: now
+        ) { product, purchased in
+            history.product(StoreProduct(.appStore, product), at: purchased).map {
+                ($0.kind, $0.duration)
+            }
+        }
+        var count = ReadCount()
+        for statement in statements {
+            let read = VerifiedRead(
+                message: statement.message,
+                source: statement.source,
+                stated: verified.requestDate.map { Instant(milliseconds: $0) } ?? now,
+                body: statement.body
+            )
+            count = count + (try await journal(read, confirms: false, claim: claim))
+        }
+        return count
+    }
+
+    /// When to ask about a customer again: soon after the newest period ends, else once a day.
+    private func nextLook(after verified: AppStore.VerifiedReceipt) async -> Instant {
+        let now = await clocks.now()
+        let tomorrow = now.advanced(by: 86_400_000)
+        let ends = verified.purchases.compactMap(\.expiresDate).map {
+            Instant(milliseconds: $0).advanced(by: 60_000)
+        }
+        return ends.filter { $0 > now }.reduce(tomorrow, min)
+    }
+
+    /// What became of asking with kept receipts again.
+    public struct Revalidation: Hashable, Codable, Sendable {
+        public var receipts = 0
+        /// Of them, those with news.
+        public var changed = 0
+        /// Of them, those that the App Store no longer takes.
+        public var dropped = 0
+    }
+
+    /// Validates again the newest receipt of each customer whose turn it is.
+    ///
+    /// - Returns: `nil` where nobody lives on receipts, or another server is at it.
+    @discardableResult
+    public func revalidateReceipts(
+        limit: Int64 = 100,
+        progress: @escaping WorkProgress.Report = { _ in }
+    ) async throws -> Revalidation? {
+        guard appStoreOptions.receipts != nil else { return nil }
+        let due = try await store.receipts(due: await clocks.now(), limit: limit)
+        guard !due.isEmpty else { return nil }
+        return try await leased("receipts/app_store") { prolong in
+            var result = Revalidation()
+            for receipt in due {
+                try await revalidate(receipt, &result)
+                result.receipts += 1
+                if result.receipts % 10 == 0 { try await prolong() }
+                progress(
+                    WorkProgress(step: "receipts", done: result.receipts, of: due.count)
+                )
+            }
+            return result
+        }
+    }
+
+    private func revalidate(
+        _ receipt: StoredReceipt,
+        _ result: inout Revalidation
+    ) async throws {
+        var next = receipt
+        do {
+            let verified = try await verified(String(decoding: receipt.body, as: UTF8.self))
+            let claim = Claim(customer: receipt.customer, mode: .observed)
+            if try await journal(verified, claim: claim).news > 0 { result.changed += 1 }
+            if let latest = verified.latestReceipt { next.body = Array(latest.utf8) }
+            next.due = await nextLook(after: verified)
+        } catch let error as AppStore.ReceiptError {
+            // A wrong shared secret or an outage is no fault of the receipt's.
+            guard !error.isRetryable, error.status != .wrongSharedSecret else { throw error }
+            next.due = await clocks.now().advanced(by: 7 * 86_400_000)
+            logger.warning(
+                "a kept receipt is not taken now",
+                metadata: ["customer": "\(receipt.customer)", "error": "\(error)"]
+            )
+        } catch let refusal as Refusal {
+            guard refusal.status < 500 else { throw refusal }
+            result.dropped += 1
+            logger.warning(
+                "a kept receipt is taken no more, and dropped",
+                metadata: [
+                    "customer": "\(receipt.customer)", "reason": "\(refusal.error.message)",
+                ]
+            )
+            return try await store.drop(receipt)
+        }
+        try await store.keep(next)
+    }
+}
+
+extension Tollgate {
+    /// Validates again what is due; errors are logged and tried again.
+    public func revalidateReceiptsIfDue() async {
+        do {
+            while let result = try await revalidateReceipts(), result.receipts > 0 {}
+        } catch {
+            logger.warning(
+                "validating receipts again will be tried again",
+                metadata: ["error": "\(error)"]
+            )
+        }
+    }
+}

@@ -1,0 +1,44 @@
+public import AppStoreAPI
+public import TollgateCore
+
+/// What else of the App Store may be configured.
+public struct AppStoreOptions: Sendable {
+    /// `verifyReceipt`, for those who still live on receipts.
+    public var receipts: AppStore.ReceiptClient?
+    /// The app's shared secret, by which notifications of version 1 are known.
+    public var sharedSecret: String?
+    /// Asks whether certificates were revoked, where that is wanted.
+    public var revocation: AppStore.RevocationChecks?
+
+    /// - Parameters: `nil` for what is not configured.
+    public init(
+        receipts: AppStore.ReceiptClient? = nil,
+        sharedSecret: String? = nil,
+        revocation: AppStore.RevocationChecks? = nil
+    ) {
+        self.receipts = receipts
+        self.sharedSecret = sharedSecret
+        self.revocation = revocation
+    }
+}
+
+extension Tollgate {
+    /// The environments in which the App Store Server API can be asked, production first.
+    public var appStoreEnvironments: [StoreEnvironment] {
+        guard appStoreClients != nil, let appStore else { return [] }
+        return [.production, .sandbox].filter { appStore.environments.contains($0.ofAppStore) }
+    }
+}
+
+extension StoreEnvironment {
+    /// Nil for what the App Store does not sign.
+    init?(_ environment: AppStore.Environment) {
+        switch environment {
+        case .production: self = .production
+        case .sandbox: self = .sandbox
+        default: return nil
+        }
+    }
+
+    var ofAppStore: AppStore.Environment { self == .production ? .production : .sandbox }
+}

@@ -1,0 +1,152 @@
+internal import Foundation
+internal import Logging
+internal import Storage
+internal import StripeAPI
+internal import TollgateAPI
+internal import TollgateCore
+
+/// What `tollgate import stripe` has brought in.
+public struct StripeImport: Codable, Hashable, Sendable {
+    /// Stripe's customers, and how many of them were given a customer here.
+    public var customers = SweepCount()
+    /// Stripe's customers who are nobody's here: their purchases wait under Stripe's id.
+    public var strangers = 0
+    /// Subscriptions, invoices, checkouts, refunds and disputes.
+    public var objects = SweepCount()
+}
+
+/// How far an import has come, as it is kept.
+private struct ImportCursor: Codable {
+    var hasCustomers = false
+    var stage: StripeSweepStage? = .subscriptions
+    var after: String?
+    var found = StripeImport()
+}
+
+extension Tollgate {
+    /// Brings in an existing account: its customers under their names in the app, then every
+    /// subscription, invoice, checkout, refund and dispute.
+    ///
+    /// Interrupted, it goes on where it was; done again, it changes nothing.
+    ///
+    /// - Parameters:
+    ///   - metadataKey: where the app's user id stands in the metadata of Stripe's customers.
+    ///   - users: the app's user ids by Stripe's customer ids, for those without such metadata.
+    ///   - report: told after every piece.
+    /// - Returns: what was brought in; `nil` if another server is doing it right now.
+    public func importStripe(
+        metadataKey: String = "app_user_id",
+        users: [String: String] = [:],
+        report: WorkProgress.Report = { _ in }
+    ) async throws -> StripeImport? {
+        _ = try requireStripe()
+        return try await leased("import/stripe") { prolong in
+            var cursor = try await importCursor()
+            if !cursor.hasCustomers {
+                try await importCustomers(&cursor, metadataKey, users) { cursor in
+                    report(WorkProgress(step: "customers", done: cursor.found.customers.seen))
+                    guard cursor.found.customers.seen.isMultiple(of: 50) else { return }
+                    try await keep(cursor)
+                    try await prolong()
+                }
+                cursor.hasCustomers = true
+                cursor.after = nil
+                try await keep(cursor)
+            }
+            while let stage = cursor.stage {
+                try await sweepStripe(stage, after: cursor.after) { id, isNews in
+                    cursor.found.objects.count(isNews)
+                    cursor.after = id
+                    report(WorkProgress(step: stage.words, done: cursor.found.objects.seen))
+                    if cursor.found.objects.seen.isMultiple(of: 50) {
+                        try await keep(cursor)
+                        try await prolong()
+                    }
+                }
+                let all = StripeSweepStage.allCases
+                let next = (all.firstIndex(of: stage) ?? all.count) + 1
+                cursor.stage = next < all.count ? all[next] : nil
+                cursor.after = nil
+                try await keep(cursor)
+                try await prolong()
+            }
+            await fetchWanted()
+            try await store.dropCursor(Self.importName)
+            return cursor.found
+        }
+    }
+
+    private func importCustomers(
+        _ cursor: inout ImportCursor,
+        _ metadataKey: String,
+        _ users: [String: String],
+        _ each: (ImportCursor) async throws -> Void
+    ) async throws {
+        let stripe = try requireStripe()
+        for try await customer in stripe.customers(after: cursor.after) {
+            let isNew = try await adopt(customer, metadataKey, users)
+            if let isNew {
+                cursor.found.customers.count(isNew)
+            } else {
+                cursor.found.customers.count(false)
+                cursor.found.strangers += 1
+            }
+            cursor.after = customer.id
+            try await each(cursor)
+        }
+    }
+
+    /// Gives one of Stripe's customers their name here.
+    ///
+    /// - Returns: whether that is new; `nil` where nobody says who it is.
+    private func adopt(
+        _ customer: Stripe.Customer,
+        _ metadataKey: String,
+        _ users: [String: String]
+    ) async throws -> Bool? {
+        if try await store.profile(alias: .stripeCustomer(customer.id)) != nil { return false }
+        let id: String
+        if let ours = customer.metadata["tollgate_customer"],
+            let known = try await store.profile(ours)
+        {
+            id = known.customer.rawValue
+        } else if let user = users[customer.id] ?? customer.metadata[metadataKey] {
+            do {
+                id = try await createCustomer(
+                    API.CreateCustomerRequest(appUserID: user, email: customer.email)
+                ).customer.id
+            } catch let refusal as Refusal where refusal.status < 500 {
+                logger.warning(
+                    "a customer of Stripe's could not be given the name it has there",
+                    metadata: ["customer": "\(customer.id)", "reason": "\(refusal.error.message)"]
+                )
+                return nil
+            }
+        } else {
+            return nil
+        }
+        var profile = try await profile(id)
+        profile.stripeCustomer = profile.stripeCustomer ?? customer.id
+        try await register(
+            profile,
+            also: [.stripeCustomer(customer.id)],
+            dedupeKey: RowKey("stripe customer", profile.customer.id, customer.id)
+        )
+        return true
+    }
+
+    private static let importName = "import/stripe"
+
+    private func importCursor() async throws -> ImportCursor {
+        guard let kept = try await store.cursor(Self.importName) else { return ImportCursor() }
+        return (try? APIJSON.decode(ImportCursor.self, from: Data(kept.body))) ?? ImportCursor()
+    }
+
+    private func keep(_ cursor: ImportCursor) async throws {
+        try await store.keepCursor(
+            Self.importName,
+            Array(try APIJSON.encode(cursor)),
+            now: clocks.wall()
+        )
+    }
+}

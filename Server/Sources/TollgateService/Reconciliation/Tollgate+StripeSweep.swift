@@ -1,0 +1,150 @@
+internal import Storage
+internal import StripeAPI
+internal import TollgateCore
+
+/// One kind of object of a Stripe account that a sweep goes through, in the order in which it does.
+enum StripeSweepStage: String, Codable, CaseIterable {
+    case subscriptions, invoices, sessions, refunds, disputes
+
+    /// For people.
+    var words: String {
+        switch self {
+        case .subscriptions: "subscriptions"
+        case .invoices: "paid invoices"
+        case .sessions: "completed checkouts"
+        case .refunds: "refunds"
+        case .disputes: "disputes"
+        }
+    }
+}
+
+/// How many objects were looked at, and how many of them said anything new.
+public struct SweepCount: Codable, Hashable, Sendable {
+    public var seen = 0
+    public var new = 0
+
+    public init() {}
+
+    mutating func count(_ isNews: Bool) {
+        seen += 1
+        if isNews { new += 1 }
+    }
+}
+
+extension Tollgate {
+    /// Reads every object of one kind and records what the record does not say yet.
+    ///
+    /// - Parameters:
+    ///   - last: the id of the last one that an earlier, interrupted sweep went through.
+    ///   - each: told the id of each one once it is recorded, and whether it said anything new.
+    func sweepStripe(
+        _ stage: StripeSweepStage,
+        after last: String?,
+        _ each: (String, Bool) async throws -> Void
+    ) async throws {
+        let stripe = try requireStripe()
+        switch stage {
+        case .subscriptions:
+            for try await subscription in stripe.subscriptions(after: last) {
+                let instant = try await instantOfSweep(testClock: subscription.testClock?.id)
+                try await each(
+                    subscription.id,
+                    try await record(subscription, at: instant)
+                )
+            }
+        case .invoices:
+            for try await invoice in stripe.invoices(status: .paid, after: last) {
+                let instant = try await instantOfSweep()
+                try await each(invoice.id, try await record(invoice, at: instant))
+            }
+        case .sessions:
+            for try await session in stripe.checkoutSessions(status: .complete, after: last) {
+                try await each(session.id, try await sweep(session))
+            }
+        case .refunds:
+            for try await refund in stripe.refunds(after: last) {
+                try await each(
+                    refund.id,
+                    try await sweep(payment: refund.paymentIntent?.id, refund.livemode) {
+                        $0.refunds.contains {
+                            $0.value.id == refund.id
+                                && $0.value.status == refund.status?.rawValue
+                        }
+                    }
+                )
+            }
+        case .disputes:
+            for try await dispute in stripe.disputes(after: last) {
+                try await each(
+                    dispute.id,
+                    try await sweep(payment: dispute.paymentIntent?.id, dispute.livemode) {
+                        $0.disputes.contains {
+                            $0.value.id == dispute.id && $0.value.status == dispute.status.rawValue
+                        }
+                    }
+                )
+            }
+        }
+    }
+
+    /// As of when an object on a page of a list speaks: the page may be minutes old by the time its
+    /// last object is reached, and our clock may run ahead of Stripe's.
+    ///
+    /// What happened within these minutes, the list of events tells.
+    private func instantOfSweep(testClock: String? = nil) async throws -> Instant {
+        let wall = clocks.wall().milliseconds / 1000
+        return try await instantOfRead(wall - 300, testClock: testClock)
+    }
+
+    /// A completed session is fulfilled again only where its payment is not known to be.
+    private func sweep(_ session: Stripe.CheckoutSession) async throws -> Bool {
+        guard session.mode == .payment else {
+            // A plan's session only says who bought it.
+            guard session.clientReferenceID != nil, let subscription = session.subscription?.id
+            else { return false }
+            let known = try await store.record(of: key(subscription, session.livemode))
+            guard known?.buyer == nil else { return false }
+            try await fulfil(checkoutSession: session.id)
+            return true
+        }
+        let known = try await store.record(
+            of: key(session.paymentIntent?.id ?? session.id, session.livemode)
+        )
+        if let payment = known?.payment, payment.isComplete, payment.lines != nil,
+            payment.isPaid == (session.paymentStatus != .unpaid)
+        {
+            return false
+        }
+        try await fulfil(checkoutSession: session.id)
+        return true
+    }
+
+    /// What was taken back of a payment is read only where the record does not say it.
+    private func sweep(
+        payment id: String?,
+        _ livemode: Bool?,
+        _ isKnown: (Purchase) -> Bool
+    ) async throws -> Bool {
+        guard let id else { return false }
+        for livemode in livemode.map({ [$0] }) ?? [false, true] {
+            if let record = try await store.record(of: key(id, livemode)), isKnown(record) {
+                return false
+            }
+        }
+        return try await read(payment: id).isNews
+    }
+
+    private func key(_ id: String, _ livemode: Bool) -> Purchase.Key {
+        Purchase.Key(
+            store: .stripe,
+            environment: livemode ? .production : .sandbox,
+            application: "-",
+            id: id
+        )
+    }
+}
+
+extension Stripe.Refund {
+    /// Stripe does not say it of a refund.
+    fileprivate var livemode: Bool? { nil }
+}

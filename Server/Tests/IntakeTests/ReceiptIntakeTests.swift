@@ -1,0 +1,150 @@
+import AppStoreAPI
+import Foundation
+import Intake
+import Testing
+import TollgateCore
+
+@Suite("From legacy receipts to facts")
+struct ReceiptIntakeTests {
+    static let now = Instant(milliseconds: 1_768_600_000_000)
+    static let purchased: Int64 = 1_767_225_600_000
+
+    /// What the App Store answers, read by the client.
+    static func receipt(
+        _ entries: [[String: String]],
+        status: Int = 0,
+        renewals: [[String: String]] = []
+    ) async throws -> AppStore.VerifiedReceipt {
+        let answer: [String: Any] = [
+            "status": status, "latest_receipt_info": entries, "pending_renewal_info": renewals,
+            "receipt": ["bundle_id": "com.example.app", "request_date_ms": "1768500000000"],
+        ]
+        let body = Array(try JSONSerialization.data(withJSONObject: answer))
+        let client = AppStore.ReceiptClient(
+            sharedSecret: "00",
+            transport: { _ in AppStore.HTTPResponse(status: 200, body: body) }
+        )
+        return try await client.verify("AA==")
+    }
+
+    static func entry(_ changes: [String: String?] = [:]) -> [String: String] {
+        var entry = [
+            "product_id": "monthly", "transaction_id": "12", "original_transaction_id": "11",
+            "purchase_date_ms": "\(purchased)", "expires_date_ms": "1769904000000",
+            "web_order_line_item_id": "99", "quantity": "1",
+        ]
+        for (name, value) in changes { entry[name] = value }
+        return entry
+    }
+
+    static func statements(
+        _ receipt: AppStore.VerifiedReceipt
+    ) -> [AppStoreIntake.ReceiptStatement] {
+        AppStoreIntake.statements(receipt, bundleID: "com.example.app", at: now) { product, _ in
+            switch product {
+            case "monthly": (.autoRenewable, CalendarDuration(months: 1))
+            case "reader": (.freeSubscription, nil)
+            case "pass": (.nonRenewing, CalendarDuration(days: 30))
+            case "coins": (.consumable, nil)
+            case "lifetime": (.nonConsumable, nil)
+            default: nil
+            }
+        }
+    }
+
+    static func facts(_ receipt: AppStore.VerifiedReceipt) -> [Fact] {
+        statements(receipt).flatMap { statement -> [Fact] in
+            if case .facts(let facts, _) = statement.message { facts } else { [] }
+        }
+    }
+
+    @Test("a period is the one that signed data names, by its line item")
+    func period() async throws {
+        let facts = Self.facts(try await Self.receipt([Self.entry()]))
+        #expect(facts.count == 1)
+        let fact = try #require(facts.first)
+        #expect(fact.purchase.canonical == "app_store/production/com.example.app/11")
+        #expect(fact.stated.instant.milliseconds == 1_768_500_000_000, "the receipt's own clock")
+        guard case .period(let period) = fact.statement else {
+            Issue.record("no period")
+            return
+        }
+        #expect(period.id == "99" && period.transactionID == "12")
+        #expect(period.start.milliseconds == Self.purchased)
+        #expect(period.end?.milliseconds == 1_769_904_000_000)
+    }
+
+    @Test(
+        "without an expiry the catalog's duration counts from the purchase; a free one has no end"
+    )
+    func durations() async throws {
+        let without: [String: String?] = ["expires_date_ms": nil, "web_order_line_item_id": nil]
+        let cases: [(String, Period.Kind, Int64?)] = [
+            ("monthly", .autoRenewable, 1_769_904_000_000), ("reader", .autoRenewable, nil),
+            ("pass", .nonRenewing, nil), ("coins", .consumable, nil),
+            ("lifetime", .nonConsumable, nil),
+        ]
+        for (product, kind, end) in cases {
+            let entry = Self.entry(without.merging(["product_id": product]) { $1 })
+            let facts = Self.facts(try await Self.receipt([entry]))
+            guard case .period(let period)? = facts.first?.statement else {
+                Issue.record("no period of \(product)")
+                continue
+            }
+            #expect(period.kind == kind, "\(product)")
+            #expect(period.end?.milliseconds == end, "\(product)")
+            #expect(facts.first?.purchase.id == (kind == .autoRenewable ? "11" : "12"))
+        }
+    }
+
+    @Test("a product that nobody knows the kind of is parked until the catalog does")
+    func unknownProduct() async throws {
+        let entry = Self.entry([
+            "product_id": "novelty", "expires_date_ms": nil, "web_order_line_item_id": nil,
+        ])
+        let statements = Self.statements(try await Self.receipt([entry]))
+        guard case .parked? = statements.first?.message else {
+            Issue.record("not parked")
+            return
+        }
+    }
+
+    @Test("pending renewal info becomes terms, and a status where something has ended")
+    func renewals() async throws {
+        let base = ["original_transaction_id": "11", "auto_renew_status": "1"]
+        let cases: [([String: String], Int64?)] = [
+            (base, nil), (base.merging(["auto_renew_status": "0"]) { $1 }, nil),
+            (base.merging(["expiration_intent": "1"]) { $1 }, 2),
+            (
+                base.merging(["is_in_billing_retry_period": "1", "expiration_intent": "2"]) { $1 },
+                3
+            ),
+            (
+                base.merging([
+                    "is_in_billing_retry_period": "1",
+                    "grace_period_expires_date_ms": "1769000000000",
+                ]) { $1 }, 4
+            ),
+        ]
+        for (renewal, status) in cases {
+            let facts = Self.facts(try await Self.receipt([], renewals: [renewal]))
+            guard case .renewal(let terms)? = facts.first?.statement else {
+                Issue.record("no terms")
+                continue
+            }
+            #expect(terms.willRenew == (renewal["auto_renew_status"] == "1"))
+            guard let status else {
+                #expect(facts.count == 1)
+                continue
+            }
+            #expect(facts.last?.statement == .status(SubscriptionStatus(value: status)))
+        }
+    }
+
+    @Test("21006 means that the newest subscription has expired")
+    func expired() async throws {
+        let facts = Self.facts(try await Self.receipt([Self.entry()], status: 21_006))
+        #expect(facts.last?.statement == .status(SubscriptionStatus(value: 2)))
+        #expect(facts.last?.purchase.id == "11")
+    }
+}

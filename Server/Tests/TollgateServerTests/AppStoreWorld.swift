@@ -1,0 +1,365 @@
+import AppStoreAPI
+import AppStoreSimulator
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import NIOCore
+import SandboxClock
+import Storage
+import Synchronization
+import TollgateAPI
+import TollgateCore
+import TollgateService
+import TollgateTesting
+
+/// An application and the App Store that it speaks with: notifications come as they are sent, and
+/// questions go over real HTTP.
+struct AppStoreWorld: Sendable {
+    static let start: Int64 = 1_780_272_000_000
+    static let day: Int64 = 86_400_000
+    static let weekly = "com.example.app.pro.monthly"
+    static let coins = "com.example.app.coins100"
+    static let lifetime = "com.example.app.lifetime"
+
+    let tollgate: Tollgate
+    let appStore: SimulatedAppStore
+    let clock: VirtualClock
+    let calls: Calls
+    let environment: StoreEnvironment
+
+    /// What the application asked the App Store, and what goes wrong when it does.
+    final class Calls: Sendable {
+        private let paths = Mutex<[String]>([])
+        private let failing = Mutex<Set<Int>>([])
+
+        struct Unreachable: Error {}
+
+        /// Fails the calls of these numbers, from 0.
+        func fail(_ numbers: Set<Int>) { failing.withLock { $0 = numbers } }
+
+        func take(_ path: String) throws {
+            let number = paths.withLock {
+                $0.append(path)
+                return $0.count - 1
+            }
+            if failing.withLock({ $0.contains(number) }) { throw Unreachable() }
+        }
+
+        var all: [String] { paths.withLock { $0 } }
+        func forget() { paths.withLock { $0 = [] } }
+    }
+
+    /// What the application is set up with.
+    struct Setup: Sendable {
+        var environment = StoreEnvironment.sandbox
+        var hasServerAPI = true
+        var hasSharedSecret = false
+        var faults = SimulatedAppStore.Faults()
+        var notifies = true
+        /// Statuses with which a driver refuses rows, by dedupe key.
+        var refusing: Set<[UInt8]> = []
+    }
+
+    static func run(
+        on backend: Backend = .sqlite,
+        _ setup: Setup = Setup(),
+        _ test: @Sendable (AppStoreWorld) async throws -> Void
+    ) async throws {
+        let clock = VirtualClock(now: start)
+        let target = Target()
+        let isSandbox = setup.environment == .sandbox
+        let appStore = try SimulatedAppStore(
+            configuration: .init(
+                environment: isSandbox ? .sandbox : .production,
+                products: products,
+                notificationURL: setup.notifies ? "https://billing.example.com/app" : nil,
+                renewals: .real,
+                faults: setup.faults
+            ),
+            clock: clock,
+            deliver: { message, _ in await target.take(message) }
+        )
+        await clock.join(appStore)
+        let server = Application(
+            router: appStore.router(surface: .serverAPI),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+        try await server.test(.ahc(.http)) { client in
+            let calls = Calls()
+            let driver = FaultyDriver(try await backend.open(), refusing: setup.refusing)
+            let tollgate = try await application(
+                setup,
+                appStore,
+                driver,
+                clock,
+                transport(client, calls)
+            )
+            target.set(tollgate)
+            try await test(
+                AppStoreWorld(
+                    tollgate: tollgate,
+                    appStore: appStore,
+                    clock: clock,
+                    calls: calls,
+                    environment: setup.environment
+                )
+            )
+            await driver.close()
+        }
+    }
+
+    private static let products: [SimulatedAppStore.Product] = [
+        .init(
+            id: weekly,
+            kind: .autoRenewable,
+            price: 9990,
+            period: .init("P1W"),
+            subscriptionGroup: "pro",
+            level: 2
+        ),
+        .init(id: coins, kind: .consumable, price: 10_000),
+        .init(id: lifetime, kind: .nonConsumable, price: 199_000),
+    ]
+
+    private static func application(
+        _ setup: Setup,
+        _ appStore: SimulatedAppStore,
+        _ driver: any StorageDriver,
+        _ clock: VirtualClock,
+        _ transport: @escaping AppStore.Transport
+    ) async throws -> Tollgate {
+        let store = try await RecordStore(driver)
+        try await store.adopt(catalog(), at: Instant(milliseconds: start))
+        let random = Mutex(SplitMix64(seed: 7))
+        let key = await appStore.apiKey
+        let environment =
+            setup.environment == .sandbox
+            ? AppStore.Environment.sandbox : .production
+        let apiKey = try AppStore.APIKey(
+            issuerID: key.issuerID,
+            keyID: key.keyID,
+            pem: key.privateKeyPEM
+        )
+        let client = AppStore.ServerAPIClient(
+            key: apiKey,
+            bundleID: TestServer.bundleID,
+            hosts: ["https://app-store.test"],
+            transport: transport,
+            // Tokens are checked by real time.
+            now: { Int64(Date().timeIntervalSince1970 * 1000) },
+            sleep: { _ in }
+        )
+        let clients = AppStoreClients(
+            key: apiKey,
+            bundleID: TestServer.bundleID,
+            production: client,
+            sandbox: client
+        )
+        var options = AppStoreOptions()
+        if setup.hasSharedSecret {
+            let secret = await appStore.sharedSecret
+            options.sharedSecret = secret
+            options.receipts = AppStore.ReceiptClient(
+                sharedSecret: secret,
+                urls: [environment: "https://app-store.test/verifyReceipt"],
+                transport: transport,
+                sleep: { _ in }
+            )
+        }
+        return Tollgate(
+            configuration: Configuration(
+                secretKey: TestServer.secretKey,
+                publishableKey: TestServer.publishableKey,
+                publicURL: TestServer.publicURL,
+                defaultEnvironment: setup.environment
+            ),
+            store: store,
+            appStore: try AppStore.SignedDataVerifier(
+                roots: [Array(appStore.rootDER)],
+                bundleID: TestServer.bundleID,
+                appAppleID: environment == .production ? 1_234_567_890 : nil,
+                environments: [environment]
+            ),
+            appStoreClients: setup.hasServerAPI ? clients : nil,
+            appStoreOptions: options,
+            stripe: nil,
+            clocks: .init(
+                now: { Instant(milliseconds: await clock.now) },
+                wall: { Instant(milliseconds: start) }
+            ),
+            randomBytes: { count in random.withLock { $0.bytes(count) } },
+            signer: try await AnswerSigner(keptIn: driver),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+    }
+
+    private static func catalog() throws -> Catalog {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../..")
+        return try CatalogReader.read(
+            bytes: Data(contentsOf: root.appendingPathComponent("catalog.yaml"))
+        )
+    }
+
+    private static func transport(
+        _ client: any TestClientProtocol,
+        _ calls: Calls
+    ) -> AppStore.Transport {
+        { request in
+            let path = String(request.url.dropFirst("https://app-store.test".count))
+            try calls.take(path)
+            var headers: HTTPFields = [:]
+            for (name, value) in request.headers {
+                if let name = HTTPField.Name(name) { headers[name] = value }
+            }
+            let response = try await client.executeRequest(
+                uri: path,
+                method: HTTPRequest.Method(request.method) ?? .get,
+                headers: headers,
+                body: request.body.map { ByteBuffer(bytes: $0) }
+            )
+            return AppStore.HTTPResponse(
+                status: response.status.code,
+                headers: Dictionary(
+                    response.headers.map { ($0.name.canonicalName, $0.value) },
+                    uniquingKeysWith: { first, _ in first }
+                ),
+                body: Array(response.body.readableBytesView)
+            )
+        }
+    }
+
+    // MARK: - What tests do
+
+    func pass(days: Double) async {
+        await clock.advance(to: await clock.now + Int64(days * Double(Self.day)))
+    }
+
+    /// A customer of both the app's backend and the App Store.
+    func customer(_ user: String) async throws -> (id: String, buyer: String) {
+        let token = UUID().uuidString.lowercased()
+        var request = API.CreateCustomerRequest(appUserID: user)
+        request.appAccountToken = token
+        let customer = try await tollgate.createCustomer(request).customer
+        let buyer = try await appStore.createCustomer(appAccountToken: token)
+        return (customer.id, buyer.id)
+    }
+
+    func isEntitled(_ customer: String, _ lookupKey: String = "pro") async throws -> Bool {
+        try await tollgate.entitlements(of: customer).data.contains { $0.lookupKey == lookupKey }
+    }
+
+    func balance(_ customer: String) async throws -> Int64 {
+        let id = Customer.ID(customer)
+        return try await tollgate.store.reading(of: id, in: environment).balance
+    }
+
+    func count(_ table: String) async throws -> Int64 {
+        try await tollgate.store.driver.read { connection in
+            try connection.query("SELECT count(*) FROM \(table)").first?.int64(0) ?? -1
+        }
+    }
+
+    /// Whether all that is derived follows from the journal alone.
+    func isRebuilt() async throws -> Bool {
+        let scratch = try Backend.sqlite.makeDatabase().open()
+        let report = try await Rebuild(of: tollgate.store.driver, into: scratch).verify()
+        await scratch.close()
+        return report.isIdentical
+    }
+}
+
+/// The application that notifications go to, once it is there.
+private final class Target: Sendable {
+    private let tollgate = Mutex<Tollgate?>(nil)
+
+    func set(_ tollgate: Tollgate) { self.tollgate.withLock { $0 = tollgate } }
+
+    func take(_ message: SimulatedAppStore.Message) async -> SimulatedAppStore.SendAttemptResult {
+        guard let tollgate = tollgate.withLock({ $0 }) else { return .noResponse }
+        let body =
+            switch message {
+            case .signedPayload(let payload): "{\"signedPayload\":\"\(payload)\"}"
+            case .versionOne(let body): body
+            }
+        do {
+            _ = try await tollgate.receiveAppStoreNotification(Array(body.utf8))
+            return .success
+        } catch {
+            return .unsuccessfulHTTPResponseCode
+        }
+    }
+}
+
+/// A database that refuses certain rows of the journal, as a constraint would.
+struct FaultyDriver: StorageDriver {
+    let driver: any StorageDriver
+    let refusing: Set<[UInt8]>
+
+    init(_ driver: any StorageDriver, refusing: Set<[UInt8]>) {
+        self.driver = driver
+        self.refusing = refusing
+    }
+
+    var dialect: Dialect { driver.dialect }
+
+    func write<R: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> R
+    ) async throws -> R {
+        guard !refusing.isEmpty else { return try await driver.write(body) }
+        return try await driver.write { try body(FaultyConnection($0, refusing)) }
+    }
+
+    func read<R: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> R
+    ) async throws -> R {
+        try await driver.read(body)
+    }
+
+    func readNow(_ sql: String, _ parameters: [SQLValue]) async throws(StorageError) -> [Row] {
+        try await driver.readNow(sql, parameters)
+    }
+
+    func close() async { await driver.close() }
+}
+
+private struct FaultyConnection: StorageConnection {
+    let connection: any StorageConnection
+    let refusing: Set<[UInt8]>
+
+    init(_ connection: any StorageConnection, _ refusing: Set<[UInt8]>) {
+        self.connection = connection
+        self.refusing = refusing
+    }
+
+    var dialect: Dialect { connection.dialect }
+
+    func query(_ sql: String, _ parameters: [SQLValue]) throws(StorageError) -> [Row] {
+        try connection.query(sql, parameters)
+    }
+
+    func execute(_ sql: String, _ parameters: [SQLValue]) throws(StorageError) -> Int {
+        try connection.execute(sql, parameters)
+    }
+
+    func queryMany(_ sql: String, _ rows: [[SQLValue]]) throws(StorageError) -> [[Row]] {
+        if sql.contains("INSERT INTO journal") {
+            for row in rows {
+                if case .blob(let key)? = row.first, refusing.contains(key) {
+                    throw StorageError(.constraintViolation, "a row that no database takes")
+                }
+            }
+        }
+        return try connection.queryMany(sql, rows)
+    }
+
+    func executeMany(_ sql: String, _ rows: [[SQLValue]]) throws(StorageError) -> [Int] {
+        try connection.executeMany(sql, rows)
+    }
+
+    func define(_ statement: String) throws(StorageError) {
+        try connection.define(statement)
+    }
+}

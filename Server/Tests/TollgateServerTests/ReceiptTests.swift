@@ -1,0 +1,282 @@
+import AppStoreAPI
+import AppStoreSimulator
+import Foundation
+import SandboxClock
+import Storage
+import Testing
+import TollgateAPI
+import TollgateCore
+import TollgateService
+import TollgateTesting
+
+@Suite("Legacy receipts")
+struct ReceiptTests {
+    /// Without notifications: only receipts say what was bought.
+    static func setup(serverAPI: Bool) -> AppStoreWorld.Setup {
+        var setup = AppStoreWorld.Setup()
+        setup.hasServerAPI = serverAPI
+        setup.hasSharedSecret = true
+        setup.notifies = false
+        return setup
+    }
+
+    static func post(
+        _ receipt: String,
+        of customer: String,
+        to world: AppStoreWorld,
+        mode: Claim.Mode = .observed,
+        isTrusted: Bool = false
+    ) async throws -> API.AppStoreReceiptReply {
+        try await world.tollgate.receiveReceipt(
+            receipt,
+            from: Customer.ID(customer),
+            mode: mode,
+            isTrusted: isTrusted
+        )
+    }
+
+    /// A customer whom the App Store's tokens do not name, as those of old apps are.
+    static func customer(_ user: String, _ world: AppStoreWorld) async throws -> (String, String) {
+        let request = API.CreateCustomerRequest(appUserID: user)
+        let customer = try await world.tollgate.createCustomer(request).customer
+        return (customer.id, try await world.appStore.createCustomer().id)
+    }
+
+    @Test(
+        "A receipt leads to the full history, by either way of asking",
+        arguments: Backend.allCases,
+        [true, false]
+    )
+    func fullHistory(_ backend: Backend, serverAPI: Bool) async throws {
+        try await AppStoreWorld.run(on: backend, Self.setup(serverAPI: serverAPI)) { world in
+            let (id, buyer) = try await Self.customer("user", world)
+            let old = try await world.appStore.buy(AppStoreWorld.coins, customer: buyer)
+            try await world.appStore.finish(old.transactionID)
+            _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: buyer)
+            _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: buyer)
+            let receipt = try await world.appStore.receipt(customer: buyer)
+            await world.pass(days: 10)
+            let reply = try await Self.post(receipt, of: id, to: world)
+            #expect(reply.environment == .sandbox)
+            #expect(reply.purchases.count == 2)
+            #expect(reply.new >= 3, "two weeks and for ever")
+            #expect(try await world.isEntitled(id))
+            #expect(try await world.isEntitled(id, "archive"))
+            #expect(try await world.balance(id) == 0, "old coins were credited elsewhere")
+            #expect(try await Self.post(receipt, of: id, to: world).new == 0)
+            #expect(try await world.isRebuilt())
+        }
+    }
+
+    @Test("Coins that are still in the receipt are credited, once")
+    func unfinishedConsumables() async throws {
+        try await AppStoreWorld.run(on: .sqlite, Self.setup(serverAPI: true)) { world in
+            let (id, buyer) = try await Self.customer("user", world)
+            _ = try await world.appStore.buy(AppStoreWorld.coins, customer: buyer, quantity: 2)
+            let receipt = try await world.appStore.receipt(customer: buyer)
+            for _ in 0..<2 { _ = try await Self.post(receipt, of: id, to: world, mode: .purchased) }
+            #expect(try await world.balance(id) == 200)
+        }
+    }
+
+    @Test("A receipt of iOS 6 is as good", arguments: [true, false])
+    func transactionReceipt(serverAPI: Bool) async throws {
+        try await AppStoreWorld.run(on: .sqlite, Self.setup(serverAPI: serverAPI)) { world in
+            let (id, buyer) = try await Self.customer("user", world)
+            let bought = try await world.appStore.buy(AppStoreWorld.weekly, customer: buyer)
+            let receipt = try await world.appStore.transactionReceipt(bought.transactionID)
+            _ = try await Self.post(receipt, of: id, to: world)
+            #expect(try await world.isEntitled(id))
+            // Cancelled, expired, and asked again: 21006 where receipts are verified.
+            try await world.appStore.cancel(bought.originalTransactionID)
+            await world.pass(days: 8)
+            _ = try await Self.post(receipt, of: id, to: world)
+            #expect(try await !world.isEntitled(id))
+        }
+    }
+
+    @Test("The second who shows a receipt does not get what the first holds")
+    func ownership() async throws {
+        try await AppStoreWorld.run(on: .sqlite, Self.setup(serverAPI: true)) { world in
+            let (first, buyer) = try await Self.customer("first", world)
+            let (second, _) = try await Self.customer("second", world)
+            _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: buyer)
+            let receipt = try await world.appStore.receipt(customer: buyer)
+            _ = try await Self.post(receipt, of: first, to: world)
+            await world.pass(days: 1)
+            _ = try await Self.post(receipt, of: second, to: world)
+            #expect(try await world.isEntitled(first))
+            #expect(try await !world.isEntitled(second))
+        }
+    }
+
+    @Test("What is no receipt, or nobody's, is refused", arguments: [true, false])
+    func refusals(serverAPI: Bool) async throws {
+        try await AppStoreWorld.run(on: .sqlite, Self.setup(serverAPI: serverAPI)) { world in
+            let (id, buyer) = try await Self.customer("user", world)
+            _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: buyer)
+            // Of the same ids, but signed by somebody else.
+            let stranger = try TestServer.simulatedAppStore(world.clock)
+            let elsewhere = try await stranger.createCustomer()
+            _ = try await stranger.buy(AppStoreWorld.lifetime, customer: elsewhere.id)
+            let other = try TestServer.simulatedAppStore(world.clock, bundleID: "com.example.other")
+            let otherBuyer = try await other.createCustomer()
+            _ = try await other.buy(AppStoreWorld.lifetime, customer: otherBuyer.id)
+            let before = try await world.count("journal")
+            for (receipt, status) in [
+                ("", 400), ("****", 400), ("bm9uc2Vuc2U=", 400), ("MIAG", 400),
+                (try await stranger.receipt(customer: elsewhere.id), 400),
+                (try await other.receipt(customer: otherBuyer.id), 404),
+            ] {
+                await #expect {
+                    _ = try await Self.post(receipt, of: id, to: world)
+                } throws: { Refusal(telling: $0).status == status }
+            }
+            #expect(try await world.count("journal") == before)
+        }
+    }
+
+    @Test("The backend knows whose receipt it has; one that nobody bought anything by is unknown")
+    func trusted() async throws {
+        var setup = Self.setup(serverAPI: true)
+        setup.hasSharedSecret = false
+        try await AppStoreWorld.run(on: .sqlite, setup) { world in
+            let (id, buyer) = try await Self.customer("user", world)
+            let empty = try await world.appStore.receipt(customer: buyer)
+            let nothing = try await Self.post(empty, of: id, to: world, isTrusted: true)
+            #expect(nothing.purchases.isEmpty && nothing.environment == nil)
+            _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: buyer)
+            let receipt = try await world.appStore.receipt(customer: buyer)
+            await #expect {
+                _ = try await Self.post(receipt, of: id, to: world)
+            } throws: { Refusal(telling: $0).status == 503 }
+            _ = try await Self.post(receipt, of: id, to: world, isTrusted: true)
+            #expect(try await world.isEntitled(id))
+            let elsewhere = try SimulatedAppStore(
+                configuration: .init(
+                    products: [
+                        .init(id: AppStoreWorld.lifetime, kind: .nonConsumable, price: 199_000)
+                    ],
+                    seed: 99
+                ),
+                clock: world.clock
+            )
+            let stranger = try await elsewhere.createCustomer()
+            _ = try await elsewhere.buy(AppStoreWorld.lifetime, customer: stranger.id)
+            let unknown = try await elsewhere.receipt(customer: stranger.id)
+            await #expect {
+                _ = try await Self.post(unknown, of: id, to: world, isTrusted: true)
+            } throws: { Refusal(telling: $0).error.code == "receipt_unknown" }
+        }
+    }
+
+    @Test(
+        "Who lives on receipts is asked about again, with the newest one",
+        arguments: Backend.allCases
+    )
+    func revalidation(_ backend: Backend) async throws {
+        try await AppStoreWorld.run(on: backend, Self.setup(serverAPI: false)) { world in
+            let (id, buyer) = try await Self.customer("user", world)
+            let bought = try await world.appStore.buy(AppStoreWorld.weekly, customer: buyer)
+            let first = try await world.appStore.receipt(customer: buyer)
+            _ = try await Self.post(first, of: id, to: world)
+            #expect(try await world.tollgate.revalidateReceipts() == nil, "nothing is due yet")
+            for week in 1...3 {
+                await world.pass(days: 7.2)
+                #expect(try await !world.isEntitled(id), "week \(week), not asked yet")
+                let result = try #require(try await world.tollgate.revalidateReceipts())
+                #expect(result.receipts == 1 && result.changed == 1 && result.dropped == 0)
+                #expect(try await world.isEntitled(id), "week \(week)")
+            }
+            let kept = try await world.tollgate.store.receipts(
+                due: Instant(milliseconds: .max),
+                limit: 10
+            )
+            #expect(kept.count == 1)
+            #expect(kept.first?.body != Array(first.utf8), "the newest receipt took its place")
+            try await world.appStore.cancel(bought.originalTransactionID)
+            await world.pass(days: 7.2)
+            _ = try await world.tollgate.revalidateReceipts()
+            #expect(try await !world.isEntitled(id))
+            #expect(try await world.isRebuilt())
+        }
+    }
+
+    @Test(
+        "A file of receipts is brought in, and goes on after a break",
+        arguments: Backend.allCases
+    )
+    func importing(_ backend: Backend) async throws {
+        try await AppStoreWorld.run(on: backend, Self.setup(serverAPI: true)) { world in
+            var lines = ["app_user_id,receipt_data"]
+            var entitled: [String] = []
+            for number in 0..<20 {
+                let buyer = try await world.appStore.createCustomer().id
+                if number != 5 {
+                    _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: buyer)
+                    entitled.append("old-\(number)")
+                }
+                let receipt = try await world.appStore.receipt(customer: buyer)
+                lines.append(
+                    number % 2 == 0
+                        ? "old-\(number),\(receipt)"
+                        : "{\"app_user_id\":\"old-\(number)\",\"receipt_data\":\"\(receipt)\"}"
+                )
+            }
+            lines += ["no-receipt", "", "broken,bm9uc2Vuc2U=", "{\"app_user_id\":\"x\"}"]
+            let file = lines
+            func run() async throws -> ReceiptImport.Report? {
+                var rest = file[...]
+                return try await ReceiptImport(world.tollgate, file: "file").run {
+                    rest.popFirst().map { Array($0.utf8) }
+                }
+            }
+            world.calls.fail(Set(20..<60))
+            await #expect(throws: AppStore.ServerAPIError.self) { _ = try await run() }
+            world.calls.fail([])
+            world.calls.forget()
+            let report = try #require(try await run())
+            #expect(report.customers == 19)
+            #expect(report.unmatched.map(\.line) == [7, 22, 24, 25])
+            #expect(report.unmatched.map(\.appUserID) == ["old-5", nil, "broken", nil])
+            #expect(report.unmatched.allSatisfy { !$0.reason.isEmpty })
+            for user in entitled { #expect(try await world.isEntitled(user), "\(user)") }
+            // Whoever was done before was not asked about again.
+            #expect(world.calls.all.count < 19 * 3)
+            #expect(try await world.isRebuilt())
+        }
+    }
+}
+
+@Suite("Receipts over HTTP")
+struct ReceiptRouteTests {
+    @Test("The backend names the customer, a session its own; nobody else may")
+    func credentials() async throws {
+        try await TestServer.run { server in
+            let id = try await server.customer()
+            let other = try await server.customer("user-2")
+            let session = try await server.session(of: id)
+            for (key, body, status) in [
+                (TestServer.secretKey, "{\"receipt_data\":\"\"}", 400),
+                (TestServer.secretKey, "{\"receipt_data\":\"\",\"customer\":\"nobody\"}", 404),
+                (TestServer.secretKey, "{\"receipt_data\":\"\",\"customer\":\"\(id)\"}", 400),
+                (TestServer.publishableKey, "{\"receipt_data\":\"\"}", 403),
+                (session, "{\"receipt_data\":\"\"}", 400), (session, "{}", 400),
+                (session, "{\"receipt_data\":\"\",\"customer\":\"\(other)\"}", 404),
+            ] {
+                let answer = try await server.post("/v1/app_store/receipts", as: key, body)
+                #expect(answer.status == status, "\(key) \(body)")
+            }
+            let buyer = try await server.appStore.createCustomer()
+            _ = try await server.appStore.buy("com.example.app.lifetime", customer: buyer.id)
+            let receipt = try await server.appStore.receipt(customer: buyer.id)
+            let answer = try await server.post(
+                "/v1/app_store/receipts",
+                as: session,
+                "{\"receipt_data\":\"\(receipt)\"}"
+            )
+            #expect(answer.status == 503)
+            #expect(answer.code == "store_unavailable")
+        }
+    }
+}

@@ -1,0 +1,260 @@
+import AppStoreAPI
+import AppStoreSimulator
+import Foundation
+import SandboxClock
+import Storage
+import Testing
+import TollgateAPI
+import TollgateCore
+import TollgateService
+import TollgateTesting
+
+@Suite("Reconciling with the App Store")
+struct ReconciliationTests {
+    /// A month in which many buy, cancel, are refunded, and fail to pay.
+    struct Crowd {
+        var customers: [(id: String, buyer: String)] = []
+        var subscriptions: [String: String] = [:]
+        var coins: [String: Int64] = [:]
+
+        static func live(in world: AppStoreWorld, count: Int = 24) async throws -> Crowd {
+            var crowd = Crowd()
+            for number in 0..<count {
+                let customer = try await world.customer("user-\(number)")
+                crowd.customers.append(customer)
+                let bought = try await world.appStore.buy(
+                    AppStoreWorld.weekly,
+                    customer: customer.buyer
+                )
+                crowd.subscriptions[customer.id] = bought.originalTransactionID
+                let coins = try await world.appStore.buy(
+                    AppStoreWorld.coins,
+                    customer: customer.buyer,
+                    quantity: 1 + number % 3
+                )
+                crowd.coins[customer.id] = Int64(100 * (1 + number % 3))
+                if number % 6 == 5 {
+                    try await world.appStore.refund(coins.transactionID)
+                    crowd.coins[customer.id] = 0
+                }
+            }
+            await world.pass(days: 3)
+            for (number, customer) in crowd.customers.enumerated() {
+                guard let original = crowd.subscriptions[customer.id] else { continue }
+                switch number % 6 {
+                case 1: try await world.appStore.cancel(original)
+                case 2: try await world.appStore.refund(original)
+                case 3: try await world.appStore.failBilling(customer: customer.buyer)
+                default: break
+                }
+            }
+            await world.pass(days: 14)
+            for (number, customer) in crowd.customers.enumerated() where number % 12 == 3 {
+                try await world.appStore.recoverBilling(customer: customer.buyer)
+            }
+            await world.pass(days: 3)
+            return crowd
+        }
+
+        /// Whose answer is not what the App Store says.
+        func wrong(in world: AppStoreWorld) async throws -> [String] {
+            var wrong: [String] = []
+            for customer in customers {
+                let original = try #require(subscriptions[customer.id])
+                let state = try await world.appStore.subscription(original).state
+                let truth = state == .active || state == .billingGrace
+                if try await world.isEntitled(customer.id) != truth {
+                    wrong.append("\(customer.id): \(state)")
+                }
+                if try await world.balance(customer.id) != coins[customer.id] {
+                    wrong.append("\(customer.id): coins")
+                }
+            }
+            return wrong
+        }
+    }
+
+    @Test(
+        "With a fifth of all deliveries lost, one pass brings every customer to the truth",
+        arguments: Backend.allCases
+    )
+    func lostDeliveries(_ backend: Backend) async throws {
+        var setup = AppStoreWorld.Setup()
+        setup.faults.drop = 0.2
+        try await AppStoreWorld.run(on: backend, setup) { world in
+            let crowd = try await Crowd.live(in: world)
+            #expect(try await !crowd.wrong(in: world).isEmpty)
+            let now = await world.clock.now
+            let report = try #require(
+                try await world.tollgate.reconcileAppStore(in: .sandbox)
+            )
+            #expect(report.undelivered > 10)
+            #expect(report.taken == report.undelivered)
+            #expect(report.parked == 0 && report.foreign == 0 && report.unknown == 0)
+            #expect(report.completeUntil <= now - 60_000)
+            #expect(report.completeUntil > now - 180_000)
+            #expect(report.completeUntil % 60_000 == 0)
+            #expect(try await crowd.wrong(in: world) == [])
+            #expect(try await world.isRebuilt())
+
+            // Another pass finds nothing that is new.
+            await world.pass(days: 0.01)
+            let journal = try await world.count("journal")
+            let again = try #require(
+                try await world.tollgate.reconcileAppStore(in: .sandbox)
+            )
+            #expect(again.taken == 0)
+            #expect(again.completeUntil > report.completeUntil)
+            #expect(again.completeFrom == report.completeFrom)
+            #expect(try await world.count("journal") - journal <= Int64(again.overdue))
+        }
+    }
+
+    @Test(
+        "Where nothing was ever announced, what looks overdue is asked about",
+        arguments: Backend.allCases
+    )
+    func overdue(_ backend: Backend) async throws {
+        try await AppStoreWorld.run(on: backend) { world in
+            let crowd = try await Crowd.live(in: world, count: 6)
+            await world.appStore.setNotificationURL(nil)
+            for customer in crowd.customers {
+                let state = try await world.appStore.subscription(
+                    try #require(crowd.subscriptions[customer.id])
+                ).state
+                guard state == .active else { continue }
+                // Somebody leaves and nobody is told.
+                let original = try #require(crowd.subscriptions[customer.id])
+                if customer.id == crowd.customers[0].id {
+                    try await world.appStore.cancel(original)
+                }
+            }
+            await world.pass(days: 16)
+            #expect(try await !crowd.wrong(in: world).isEmpty)
+            let report = try #require(
+                try await world.tollgate.reconcileAppStore(in: .sandbox)
+            )
+            #expect(report.undelivered == 0)
+            #expect(report.overdue > 0)
+            #expect(report.changed > 0)
+            #expect(try await crowd.wrong(in: world) == [])
+            #expect(try await world.isRebuilt())
+            world.calls.forget()
+            await world.pass(days: 0.01)
+            let again = try #require(
+                try await world.tollgate.reconcileAppStore(in: .sandbox)
+            )
+            #expect(again.changed == 0)
+            #expect(again.overdue <= 1, "what has failed for good is not asked about again")
+        }
+    }
+
+    @Test("A pass that is broken off goes on where it was", arguments: Backend.allCases)
+    func resumable(_ backend: Backend) async throws {
+        var setup = AppStoreWorld.Setup()
+        setup.faults.drop = 1
+        try await AppStoreWorld.run(on: backend, setup) { world in
+            for number in 0..<70 {
+                let customer = try await world.customer("user-\(number)")
+                _ = try await world.appStore.buy(
+                    AppStoreWorld.lifetime,
+                    customer: customer.buyer
+                )
+            }
+            await world.pass(days: 0.1)
+            // Three attempts at the third page fail.
+            world.calls.fail([2, 3, 4])
+            await #expect(throws: AppStore.ServerAPIError.self) {
+                _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
+            }
+            world.calls.fail([])
+            world.calls.forget()
+            await world.pass(days: 0.1)
+            let report = try #require(
+                try await world.tollgate.reconcileAppStore(in: .sandbox)
+            )
+            #expect(report.undelivered == 70 && report.taken == 70)
+            // 70 notifications are 4 pages, of which two were read before.
+            #expect(world.calls.all.count == 2)
+            #expect(world.calls.all.allSatisfy { $0.contains("paginationToken=") })
+        }
+    }
+
+    @Test("Of several servers one does it", arguments: Backend.allCases)
+    func leased(_ backend: Backend) async throws {
+        try await AppStoreWorld.run(on: backend) { world in
+            let wall = world.tollgate.clocks.wall()
+            let lease = Lease(
+                name: "reconcile/app_store/sandbox",
+                holder: "another server",
+                until: wall.advanced(by: 60_000)
+            )
+            #expect(try await world.tollgate.store.take(lease, now: wall))
+            #expect(try await world.tollgate.reconcileAppStore(in: .sandbox) == nil)
+            try await world.tollgate.store.release(lease)
+            #expect(try await world.tollgate.reconcileAppStore(in: .sandbox) != nil)
+            world.calls.forget()
+            await world.tollgate.reconcileAppStoreIfDue(every: 900)
+            #expect(world.calls.all.isEmpty, "the last pass ended just now")
+        }
+    }
+
+    @Test("A status that reaches past every known period is looked up", arguments: Backend.allCases)
+    func wantedStatus(_ backend: Backend) async throws {
+        try await AppStoreWorld.run(on: backend) { world in
+            let customer = try await world.customer("user")
+            let bought = try await world.appStore.buy(
+                AppStoreWorld.weekly,
+                customer: customer.buyer
+            )
+            var faults = SimulatedAppStore.Faults()
+            faults.drop = 1
+            await world.appStore.setFaults(faults)
+            await world.pass(days: 9)
+            #expect(try await !world.isEntitled(customer.id))
+            await world.appStore.setFaults(SimulatedAppStore.Faults())
+            // The notice of the renewal is lost; that of a refund of the first week says how far
+            // the subscription reaches.
+            try await world.appStore.refund(bought.transactionID)
+            #expect(try await world.isEntitled(customer.id))
+            #expect(try await world.count("wanted") == 1)
+            await world.tollgate.fetchWanted()
+            #expect(try await world.count("wanted") == 0)
+            let list = try await world.tollgate.entitlements(of: customer.id)
+            #expect(list.data.first?.ground == .payment)
+            #expect(try await world.isRebuilt())
+        }
+    }
+
+    @Test("A notification of version 1 makes us ask, and is not believed")
+    func versionOne() async throws {
+        var setup = AppStoreWorld.Setup()
+        setup.hasSharedSecret = true
+        try await AppStoreWorld.run(on: .sqlite, setup) { world in
+            await world.appStore.setNotificationVersion(1)
+            let customer = try await world.customer("user")
+            _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: customer.buyer)
+            #expect(try await !world.isEntitled(customer.id))
+            #expect(try await world.count("wanted") == 1)
+            #expect(try await world.count("journal") == 2, "the catalog and the customer")
+            await world.tollgate.fetchWanted()
+            #expect(try await world.isEntitled(customer.id))
+            #expect(try await world.count("wanted") == 0)
+
+            let notification = try #require(await world.appStore.notifications().first)
+            let body = try #require(notification.versionOneBody)
+            let secret = await world.appStore.sharedSecret
+            for (forged, status) in [
+                (body.replacing(secret, with: "00"), 401),
+                (body.replacing("\"password\"", with: "\"pass\""), 401),
+                (body.replacing("com.example.app\"", with: "com.example.other\""), 404),
+                (body.replacing("\"Sandbox\"", with: "\"PROD\""), 400),
+            ] {
+                await #expect {
+                    _ = try await world.tollgate.receiveAppStoreNotification(Array(forged.utf8))
+                } throws: { Refusal(telling: $0).status == status }
+            }
+            #expect(try await world.count("wanted") == 0)
+        }
+    }
+}
