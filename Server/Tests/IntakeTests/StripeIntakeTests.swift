@@ -334,11 +334,7 @@ struct StripeIntakeTests {
 
     @Test(
         "S14: an event in another API version only says what has to be read",
-        arguments: [
-            ("checkout.session.completed", session(), Wanted.Kind.checkoutLines, "cs_1"),
-            ("customer.subscription.updated", subscription("active"), .subscription, "sub_1"),
-            ("refund.updated", refund(status: "failed"), .payment, "pi_1"),
-        ]
+        arguments: hints
     )
     func anotherVersion(
         type: String,
@@ -413,3 +409,13 @@ struct StripeIntakeTests {
         )
     }
 }
+
+/// Events whose objects are to be read, as what, and by which id.
+private let hints: [(String, String, Wanted.Kind, String)] = [
+    ("checkout.session.completed", StripeIntakeTests.session(), .checkoutLines, "cs_1"),
+    (
+        "customer.subscription.updated", StripeIntakeTests.subscription("active"), .subscription,
+        "sub_1"
+    ),
+    ("refund.updated", StripeIntakeTests.refund(status: "failed"), .payment, "pi_1"),
+]

@@ -142,7 +142,9 @@ struct Shop: Sendable {
                         appStore: appStore,
                         clock: clock,
                         wall: TestClock(wall().milliseconds),
-                        stripe: FakeStripe()
+                        stripe: FakeStripe(),
+                        // Nothing here asks the App Store.
+                        appStoreTransport: { _ in throw CancellationError() }
                     ),
                     clock: clock,
                     stripe: stripe,
