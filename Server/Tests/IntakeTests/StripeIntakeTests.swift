@@ -325,4 +325,91 @@ struct StripeIntakeTests {
             return
         }
     }
+
+    // MARK: - Hints
+
+    static func hint(_ message: StoreMessage) -> [Wanted]? {
+        if case .hint(let wanted, _, _) = message { wanted } else { nil }
+    }
+
+    @Test(
+        "S14: an event in another API version only says what has to be read",
+        arguments: [
+            ("checkout.session.completed", session(), Wanted.Kind.checkoutLines, "cs_1"),
+            ("customer.subscription.updated", subscription("active"), .subscription, "sub_1"),
+            ("refund.updated", refund(status: "failed"), .payment, "pi_1"),
+        ]
+    )
+    func anotherVersion(
+        type: String,
+        object: String,
+        kind: Wanted.Kind,
+        id: String
+    ) throws {
+        for version in ["\"2020-08-27\"", "null", "\"2027-01-01.tomorrow\""] {
+            let text = """
+                {"id":"evt_1","object":"event","api_version":\(version),
+                "created":1790000001,"data":{"object":\(object)},"livemode":true,
+                "pending_webhooks":1,"request":null,"type":"\(type)"}
+                """
+            let message = StripeIntake.message(try Stripe.Event(bytes: Array(text.utf8)))
+            #expect(Self.hint(message) == [Wanted(kind: kind, object: id)])
+        }
+    }
+
+    @Test("what shows only its first page is read, not believed")
+    func furtherPages() throws {
+        let whole = Self.subscription("active")
+        let part = whole.replacing(#""has_more":false"#, with: #""has_more":true"#)
+        #expect(Self.fact(try Self.event("customer.subscription.updated", whole)) != nil)
+        #expect(
+            Self.hint(try Self.event("customer.subscription.updated", part))
+                == [Wanted(kind: .subscription, object: "sub_1")]
+        )
+    }
+
+    @Test("a summary of entitlements has no id, and is compared with what Stripe says now")
+    func summary() throws {
+        let object = """
+            {"object":"entitlements.active_entitlement_summary","customer":"cus_1",
+            "livemode":false,"entitlements":{"object":"list","data":[],"has_more":true,
+            "url":"/v1/customer/cus_1/entitlements"}}
+            """
+        let type = "entitlements.active_entitlement_summary.updated"
+        #expect(
+            Self.hint(try Self.event(type, object))
+                == [Wanted(kind: .entitlements, object: "cus_1")]
+        )
+    }
+
+    @Test("two words of one second on a dispute are read; whatever their order, the record is one")
+    func contestedDispute() {
+        let key = StripeIntake.key("pi_1", livemode: false)
+        func fact(_ status: String, _ stated: Stated) -> Fact {
+            Fact(
+                purchase: key,
+                source: status,
+                stated: stated,
+                statement: .dispute(StripeDispute(id: "dp_1", amount: 1000, status: status))
+            )
+        }
+        let facts = [
+            fact("warning_needs_response", Self.second), fact("needs_response", Self.second),
+        ]
+        let record = Purchase(key: key, joining: facts)
+        #expect(record == Purchase(key: key, joining: facts.reversed()))
+        #expect(record.contested == ["dp_1"])
+        let wanted = record.evaluate(in: CatalogHistory()).wanted
+        #expect(wanted == [Wanted(kind: .payment, object: "pi_1")])
+        let read = Stated(Self.second.instant, isRead: true)
+        let settled = Purchase(key: key, joining: facts + [fact("under_review", read)])
+        #expect(settled.contested == nil)
+        #expect(
+            settled
+                == Purchase(
+                    key: key,
+                    joining: [fact("under_review", read)] + facts.reversed()
+                )
+        )
+    }
 }

@@ -328,6 +328,7 @@ def test_the_portal_warns_who_pays_in_both_stores_and_is_reached_by_keyboard(pag
         assert focused.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
     page.get_by_role("link", name="Cancel Pro, monthly").focus()
     page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Cancel Pro, monthly?")).to_be_visible()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Ends on")).to_be_visible()

@@ -130,7 +130,8 @@ struct PageTests {
             let id = try await server.customer()
             var browser = try await server.portal(of: id)
             for path in [
-                "/checkout_redirect/success", "/checkout_redirect/cancel", "/portal", "/buy/nothing",
+                "/checkout_redirect/success", "/checkout_redirect/cancel", "/portal",
+                "/buy/nothing",
             ] {
                 let page = try await browser.open(path)
                 let policy = try #require(page.headers.first(name: "Content-Security-Policy"))

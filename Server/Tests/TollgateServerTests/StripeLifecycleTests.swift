@@ -47,7 +47,9 @@ struct StripeLifecycleTests {
         return try await post(shop, ["subscriptions"], parameters)
     }
 
-    @Test("incomplete entitles to nothing; paid in time it is active; after 23 hours it has expired")
+    @Test(
+        "incomplete entitles to nothing; paid in time it is active; after 23 hours it has expired"
+    )
     func incomplete() async throws {
         try await Shop.run { shop in
             let id = try await shop.server.customer()
@@ -176,7 +178,9 @@ struct StripeLifecycleTests {
         }
     }
 
-    @Test("Up at once, down at once, within one second: the plan that stands is the one that counts")
+    @Test(
+        "Up at once, down at once, within one second: the plan that stands is the one that counts"
+    )
     func upAndDown() async throws {
         try await Shop.run { shop in
             let id = try await shop.server.customer()

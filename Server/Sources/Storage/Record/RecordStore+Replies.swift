@@ -35,7 +35,10 @@ extension RecordStore {
         try await driver.write { connection in
             _ = try connection.execute(
                 "DELETE FROM idempotency WHERE created < $1 OR (status = 0 AND created < $2)",
-                [.integer(now.milliseconds - 2 * 86_400_000), .integer(now.milliseconds - patience)]
+                [
+                    .integer(now.milliseconds - 2 * 86_400_000),
+                    .integer(now.milliseconds - patience),
+                ]
             )
             let isFirst = try connection.execute(
                 """

@@ -230,7 +230,7 @@ extension World {
             nulls: """
                 application_fee_percent billing_cycle_anchor billing_thresholds collection_method \
                 default_payment_method description effective_at invoice_settings on_behalf_of \
-                transfer_data
+                transfer_data trial
                 """,
             [
                 "add_invoice_items": [],
@@ -255,7 +255,7 @@ extension World {
                 "billing_mode": .object(
                     nulls: "updated_at",
                     ["type": "flexible", "flexible": ["proration_discounts": "included"]]
-                ), "billing_schedules": [], "customer": .string(customer),
+                ), "billing_schedules": [], "pause_schedules": [], "customer": .string(customer),
                 "default_settings": .object(
                     nulls: """
                         application_fee_percent billing_thresholds collection_method \
@@ -269,7 +269,8 @@ extension World {
                         ), "billing_cycle_anchor": "automatic",
                         "collection_method": "charge_automatically",
                         "invoice_settings": .object(
-                            nulls: "account_tax_ids custom_fields days_until_due description footer",
+                            nulls:
+                                "account_tax_ids custom_fields days_until_due description footer",
                             ["issuer": .object(nulls: "account", ["type": "self"])]
                         ),
                     ]

@@ -15,7 +15,9 @@ extension StripeSimulator {
         // An endpoint that did not answer in time is not kept waiting for again in this round.
         var silent: Set<String> = []
         while let delivery = world.takeDelivery() {
-            guard let message = world.message(for: delivery, wall: configuration.wall()) else { continue }
+            guard let message = world.message(for: delivery, wall: configuration.wall()) else {
+                continue
+            }
             if world.faults.isFailing || silent.contains(delivery.endpoint) {
                 world.conclude(delivery, delivered: false)
                 continue

@@ -112,11 +112,12 @@ enum Pages {
             ]
         }
         var values: [String: Any] = [
-                "title": "Invoice", "id": invoice["id"].text, "number": invoice["number"].string ?? "draft",
-                "amount": Money.words(invoice["amount_due"].count, currency),
-                "total": Money.words(invoice["total"].count, currency),
-                "status": invoice["status"].text, "lines": lines,
-                "email": invoice["customer_email"].string ?? "",
+            "title": "Invoice", "id": invoice["id"].text,
+            "number": invoice["number"].string ?? "draft",
+            "amount": Money.words(invoice["amount_due"].count, currency),
+            "total": Money.words(invoice["total"].count, currency),
+            "status": invoice["status"].text, "lines": lines,
+            "email": invoice["customer_email"].string ?? "",
         ]
         if let entry {
             values["pay"] = cardFields(entry)

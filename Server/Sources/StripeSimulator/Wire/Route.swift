@@ -45,7 +45,8 @@ struct Route: Sendable {
     static let all: [Route] =
         World.customerRoutes + World.productRoutes + World.priceRoutes + World.featureRoutes
         + World.activeEntitlementRoutes + World.checkoutRoutes + World.subscriptionRoutes
-        + World.subscriptionItemRoutes + World.subscriptionScheduleRoutes + World.previewRoutes + World.invoiceRoutes
+        + World.subscriptionItemRoutes + World.subscriptionScheduleRoutes + World.previewRoutes
+        + World.invoiceRoutes
         + World.invoiceItemRoutes
         + World.paymentIntentRoutes + World.paymentMethodRoutes + World.chargeRoutes
         + World.refundRoutes + World.eventRoutes + World.webhookEndpointRoutes

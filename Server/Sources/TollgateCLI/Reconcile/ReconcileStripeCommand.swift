@@ -39,7 +39,9 @@ struct ReconcileStripeCommand: AsyncParsableCommand {
         }
         if json { return try Terminal.sayJSON(found) }
         Terminal.say("events    \(found.events.seen) seen, \(found.events.new) had been missed")
-        Terminal.say("objects   \(found.objects.seen) seen, \(found.objects.new) said something new")
+        Terminal.say(
+            "objects   \(found.objects.seen) seen, \(found.objects.new) said something new"
+        )
         if let completeTo = found.completeTo {
             Terminal.say("complete to \(Instant(milliseconds: completeTo))")
         }

@@ -9,7 +9,11 @@ internal import TollgateService
 ///
 /// A link carries a token that works once; from then on a cookie that only this page sees says who
 /// is there.
-func addPortal(to router: Router<ServerRequestContext>, _ tollgate: Tollgate, _ pages: PageTemplates) {
+func addPortal(
+    to router: Router<ServerRequestContext>,
+    _ tollgate: Tollgate,
+    _ pages: PageTemplates
+) {
     let desk = PortalDesk(tollgate: tollgate, pages: pages)
     router.get(APIPath.portal.route) { request, _ in
         if let token = request.uri.queryParameters["token"].map(String.init) {

@@ -89,7 +89,8 @@ struct PortalPage {
             Notice(text: "Your plan has been changed.", isRefusal: false)
         case "declined":
             Notice(
-                text: "The payment was declined, so nothing was changed. Change your payment method and try again.",
+                text:
+                    "The payment was declined, so nothing was changed. Change your payment method and try again.",
                 isRefusal: true
             )
         case "later":
@@ -130,13 +131,18 @@ extension PortalPage.Row {
         choices = purchase.choices.map {
             PortalPage.Choice(
                 name: $0.name,
-                price: $0.price.map { price in PortalText.price(price, every: nil) },
+                price: choicePrice($0),
                 url: url("switch", "&product=\(PortalText.escaped($0.product))")
             )
         }
         hasChoices = !choices.isEmpty
         hasActions = cancelURL != nil || resumeURL != nil || hasChoices || isAppStore
     }
+}
+
+/// `$79.99 a year`.
+private func choicePrice(_ choice: PortalView.Purchase.Choice) -> String? {
+    choice.price.map { PortalText.price($0, every: choice.interval) }
 }
 
 extension PortalPage.Invoice {

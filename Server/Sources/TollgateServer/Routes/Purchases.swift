@@ -139,7 +139,8 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let body = try await request.bytes(upTo: 256 << 10)
         return try await request.once(tollgate, credentials, body) {
             let wanted =
-                body.isEmpty ? nil : try StrictBody.decode(API.PortalSessionRequest.self, from: body)
+                body.isEmpty
+                ? nil : try StrictBody.decode(API.PortalSessionRequest.self, from: body)
             let link = try await tollgate.createPortalSession(session, returnURL: wanted?.returnURL)
             return (.ok, try APIJSON.encode(link))
         }

@@ -84,7 +84,9 @@ extension Tollgate {
         let catalog = store.history.current
         let purchases = try await store.purchases(of: session.customer, in: session.environment)
             .map { $0.record.portalPurchase($0.access, in: catalog, at: now) }
-            .sorted { ($0.isActive ? 0 : 1, $0.name, $0.id) < ($1.isActive ? 0 : 1, $1.name, $1.id) }
+            .sorted {
+                ($0.isActive ? 0 : 1, $0.name, $0.id) < ($1.isActive ? 0 : 1, $1.name, $1.id)
+            }
         let stripeCustomers = stripeCustomers(of: purchases, profile)
         let bills = await invoices(of: stripeCustomers)
         let transfers = try await store.transfers(of: session.customer, in: session.environment)
