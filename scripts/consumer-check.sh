@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 mkdir "$work/tollgate"
-tar -C "$root" --exclude=.git --exclude=.build --exclude=.tollgate --exclude=.venv -cf - . \
+tar -C "$root" --exclude=.git --exclude=.build --exclude=".build-*" --exclude=output --exclude=.tollgate --exclude=.venv -cf - . \
   | tar -C "$work/tollgate" -xf -
 git -C "$work/tollgate" init --quiet
 git -C "$work/tollgate" add --all
