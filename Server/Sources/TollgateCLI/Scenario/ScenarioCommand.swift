@@ -45,7 +45,9 @@ enum ScenarioFiles {
             $0.key < $1.key
         }) where same.count > 1 {
             let files = same.map(\.scenario.file).joined(separator: " and ")
-            mistakes.append("\(files) have one name, ‘\(title)’; rename one, or name each file once")
+            mistakes.append(
+                "\(files) have one name, ‘\(title)’; rename one, or name each file once"
+            )
         }
         guard mistakes.isEmpty else {
             throw CheckFailed(message: mistakes.joined(separator: "\n"))

@@ -121,7 +121,9 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
                 reference: wanted.clientReferenceID,
                 idempotencyKey: request.idempotencyKey
             )
-            return (.ok, try APIJSON.encode(API.BuyButtonCheckout(id: checkout.id, url: checkout.url)))
+            return (
+                .ok, try APIJSON.encode(API.BuyButtonCheckout(id: checkout.id, url: checkout.url))
+            )
         }
     }
     router.post(APIPath.checkoutClaims.route) { request, _ in
