@@ -141,7 +141,7 @@ func post(_ url: String, _ body: String) async throws -> (status: Int, body: Str
 }
 
 private func send(_ request: HTTPClientRequest) async throws -> (status: Int, body: String) {
-    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
     let body = try await response.body.collect(upTo: 1 << 20)
     return (Int(response.status.code), String(buffer: body))
 }

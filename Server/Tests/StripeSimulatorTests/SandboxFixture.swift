@@ -136,7 +136,7 @@ struct SandboxFixture: Sendable {
         if let key { request.headers.add(name: "Authorization", value: "Bearer \(key)") }
         request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
         if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
-        let response = try await Self.client.execute(request, timeout: .seconds(30))
+        let response = try await Self.client.execute(request, timeout: .seconds(300))
         let text = String(buffer: try await response.body.collect(upTo: 1 << 22))
         return Answer(status: Int(response.status.code), headers: response.headers, text: text)
     }

@@ -40,7 +40,7 @@ struct Browser: Sendable {
             }.joined(separator: "&")
             request.body = .bytes(ByteBuffer(string: body))
         }
-        let response = try await Self.client.execute(request, timeout: .seconds(30))
+        let response = try await Self.client.execute(request, timeout: .seconds(300))
         let text = String(buffer: try await response.body.collect(upTo: 1 << 22))
         if let set = response.headers.first(name: "Set-Cookie") {
             cookie = set.split(separator: ";").first.map(String.init)

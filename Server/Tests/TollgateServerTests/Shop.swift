@@ -160,7 +160,7 @@ struct Shop: Sendable {
         outgoing.method = .init(rawValue: request.method.rawValue)
         for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
         if !request.body.isEmpty { outgoing.body = .bytes(request.body) }
-        let response = try await http.execute(outgoing, timeout: .seconds(30))
+        let response = try await http.execute(outgoing, timeout: .seconds(300))
         let body = try await response.body.collect(upTo: 4 << 20)
         var headers: [String: String] = [:]
         for (name, value) in response.headers { headers[name.lowercased()] = value }

@@ -60,9 +60,36 @@ struct DemoBackend: Sendable {
         return try await send("GET", path, nil, API.Explanation.self, key: nil)
     }
 
-    /// The status of a page.
+    /// The status of a page, opened as a browser does that comes by a link: it follows where the link
+    /// leads, with the cookie that it was given.
     func status(of url: String) async throws -> Int {
-        let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(30))
+        let browser = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: .init(redirectConfiguration: .disallow)
+        )
+        do {
+            let status = try await Self.visit(url, with: browser)
+            try await browser.shutdown()
+            return status
+        } catch {
+            try? await browser.shutdown()
+            throw error
+        }
+    }
+
+    private static func visit(_ url: String, with browser: HTTPClient) async throws -> Int {
+        var request = HTTPClientRequest(url: url)
+        var response = try await browser.execute(request, timeout: .seconds(30))
+        if response.status == .seeOther, let location = response.headers.first(name: "Location"),
+            let next = URL(string: location, relativeTo: URL(string: url))
+        {
+            request = HTTPClientRequest(url: next.absoluteString)
+            for cookie in response.headers["Set-Cookie"] {
+                let pair = cookie.prefix { $0 != ";" }
+                request.headers.add(name: "Cookie", value: String(pair))
+            }
+            response = try await browser.execute(request, timeout: .seconds(30))
+        }
         _ = try await response.body.collect(upTo: 1 << 20)
         return Int(response.status.code)
     }

@@ -140,6 +140,8 @@ public struct ReceiptImport: Sendable {
         }
     }
 
+    // Swift 6.3.1's optimiser ends with an ownership error on this function.
+    @_optimize(none)
     private func take(_ bytes: [UInt8], number: Int) async throws -> Outcome? {
         let line: Line
         switch Self.read(bytes, number: number) {

@@ -225,6 +225,8 @@ extension Tollgate {
         }
     }
 
+    // Swift 6.3.1's optimiser ends with an ownership error on this function.
+    @_optimize(none)
     private func revalidate(
         _ receipt: StoredReceipt,
         _ result: inout Revalidation
