@@ -204,7 +204,9 @@ def test_a_promoted_purchase_waits_for_its_owner_and_opens_the_feature(app, demo
     app("wait", "Here is what only Pro customers see.")
     screen = app("wait", "Your purchase is ready")
     assert "You chose" not in screen
-    with urllib.request.urlopen(app("portal"), timeout=20) as portal:
+    # As a browser: the link works once and gives a cookie.
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with browser.open(app("portal"), timeout=20) as portal:
         assert "promoted-buyer" in portal.read().decode()
 
 

@@ -16,7 +16,7 @@ extension API {
         public var product: String
         /// The promotional offer's identifier in App Store Connect.
         public var offer: String?
-        /// Any transaction of the customer, or the `appTransactionID`.
+        /// A transaction of the customer's own.
         public var transactionID: String?
 
         public init(

@@ -11,7 +11,9 @@ struct BERValue {
     let content: ArraySlice<UInt8>
 
     /// Receipts nest some twelve deep.
-    static let deepest = 32
+    static let deepest = 16
+    /// More than any receipt has in one place; it bounds the time that a hostile one costs.
+    private static let mostElements = 50_000
 
     var isConstructed: Bool { identifier & 0x20 != 0 }
     /// Class and number.
@@ -43,8 +45,12 @@ struct BERValue {
             // Indefinite: values follow until one of type and length 0.
             guard identifier & 0x20 != 0 else { return nil }
             let start = rest.startIndex
+            var elements = 0
             while !(rest.first == 0 && rest.dropFirst().first == 0) {
-                guard BERValue(&rest, depth: depth + 1) != nil else { return nil }
+                elements += 1
+                guard elements <= Self.mostElements, BERValue(&rest, depth: depth + 1) != nil else {
+                    return nil
+                }
             }
             content = bytes[start..<rest.startIndex]
             bytes = rest.dropFirst(2)
@@ -65,7 +71,7 @@ struct BERValue {
         var rest = content
         var values: [BERValue] = []
         while !rest.isEmpty {
-            guard let value = BERValue(&rest) else { return nil }
+            guard values.count < Self.mostElements, let value = BERValue(&rest) else { return nil }
             values.append(value)
         }
         return values

@@ -4,7 +4,7 @@ internal import TollgateCore
 /// The engine that derives rows from facts.
 ///
 /// A change that derives other bytes from the same journal must raise it.
-package let engineVersion: Int64 = 2
+package let engineVersion: Int64 = 3
 
 /// One transaction's work: items are joined and applied in order, in memory, and every row that
 /// changed is written once (RULES §12).
@@ -316,7 +316,7 @@ extension Batch {
             }
             history.adopt(version)
             for product in version.catalog.storeProducts {
-                try evaluateFound(under: RowKey(waitingFor: product), index)
+                try evaluateFound(under: RowKey(waitingFor: product), index, announcing: true)
             }
             journalled[index] = .adopted(version)
             outcomes[index] = .recorded
@@ -357,12 +357,29 @@ extension Batch {
     }
 
     /// Evaluates again every purchase that waits under `key`, in the database or in this batch.
-    private mutating func evaluateFound(under key: RowKey, _ index: Int) throws {
+    /// - Parameter isAnnounced: whether who holds them is told anyway: what a purchase gives may be the
+    ///   same as before, yet only now the catalog knows what that means.
+    private mutating func evaluateFound(
+        under key: RowKey,
+        _ index: Int,
+        announcing isAnnounced: Bool = false
+    ) throws {
         var waiting = Set(found[key] ?? [])
         for (purchase, state) in purchases where state.posting.index.contains(key) {
             waiting.insert(purchase)
         }
-        for purchase in waiting.sorted() { try evaluate(purchase, index) }
+        for purchase in waiting.sorted() {
+            // An earlier item of this batch may have found it already.
+            let isWaiting = purchases[purchase]?.posting.index.contains(key) ?? false
+            try evaluate(purchase, index)
+            guard isAnnounced, isWaiting else { continue }
+            for row in purchases[purchase]?.posting.rows ?? [] {
+                guard var customer = customers[row], !customer.isErased else { continue }
+                customer.news = .entitlementsChanged
+                customer.touch(items[index].stated, versions: history.versions.count)
+                customers[row] = customer
+            }
+        }
     }
 
     private mutating func decide(_ order: SpendOrder, _ index: Int) throws {

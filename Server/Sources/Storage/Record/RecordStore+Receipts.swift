@@ -36,6 +36,17 @@ extension RecordStore {
         }
     }
 
+    /// Puts a newer form in the place of a receipt that is still kept: one that was dropped meanwhile,
+    /// because its customer was erased, stays dropped.
+    public func renew(_ receipt: StoredReceipt) async throws {
+        try await driver.write { connection in
+            _ = try connection.execute(
+                "UPDATE receipt SET body = $2, due = $3 WHERE key = $1",
+                [receipt.key.value, .blob(receipt.body), .integer(receipt.due.milliseconds)]
+            )
+        }
+    }
+
     /// Receipts to ask with again, the longest due first.
     public func receipts(due now: Instant, limit: Int64) async throws -> [StoredReceipt] {
         try await driver.read { connection in

@@ -8,10 +8,12 @@ extension RecordStore {
     public func said(
         by customer: Customer.ID
     ) async throws -> [(body: [UInt8], stated: Instant)] {
-        let rows = try await driver.readNow(
-            "SELECT body, stated FROM journal WHERE subject = $1 AND body IS NOT NULL ORDER BY id",
-            [Self.subject(of: customer).value]
-        )
+        let rows = try await driver.read { connection in
+            try connection.query(
+                "SELECT body, stated FROM journal WHERE subject = $1 AND body IS NOT NULL ORDER BY id",
+                [Self.subject(of: customer).value]
+            )
+        }
         return try rows.map { row in
             let body = try SignedBody.expand(try row.bytes(0)) { _ in nil }
             return (body, Instant(milliseconds: try row.int64(1)))

@@ -28,6 +28,18 @@ extension RecordStore {
         }
     }
 
+    /// The hash under which the session of `secret` is kept.
+    public static func sessionKey(_ secret: String) -> RowKey { RowKey("session", secret) }
+
+    /// Whether a session is kept under this hash, in hexadecimal digits.
+    public func hasSession(keptUnder hash: String) async throws -> Bool {
+        guard let key = RowKey(hex: hash) else { return false }
+        return try await !driver.readNow(
+            "SELECT expires FROM session WHERE token_hash = $1",
+            [key.value]
+        ).isEmpty
+    }
+
     /// What was kept under this secret.
     public func session(_ secret: String) async throws -> [UInt8]? {
         let rows = try await driver.readNow(

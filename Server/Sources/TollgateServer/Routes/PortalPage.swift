@@ -12,7 +12,8 @@ struct PortalPage {
 
     struct Choice {
         var name: String
-        var price: String?
+        /// Not `price`: where a template finds nothing it looks into the row around it.
+        var choicePrice: String?
         var url: String
     }
 
@@ -131,7 +132,7 @@ extension PortalPage.Row {
         choices = purchase.choices.map {
             PortalPage.Choice(
                 name: $0.name,
-                price: choicePrice($0),
+                choicePrice: choicePrice($0),
                 url: url("switch", "&product=\(PortalText.escaped($0.product))")
             )
         }

@@ -73,6 +73,7 @@ extension Tollgate {
             try await journal(statement, of: customer, dedupeKey: key)
         }
         if let age = request.age, try await consents(of: customer).age?.atLeast != age.atLeast {
+            try await requireFewAges(customer)
             try await journal(
                 ConsentStatement(age: .init(atLeast: age.atLeast)),
                 of: customer,
@@ -80,6 +81,24 @@ extension Tollgate {
             )
         }
         return try await consents(of: customer)
+    }
+
+    /// An age changes once a year; who changes it all day only fills the journal.
+    private func requireFewAges(_ customer: Customer.ID) async throws {
+        let yesterday = await clocks.now().advanced(by: -86_400_000)
+        let stated = try await store.said(by: customer).filter { said in
+            let statement = try? APIJSON.decode(ConsentStatement.self, from: Data(said.body))
+            return said.stated > yesterday && statement?.age != nil
+        }
+        guard stated.count < 10 else {
+            throw Refusal(
+                429,
+                .invalidRequestError,
+                "too_many_statements",
+                "The age was stated ten times within a day; try again tomorrow.",
+                param: "age"
+            )
+        }
     }
 
     /// A version that the server never asked for says nothing about what the customer has read.

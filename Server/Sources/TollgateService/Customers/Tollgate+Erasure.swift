@@ -12,6 +12,8 @@ extension Tollgate {
     /// - Throws: refusals 404 `resource_missing`, 410 `customer_erased`.
     public func eraseCustomer(_ id: String) async throws -> API.ErasedCustomer {
         let customer = Customer.ID(try await self.customer(id).id)
+        // Before and after: what fails in between is not left over, and nothing arrives meanwhile.
+        try await store.dropReceipts(of: customer)
         _ = try await store.submit(
             JournalItem(
                 dedupeKey: RowKey("erase", customer.rawValue),

@@ -253,22 +253,12 @@ extension Tollgate {
         case .nothing:
             receipt = .nothing
         case .parked(let reason):
-            // What is asked for anyway will say what the message could not.
-            guard !rereads.isEmpty else {
-                return try await park(
-                    reason,
-                    key: dedupeKey,
-                    source: source,
-                    body: body,
-                    store: name
-                )
-            }
-            receipt = .parked
-            logger.warning(
-                "a genuine message could not be used; the store is asked instead",
-                metadata: [
-                    "store": "\(name.rawValue)", "message": "\(source)", "reason": "\(reason)",
-                ]
+            return try await park(
+                reason,
+                key: dedupeKey,
+                source: source,
+                body: body,
+                store: name
             )
         }
         var item = JournalItem.message(

@@ -109,7 +109,12 @@ extension Tollgate {
         var count = try await readHistory(of: transactionID, in: environment, request, claim: claim)
         let client = try appStoreServer(environment)
         for id in named where !count.transactionIDs.contains(id) {
-            let signed = try await client.transactionInfo(id)
+            let signed: String
+            do { signed = try await client.transactionInfo(id) } catch let error {
+                // One that the App Store has forgotten takes nothing from the others.
+                guard error.isNotFound else { throw error }
+                continue
+            }
             guard let read = try await statements(of: Array(signed.utf8)) else { continue }
             count = count + (try await journal(read, confirms: false, claim: claim))
         }
@@ -331,7 +336,12 @@ extension Purchase {
         switch claim.mode {
         case .purchased: return known.earliest != nil
         case .observed: return known.earliest != nil || known.observed != nil
-        case .restored: return known.latestRestore != nil
+        case .restored:
+            // Restoring again counts where somebody else restored in between.
+            guard let latest = known.latestRestore else { return false }
+            return claims.allSatisfy { other in
+                other.customer == claim.customer || other.latestRestore.map { $0 < latest } ?? true
+            }
         }
     }
 }

@@ -97,15 +97,18 @@ extension Tollgate {
             .filter { $0.record.key.store == .appStore }
             .flatMap { $0.record.periods.map(\.period) }
             .filter { !$0.isFamilyShared }
+        // The signature overrules the App Store for whoever made the transaction, so it is given for
+        // the customer's own only: a new account here must not bring a new trial there.
         guard
             let transaction = request.transactionID
-                ?? bought.max(by: { $0.start < $1.start })?.transactionID
+                ?? bought.max(by: { $0.start < $1.start })?.transactionID,
+            bought.contains(where: { $0.transactionID == transaction })
         else {
             throw Refusal(
-                400,
-                .invalidRequestError,
-                .parameterMissing,
-                "This customer has no transaction yet: send the appTransactionID as transaction_id.",
+                403,
+                .permissionError,
+                "offer_ineligible",
+                "This is no transaction of this customer's. Who has bought nothing yet needs no signature: the App Store knows whether they may have the offer.",
                 param: "transaction_id"
             )
         }

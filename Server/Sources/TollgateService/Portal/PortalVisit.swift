@@ -6,10 +6,13 @@ public struct PortalVisit: Codable, Hashable, Sendable {
     public var session: CustomerSession
     /// A page of this server to which the way back leads.
     public var returnURL: String?
+    /// The hash of the session from which the link was made: signing out ends the portal too.
+    var parent: String?
 
-    public init(session: CustomerSession, returnURL: String?) {
+    init(session: CustomerSession, returnURL: String?, parent: String?) {
         self.session = session
         self.returnURL = returnURL
+        self.parent = parent
     }
 }
 

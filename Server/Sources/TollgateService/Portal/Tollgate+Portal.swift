@@ -27,7 +27,8 @@ extension Tollgate {
                 created: now,
                 expiresAt: session.expiresAt
             ),
-            returnURL: wayBack
+            returnURL: wayBack,
+            parent: session.keptUnder
         )
         let token = newID("ptok_", length: 48)
         try await store.keepSession(
@@ -49,7 +50,9 @@ extension Tollgate {
         }
         let kept = try APIJSON.decode(PortalToken.self, from: Data(body))
         let now = clocks.wall().milliseconds / 1000
-        guard now < kept.expiresAt, now < kept.visit.session.expiresAt else { return nil }
+        guard now < kept.expiresAt, now < kept.visit.session.expiresAt,
+            try await isSignedIn(kept.visit)
+        else { return nil }
         let secret = newID("portal_", length: 48)
         try await store.keepSession(
             secret,
@@ -67,7 +70,14 @@ extension Tollgate {
         }
         let visit = try APIJSON.decode(PortalVisit.self, from: Data(body))
         let now = clocks.wall().milliseconds / 1000
-        return now < visit.session.expiresAt ? visit : nil
+        guard now < visit.session.expiresAt, try await isSignedIn(visit) else { return nil }
+        return visit
+    }
+
+    /// Whether the session still is that led to the portal.
+    private func isSignedIn(_ visit: PortalVisit) async throws -> Bool {
+        guard let parent = visit.parent else { return true }
+        return try await store.hasSession(keptUnder: parent)
     }
 
     /// Proves that a form of the portal's was filled in on our page: another site does not know it.
@@ -87,7 +97,7 @@ extension Tollgate {
             .sorted {
                 ($0.isActive ? 0 : 1, $0.name, $0.id) < ($1.isActive ? 0 : 1, $1.name, $1.id)
             }
-        let stripeCustomers = stripeCustomers(of: purchases, profile)
+        let stripeCustomers = try await stripeCustomers(of: purchases, profile)
         let bills = await invoices(of: stripeCustomers)
         let transfers = try await store.transfers(of: session.customer, in: session.environment)
         return PortalView(
@@ -106,10 +116,13 @@ extension Tollgate {
     private func stripeCustomers(
         of purchases: [PortalView.Purchase],
         _ profile: Profile
-    ) -> [String] {
+    ) async throws -> [String] {
         var customers = profile.stripeCustomer.map { [$0] } ?? []
         for customer in purchases.compactMap(\.stripeCustomer) where !customers.contains(customer) {
-            customers.append(customer)
+            // Staff may have assigned a purchase that somebody else pays for: what that person has at
+            // Stripe is nobody else's business.
+            let owner = try await store.profile(alias: .stripeCustomer(customer))?.customer
+            if owner?.rawValue == profile.customer.id { customers.append(customer) }
         }
         return customers
     }
@@ -179,8 +192,11 @@ extension Tollgate {
             in: visit.session.environment
         ).map { $0.record.portalPurchase($0.access, in: catalog, at: now) }
         // Whoever pays for a plan now comes before others.
-        let payer = purchases.first { $0.renews && $0.stripeCustomer != nil }?.stripeCustomer
-        guard let customer = payer ?? stripeCustomers(of: purchases, profile).first else {
+        let own = try await stripeCustomers(of: purchases, profile)
+        let payer = purchases.first { plan in
+            plan.renews && plan.stripeCustomer.map { own.contains($0) } ?? false
+        }?.stripeCustomer
+        guard let customer = payer ?? own.first else {
             throw Refusal.missing("Stripe customer", profile.customer.id)
         }
         do {

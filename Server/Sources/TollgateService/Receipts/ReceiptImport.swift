@@ -173,6 +173,12 @@ public struct ReceiptImport: Sendable {
         } catch let error as AppStore.ReceiptError {
             guard !error.isRetryable, error.status != .wrongSharedSecret else { throw error }
             return unmatched("\(error)")
+        } catch let error as AppStore.VerificationError {
+            guard !error.isRetryable else { throw error }
+            return unmatched("\(error)")
+        } catch let error as AppStore.ServerAPIError {
+            guard !error.isRetryable, !error.isForbidden else { throw error }
+            return unmatched("\(error)")
         }
     }
 

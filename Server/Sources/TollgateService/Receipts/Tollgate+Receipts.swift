@@ -42,8 +42,22 @@ extension Tollgate {
         }
         let claim = customer.map { Claim(customer: $0, mode: mode) }
         if !appStoreEnvironments.isEmpty {
-            if !isTrusted { _ = try await verified(receiptData) }
-            return try await readHistory(of: receipt, claim: claim)
+            guard !isTrusted else {
+                return try await readHistory(
+                    by: receipt.anyTransactionID,
+                    named: receipt.transactions.compactMap(\.transactionID),
+                    sandboxFirst: receipt.environment == .sandbox,
+                    claim: claim
+                )
+            }
+            // What a device sent is read by the App Store alone: our own reading of it proves nothing.
+            let proven = try await verified(receiptData)
+            return try await readHistory(
+                by: proven.purchases.compactMap(\.originalTransactionID).first,
+                named: proven.purchases.compactMap(\.transactionID),
+                sandboxFirst: proven.environment == .sandbox,
+                claim: claim
+            )
         }
         return try await verify(receiptData, receipt, claim: claim)
     }
@@ -52,16 +66,18 @@ extension Tollgate {
     private static let mostNamed = 100
 
     private func readHistory(
-        of receipt: AppStore.LocalReceipt,
+        by id: String?,
+        named transactions: [String],
+        sandboxFirst: Bool,
         claim: Claim?
     ) async throws -> API.AppStoreReceiptReply {
-        guard let id = receipt.anyTransactionID else {
+        guard let id else {
             return API.AppStoreReceiptReply(environment: nil, purchases: [], new: 0)
         }
         // Production first, as Apple asks for, unless the receipt itself says sandbox.
         var environments = appStoreEnvironments
-        if receipt.environment == .sandbox { environments.reverse() }
-        let named = receipt.transactions.prefix(Self.mostNamed).compactMap(\.transactionID)
+        if sandboxFirst { environments.reverse() }
+        let named = Array(transactions.prefix(Self.mostNamed))
         for environment in environments {
             do {
                 let count = try await readWhatLasts(
@@ -102,7 +118,9 @@ extension Tollgate {
         let count = try await journal(verified, claim: claim)
         if let claim {
             let form =
-                receipt.isTransactionReceipt ? receipt.anyTransactionID ?? "" : "app receipt"
+                receipt.isTransactionReceipt
+                ? verified.purchases.compactMap(\.originalTransactionID).first ?? ""
+                : "app receipt"
             try await store.keep(
                 StoredReceipt(
                     key: RowKey("receipt", claim.customer.rawValue, form),
@@ -121,7 +139,12 @@ extension Tollgate {
         )
     }
 
-    private func verified(_ receiptData: String) async throws -> AppStore.VerifiedReceipt {
+    /// - Parameter isKept: whether it was taken before: then "malformed", which is also what the App
+    ///   Store says in passing trouble, is no verdict on it.
+    private func verified(
+        _ receiptData: String,
+        isKept: Bool = false
+    ) async throws -> AppStore.VerifiedReceipt {
         guard let client = appStoreOptions.receipts else {
             throw Refusal(
                 503,
@@ -135,7 +158,9 @@ extension Tollgate {
             verified = try await client.verify(receiptData)
         } catch {
             switch error.status {
-            case .malformed?, .notAuthenticated?:
+            case .notAuthenticated?:
+                throw Refusal.invalid("receipt_data", "receipt_data: \(error).")
+            case .malformed? where !isKept:
                 throw Refusal.invalid("receipt_data", "receipt_data: \(error).")
             case .accountNotFound?:
                 throw Self.unknownReceipt
@@ -233,17 +258,28 @@ extension Tollgate {
     ) async throws {
         var next = receipt
         do {
-            let verified = try await verified(String(decoding: receipt.body, as: UTF8.self))
+            let verified = try await verified(
+                String(decoding: receipt.body, as: UTF8.self),
+                isKept: true
+            )
             let claim = Claim(customer: receipt.customer, mode: .observed)
             if try await journal(verified, claim: claim).news > 0 { result.changed += 1 }
             if let latest = verified.latestReceipt { next.body = Array(latest.utf8) }
             next.due = await nextLook(after: verified)
         } catch let error as AppStore.ReceiptError {
             // A wrong shared secret or an outage is no fault of the receipt's.
-            guard !error.isRetryable, error.status != .wrongSharedSecret else { throw error }
-            next.due = await clocks.now().advanced(by: 7 * 86_400_000)
+            guard error.status != nil, error.status != .wrongSharedSecret else { throw error }
+            // Later, so that one receipt does not hold up all others.
+            let isPassing = error.isRetryable || error.status == .malformed
+            next.due = await clocks.now().advanced(by: isPassing ? 3_600_000 : 7 * 86_400_000)
             logger.warning(
                 "a kept receipt is not taken now",
+                metadata: ["customer": "\(receipt.customer)", "error": "\(error)"]
+            )
+        } catch let error as AppStore.VerificationError {
+            next.due = await clocks.now().advanced(by: 86_400_000)
+            logger.warning(
+                "a kept receipt is of another app or environment",
                 metadata: ["customer": "\(receipt.customer)", "error": "\(error)"]
             )
         } catch let refusal as Refusal {
@@ -257,7 +293,7 @@ extension Tollgate {
             )
             return try await store.drop(receipt)
         }
-        try await store.keep(next)
+        try await store.renew(next)
     }
 }
 

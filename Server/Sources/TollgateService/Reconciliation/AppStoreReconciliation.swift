@@ -239,7 +239,8 @@ public struct AppStoreReconciliation: Sendable {
             )
             if history.news + statuses.news > 0 { report.changed += 1 }
         } catch let error as AppStore.ServerAPIError {
-            guard error.isNotFound else { throw error }
+            // What is final about one purchase must not stop the asking about all others.
+            guard !error.isRetryable, !error.isForbidden else { throw error }
             report.unknown += 1
         }
     }

@@ -15,6 +15,9 @@ public struct CustomerSession: Codable, Hashable, Sendable {
     /// UNIX seconds.
     public var created: Int64
     public var expiresAt: Int64
+    /// The hash under which it is kept; known where it was read by its secret, and not part of what is
+    /// kept.
+    var keptUnder: String?
 
     /// - Throws: a refusal `component_disabled` where the session was made without `component`.
     public func require(_ component: Component) throws {

@@ -62,7 +62,8 @@ extension Tollgate {
                 "This customer session does not exist; create a new one."
             )
         }
-        let session = try APIJSON.decode(CustomerSession.self, from: Data(body))
+        var session = try APIJSON.decode(CustomerSession.self, from: Data(body))
+        session.keptUnder = RecordStore.sessionKey(secret).hex
         guard clocks.wall().milliseconds / 1000 < session.expiresAt else {
             throw Refusal(
                 401,
