@@ -17,10 +17,7 @@ import uuid
 
 import jwt
 import pytest
-from appstoreserverlibrary.jws_signature_creator import (
-    IntroductoryOfferEligibilitySignatureCreator,
-    PromotionalOfferV2SignatureCreator,
-)
+from appstoreserverlibrary.jws_signature_creator import PromotionalOfferV2SignatureCreator
 from appstoreserverlibrary.promotional_offer import PromotionalOfferSignatureCreator
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
@@ -224,8 +221,8 @@ def test_the_second_form_is_the_jws_of_apples_library(base, session, key, pem, t
     expect_same_form(signed["compact_jws"], theirs, key, "promotional-offer")
 
 
-def test_eligibility_is_the_jws_of_apples_library(base, session, key, pem):
-    status, signed = call(
+def test_eligibility_is_signed_for_ones_own_transactions_only(base, session):
+    status, refused = call(
         base,
         "POST",
         "/v1/app_store/offer_signatures",
@@ -236,12 +233,8 @@ def test_eligibility_is_the_jws_of_apples_library(base, session, key, pem):
             "transaction_id": "704289572311513293",
         },
     )
-    assert status == 200
-    assert signed["allows_introductory_offer"] is True
-    theirs = IntroductoryOfferEligibilitySignatureCreator(
-        pem, KEY_ID, ISSUER, BUNDLE
-    ).create_signature(PRODUCT, True, "704289572311513293")
-    expect_same_form(signed["compact_jws"], theirs, key, "introductory-offer-eligibility")
+    assert status == 403
+    assert refused["error"]["code"] == "offer_ineligible"
 
 
 SALES = (
