@@ -32,6 +32,8 @@ extension StripeSimulator {
         public var deliver: Deliver?
         /// Waits for some real time.
         public var pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+        /// Real time that never steps back, to measure how long something took.
+        public var instant: @Sendable () -> ContinuousClock.Instant = { .now }
         /// Real time in UNIX seconds, for signatures.
         public var wall: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
         public var logger = Logger(label: "stripe-simulator") { _ in SwiftLogNoOpLogHandler() }

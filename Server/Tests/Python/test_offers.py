@@ -17,12 +17,17 @@ import uuid
 
 import jwt
 import pytest
-from appstoreserverlibrary.jws_signature_creator import PromotionalOfferV2SignatureCreator
+from appstoreserverlibrary.jws_signature_creator import (
+    IntroductoryOfferEligibilitySignatureCreator,
+    PromotionalOfferV2SignatureCreator,
+)
 from appstoreserverlibrary.promotional_offer import PromotionalOfferSignatureCreator
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
+
+from test_app_store_commands import MONTHLY, World
 
 SECRET_KEY = "sk_test_of_the_test"
 ROOT = pathlib.Path(__file__).parents[3]
@@ -235,6 +240,45 @@ def test_eligibility_is_signed_for_ones_own_transactions_only(base, session):
     )
     assert status == 403
     assert refused["error"]["code"] == "offer_ineligible"
+
+
+def test_eligibility_is_the_jws_of_apples_library(tmp_path):
+    world = World(tmp_path)
+    try:
+        token = str(uuid.uuid4())
+        server = world.serve()
+        customer = world.api(
+            "/v1/customers", {"app_user_id": "reader", "app_account_token": token}
+        )
+        world.end(server)
+        world.control("POST", "purchases", {"product_id": MONTHLY, "app_account_token": token})
+        assert world.run("reconcile", "app-store").returncode == 0
+        world.serve()
+        session = world.api(
+            "/v1/customer_sessions",
+            {"customer": customer["id"], "components": {"buy_button": {"enabled": True}}},
+        )["client_secret"]
+        status, signed = call(
+            f"http://127.0.0.1:{world.port}",
+            "POST",
+            "/v1/app_store/offer_signatures",
+            session,
+            {"type": "introductory_offer_eligibility", "product": "pro_monthly"},
+        )
+        assert status == 200
+        assert signed["allows_introductory_offer"] is True
+        pem = (tmp_path / "key.p8").read_bytes()
+        key = serialization.load_pem_private_key(pem, None)
+        claims = jwt.decode(signed["compact_jws"], options={"verify_signature": False})
+        theirs = IntroductoryOfferEligibilitySignatureCreator(
+            pem,
+            world.environment["TOLLGATE_APP_STORE_KEY_ID"],
+            world.environment["TOLLGATE_APP_STORE_ISSUER_ID"],
+            BUNDLE,
+        ).create_signature(PRODUCT, True, claims["transactionId"])
+        expect_same_form(signed["compact_jws"], theirs, key, "introductory-offer-eligibility")
+    finally:
+        world.stop()
 
 
 SALES = (

@@ -28,6 +28,7 @@ class Receiver(http.server.ThreadingHTTPServer):
         self.events = []
         self.failures = []
         self.status = 200
+        self.is_ending = False
 
     @property
     def url(self):
@@ -39,7 +40,7 @@ class Receiver(http.server.ThreadingHTTPServer):
         def do_POST(self):
             length = int(self.headers["Content-Length"])
             body = self.rfile.read(length)
-            if len(body) < length:
+            if len(body) < length and self.server.is_ending:
                 # The test is over: the sandbox was ended in the middle of a delivery.
                 self.close_connection = True
                 return
@@ -121,6 +122,7 @@ def sandbox(receiver):
     stripe.api_base = base
     stripe.max_network_retries = 0
     yield Sandbox(base, receiver)
+    receiver.is_ending = True
     process.terminate()
     process.wait()
 

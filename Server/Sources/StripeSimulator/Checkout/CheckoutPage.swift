@@ -121,11 +121,11 @@ extension StripeSimulator {
     /// Holds the payer back until every endpoint that wants `checkout.session.completed` has taken
     /// it, at most ten seconds. https://docs.stripe.com/checkout/fulfillment
     private func awaitSubscribers(session: String) async {
-        let started = ContinuousClock.now
+        let started = configuration.instant()
         await flush()
         save()
         guard isPending(event: "checkout.session.completed", about: session) else { return }
-        let left = configuration.redirectWait - started.duration(to: .now)
+        let left = configuration.redirectWait - started.duration(to: configuration.instant())
         if left > .zero { await configuration.pause(left) }
     }
 }
