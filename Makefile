@@ -1,7 +1,7 @@
 # Two commands carry everything: `make run` and `make test`. CONTRIBUTING.md explains the others.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test soak bench lint format docs check clean
+.PHONY: help run test soak fuzz bench lint format docs check clean
 
 help:    ## Show the commands
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -12,9 +12,12 @@ run:     ## Install what is missing, build, and start the demo on 127.0.0.1:8080
 test:    ## Install what is missing, and run every test
 	@bash scripts/test.sh
 
-soak:    ## Play every scenario in 200 random orders on both databases (hours; ORDERS=… for another number)
-	@bash scripts/bootstrap.sh test && TOLLGATE_SCENARIO_ORDERS=$(or $(ORDERS),200) swift test --package-path Server \
-		--explicit-target-dependency-import-check error --disable-xctest --filter ScenarioTests
+soak:    ## The long tests, hours of them, in pieces that add up over several runs (PARTS="worlds fuzz …")
+	@bash scripts/bootstrap.sh test && bash scripts/python.sh && bash scripts/soak.sh $(PARTS)
+
+fuzz:    ## Fuzz what strangers send, 15 minutes for each reader (SECONDS=… for another time)
+	@bash scripts/bootstrap.sh test && swift build --package-path Server --build-tests \
+		--explicit-target-dependency-import-check error && bash scripts/fuzz.sh $(or $(SECONDS),900)
 
 bench:   ## Build for release and print the benchmark table
 	@bash scripts/bootstrap.sh bench && bash scripts/bench.sh $(ARGS) && { [ -n "$(ARGS)" ] || bash scripts/sdk-figures.sh; }

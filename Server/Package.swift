@@ -5,7 +5,7 @@ import PackageDescription
 
 let package = Package(
     name: "Server",
-    platforms: [.macOS(.v14)],
+    platforms: [.macOS(.v15)],
     products: [
         .executable(name: "tollgate", targets: ["TollgateCLI"]),
         // For `Benchmarks/`, a package of its own.
@@ -52,7 +52,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
-                .product(name: "_CryptoExtras", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
         ),
         .target(
@@ -80,20 +80,50 @@ let package = Package(
         ),
         .target(name: "StoragePostgres", dependencies: ["CLibPQ", "Storage"]),
 
+        // MARK: - Figures over what was recorded
+        .target(
+            name: "Markup",
+            dependencies: [.product(name: "Mustache", package: "swift-mustache")]
+        ),
+        .testTarget(
+            name: "MarkupTests",
+            dependencies: ["Markup", .product(name: "Mustache", package: "swift-mustache")]
+        ),
+        .target(name: "Reports", dependencies: ["Markup", .core]),
+        .testTarget(
+            name: "ReportsTests",
+            dependencies: [
+                "AppStoreAPI", "Reports", "Storage", "TollgateService", "TollgateTesting", .core,
+            ]
+        ),
+
         // MARK: - The application
         .target(
             name: "TollgateService",
             dependencies: [
-                "AppStoreAPI", "Intake", "Storage", "StrictJSON", "StripeAPI", .api, .core,
+                "AppStoreAPI", "Intake", "Reports", "Storage", "StrictJSON", "StripeAPI", .api,
+                .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]
+        ),
+        // Also the simulators': a server may end while connections come.
+        .target(
+            name: "AcceptedConnections",
+            dependencies: [
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
         .target(
             name: "TollgateServer",
             dependencies: [
-                "Storage", "TollgateService", .api, .core,
+                "AcceptedConnections", "Markup", "Reports", "Storage", "TollgateService", .api,
+                .core,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -101,6 +131,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             resources: [.embedInCode("Pages")]
@@ -111,12 +143,14 @@ let package = Package(
         .target(
             name: "AppStoreSimulator",
             dependencies: [
-                "SandboxClock",
+                "AcceptedConnections", "SandboxClock",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
@@ -125,7 +159,7 @@ let package = Package(
         .target(
             name: "StripeSimulator",
             dependencies: [
-                "SandboxClock",
+                "AcceptedConnections", "Markup", "SandboxClock",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -140,7 +174,7 @@ let package = Package(
         .testTarget(
             name: "AppStoreSimulatorTests",
             dependencies: [
-                "AppStoreSimulator", "SandboxClock",
+                "AcceptedConnections", "AppStoreSimulator", "SandboxClock",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -151,7 +185,7 @@ let package = Package(
         .testTarget(
             name: "StripeSimulatorTests",
             dependencies: [
-                "SandboxClock", "StripeSimulator",
+                "AcceptedConnections", "SandboxClock", "StripeSimulator",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -164,8 +198,8 @@ let package = Package(
         .executableTarget(
             name: "TollgateCLI",
             dependencies: [
-                "AppStoreAPI", "AppStoreSimulator", "Intake", "SandboxClock", "Storage",
-                "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
+                "AppStoreAPI", "AppStoreSimulator", "Intake", "Markup", "Reports", "SandboxClock",
+                "Storage", "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
                 "StrictJSON", "TollgateServer", "TollgateService", "TollgateTesting", .api, .core,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -190,6 +224,7 @@ let package = Package(
                 "AppStoreAPI", "AppStoreSimulator", "CLibPQ", "SandboxClock", "Storage",
                 "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
                 "TollgateService", .api, .core,
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
             ]
@@ -201,6 +236,10 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "SimulationTests",
+            dependencies: ["AppStoreSimulator", "TollgateTesting"]
+        ),
+        .testTarget(
             name: "StorageTests",
             dependencies: ["Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting"]
         ),
@@ -210,10 +249,17 @@ let package = Package(
                 "StrictJSON", "StripeAPI", .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
+        // A file system for SQLite that forgets what was not flushed.
+        .target(
+            name: "CPowerCut",
+            path: "Tests/CPowerCut",
+            linkerSettings: [.linkedLibrary("sqlite3")]
+        ),
         .testTarget(
             name: "RecordTests",
             dependencies: [
-                "Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting", .core,
+                "CPowerCut", "Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting",
+                .core,
             ]
         ),
         .testTarget(
@@ -223,9 +269,9 @@ let package = Package(
         .testTarget(
             name: "TollgateServerTests",
             dependencies: [
-                "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "Storage", "StripeAPI",
-                "StrictJSON", "StripeSimulator", "TollgateServer", "TollgateService",
-                "TollgateTesting", .api, .core, .sdk,
+                "AcceptedConnections", "AppStoreAPI", "AppStoreSimulator", "Reports",
+                "SandboxClock", "Storage", "StripeAPI", "StrictJSON", "StripeSimulator",
+                "TollgateServer", "TollgateService", "TollgateTesting", .api, .core, .sdk,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -236,7 +282,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
-        .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .core]),
+        .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .api, .core]),
     ]
 )
 

@@ -14,6 +14,8 @@ bash scripts/swift-files.sh | xargs -0 swift format lint --strict --parallel ||
 
 python3 scripts/check_links.py || problem "a link in a document leads nowhere"
 
+python3 scripts/named_cases.py || problem "a case of docs/reliability.md has no test"
+
 # Swift Testing only: the test run does not look for XCTest cases.
 if bash scripts/swift-files.sh | xargs -0 grep -n '^import XCTest' | grep -v '/AppleStubs/'; then
     problem "XCTest; write the test with 'import Testing'"

@@ -18,7 +18,13 @@ struct InboxView: View {
             }
         case .pass(let gate, let purchase)?:
             Section("Waiting for you") { GateView(shop: shop, gate: gate, purchase: purchase) }
-        case nil: EmptyView()
+        case nil:
+            if let purchase = shop.postponed {
+                Section("Put off") {
+                    Text("You chose \(purchase.productID) earlier.")
+                    Button("Go on with it") { shop.resume(purchase) }
+                }
+            }
         }
     }
 }

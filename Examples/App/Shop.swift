@@ -20,6 +20,8 @@ final class Shop: ObservableObject {
     @Published private(set) var message: String?
     /// What the App Store began and the customer has to decide about.
     @Published private(set) var nextStep: PurchaseInbox.Step?
+    /// What the customer put off, while nothing else waits.
+    @Published private(set) var postponed: PendingPurchase?
     @Published private(set) var missingTerms: [TermsDocument] = []
     @Published var isPortalShown = false
 
@@ -104,6 +106,7 @@ final class Shop: ObservableObject {
 
     /// Asks what to do next about the oldest that waits.
     func lookIntoInbox() async {
+        postponed = billing.purchaseInbox.pending.first { $0.isPostponed }
         guard !billing.purchaseInbox.pending.isEmpty else {
             nextStep = nil
             return
@@ -131,6 +134,8 @@ final class Shop: ObservableObject {
     }
 
     func postpone(_ purchase: PendingPurchase) { billing.purchaseInbox.postpone(purchase.id) }
+
+    func resume(_ purchase: PendingPurchase) { billing.purchaseInbox.resume(purchase.id) }
 
     func discard(_ purchase: PendingPurchase) { billing.purchaseInbox.discard(purchase.id) }
 

@@ -5,7 +5,7 @@ import PackageDescription
 
 let package = Package(
     name: "Benchmarks",
-    platforms: [.macOS(.v14)],
+    platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "Server", path: ".."),
         .package(name: "BillingSDK", path: "../.."),

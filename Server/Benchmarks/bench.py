@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark import corpus, goals, machine, population
+from benchmark import corpus, figures, goals, machine, population, unknown_chains
 from benchmark.certificates import make_chain
 from benchmark.corpus import CorpusWriter
 from benchmark.fill import THROUGH_THE_FRONT_DOOR, bulk, fill
@@ -29,7 +29,7 @@ from benchmark.servers import Reference, Server, ServerFailed, Tollgate, referen
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PARTS = ("signatures", "reference", "sqlite", "postgres")
+PARTS = ("signatures", "reference", "sqlite", "postgres", "figures")
 
 
 @dataclass
@@ -95,6 +95,8 @@ class Bench:
                 self.part("sqlite", lambda: self.tollgate("sqlite", program))
             if "postgres" in self.only:
                 self.part("postgres", lambda: self.tollgate("postgres", program))
+            if "figures" in self.only:
+                self.part("figures", lambda: self.figures(program))
         finally:
             responder.close()
             if not self.arguments.keep:
@@ -124,11 +126,12 @@ class Bench:
         if self.arguments.tollgate:
             given = Path(self.arguments.tollgate).resolve()
             return given, given.parent / "SignatureBenchmark"
-        if not self.only & {"signatures", "sqlite", "postgres"}:
+        if not self.only & {"signatures", "sqlite", "postgres", "figures"}:
             return None, None
         scratch = ROOT / ".build-release"
+        # A kept plan would not know of what has changed in the server's own Package.swift.
         command = ["swift", "build", "-c", "release", "--package-path", str(HERE),
-                   "--scratch-path", str(scratch)]
+                   "--scratch-path", str(scratch), "--disable-build-manifest-caching"]
         for product in ("tollgate", "SignatureBenchmark", "FillDatabase"):
             self.say(f"release build of {product} …")
             subprocess.run([*command, "--product", product], check=True, stdout=sys.stderr)
@@ -247,6 +250,8 @@ class Bench:
                 found["ingest"] = self.ingest(server, stream, (64,), self.plan.seconds,
                                               {64: self.plan.rounds})
             found["memory"] = machine.memory_mib(server.pids())
+            if database == "sqlite" and size == "small":
+                found["flood"] = self.flood(server, directory)
             if postgres:
                 found["database_memory"] = machine.memory_mib(server.database_pids())
             if size == "small":
@@ -255,6 +260,53 @@ class Bench:
             server.stop()
             if not self.arguments.keep:
                 shutil.rmtree(directory, ignore_errors=True)
+
+    def flood(self, server: Server, directory: Path) -> dict:
+        """Resident memory before and after 3,000 notifications under chains that nobody has seen
+        before: each is refused, and nothing of any may stay."""
+        file = directory / "strangers.corpus"
+        corpus.write(file, (
+            corpus.record(body) for body in unknown_chains.bodies(3_500, self.run_started_ms)))
+
+        def send(start: int, count: int) -> dict:
+            return self.load.run(
+                server.port, method="POST", target="/webhooks/app_store", corpus=file, connections=8,
+                start=start, count=count, accept_refusals=True)
+
+        send(0, 500)  # what is needed once: buffers, pages of the program
+        before = machine.memory_mib(server.pids())["resident"]
+        done = send(500, 3_000)
+        taken = sum(n for status, n in done["statuses"].items() if status.startswith("2"))
+        if taken or done["requests"] < 3_000:
+            raise RuntimeError(f"strangers were let in, or not all were heard: {done['statuses']}")
+        after = machine.memory_mib(server.pids())["resident"]
+        return {"before": before, "after": after, "statuses": done["statuses"],
+                "sent": round(file.stat().st_size / (1 << 20), 1)}
+
+    def figures(self, program: Path) -> None:
+        """Ingest while the server makes the figures of reports behind it, and while it does not, in
+        turns. Who holds their lease keeps it from making them."""
+        directory = self.fresh("figures")
+        file = directory / "tollgate.sqlite"
+        server = self.start(program, f"sqlite:{file}", directory, None)
+        try:
+            sample = fill(server, self.plan.small, self.load, self.first_purchases, directory,
+                          self.run_started_ms)
+            self.sync()
+            self.warm_up(server, sample, directory, self.stream, self.plan.small)
+            turns: dict = {"without": [], "with": []}
+            for _ in range(self.plan.rounds):
+                for name in turns:
+                    figures.hold_back(file, name == "without")
+                    result = self.measured(
+                        server, 1, method="POST", target="/webhooks/app_store", corpus=self.stream,
+                        connections=64, seconds=self.plan.seconds / 2, count=self.plan.notifications // 2,
+                        start=self.next_notification)
+                    self.next_notification = result["next"]
+                    turns[name].append(result)
+            self.results["figures"] = {name: _median_of(found) for name, found in turns.items()}
+        finally:
+            server.stop()
 
     def start(self, program: Path, url: str, directory: Path, postgres: Postgres | None) -> Server:
         if self.arguments.stand_in:

@@ -129,6 +129,15 @@ public final class BillingSDK: Sendable {
     /// - Parameters:
     ///   - signedTransaction: StoreKit's `jwsRepresentation`.
     ///   - mode: how the app came by it.
+    /// - Throws: ``BillingSDKError/requestRefused(status:code:message:)``,
+    ///   ``BillingSDKError/notPermitted(code:message:)`` or ``BillingSDKError/notFound(_:)`` where the
+    ///   server does not take it: the App Store did not sign it, or signed it for another app, or
+    ///   what it claims is another customer's; ``BillingSDKError/networkUnavailable(_:)`` and
+    ///   ``BillingSDKError/serverUnavailable(status:message:)`` where the server may have it or not:
+    ///   call again; ``BillingSDKError/customerSessionProviderFailed(_:)`` and
+    ///   ``BillingSDKError/sessionRejected(_:)`` where it is not known for whom. Leave the
+    ///   transaction unfinished then. That nobody is signed in is no error: the purchase waits at
+    ///   the server for its owner.
     @discardableResult
     public func submit(
         signedTransaction: String,

@@ -28,6 +28,24 @@ import Testing
         #expect(app.entitlementRequests() == 1)
     }
 
+    @Test func whoSignsInWhileTheProviderIsStillBeingAskedForNobodyIsHeard() async throws {
+        let app = TestApp()
+        app.server.grant("premium", to: "cus_ada")
+        app.signIn(nil)
+        let gate = Gate()
+        app.backend.withLock { $0.gate = gate }
+        async let before = app.keys()
+        await gate.arrivals(1)
+        let reads = app.clockReads.withLock { $0 }
+        async let after = app.billing.getCoinBalance()
+        while app.clockReads.withLock({ $0 }) == reads { await Task.yield() }
+        app.signIn("cus_ada")
+        gate.open()
+        #expect(try await before == [])
+        _ = try await after
+        #expect(app.providerCalls == 2)
+    }
+
     @Test func theSessionIsRenewedBeforeItExpires() async throws {
         let app = TestApp(maximumStale: 0)
         _ = try await app.keys()

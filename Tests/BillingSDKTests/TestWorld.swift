@@ -74,6 +74,8 @@ final class FakeServer: Sendable {
         var submitted: [API.AppStoreTransactionRequest] = []
         var isPortalEnabled = true
         var gate: Gate?
+        /// The only path that the gate holds, if set.
+        var gatedPath: String?
         /// Signs what it says, if set: customer, at → token.
         var sign: (@Sendable (String, API.EntitlementList) -> String)?
         var keys = JSONWebKeySet(keys: [])
@@ -131,7 +133,8 @@ final class FakeServer: Sendable {
         { request in
             let gate = self.world.withLock { world in
                 world.requests.append(request)
-                return world.gate
+                let isGated = world.gatedPath.map { $0 == request.url.path } ?? true
+                return isGated ? world.gate : nil
             }
             // What the server knew when the request arrived is what it says, however late.
             let answer = Result { try self.answer(request) }
@@ -328,6 +331,8 @@ final class TestApp: Sendable {
     let server: FakeServer
     let billing: BillingSDK
     let backend = Locked(Backend())
+    /// How often the SDK looked at its clock, which every call does.
+    let clockReads = Locked(0)
     let heard = Locked<[[String]]>([])
 
     init(
@@ -354,7 +359,10 @@ final class TestApp: Sendable {
             client: BillingClient(
                 configuration: configuration,
                 transport: server.transport,
-                now: { clock.now },
+                now: { [clockReads] in
+                    clockReads.withLock { $0 += 1 }
+                    return clock.now
+                },
                 uptime: uptime,
                 storeKitStatements: storeKit
             )

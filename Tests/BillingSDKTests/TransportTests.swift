@@ -11,14 +11,18 @@ import Testing
 
 /// The transport of an app, against bytes on a real socket.
 @Suite struct TransportTests {
-    /// Answers one connection after the other on a port of 127.0.0.1, each with the same bytes.
+    /// Answers one connection after the other on a port of 127.0.0.1.
     final class Listener: Sendable {
         let port: UInt16
         private let socketNumber: Int32
         private let seen = Locked<[String]>([])
         var requests: [String] { seen.withLock { $0 } }
 
-        init(answer: String) throws {
+        /// Answers each request with the same bytes.
+        convenience init(answer: String) throws { try self.init { _ in answer } }
+
+        /// - Parameter answer: what is sent for the text of a request.
+        init(answer: @escaping @Sendable (String) -> String) throws {
             #if canImport(Glibc)
                 let kind = Int32(SOCK_STREAM.rawValue)
             #else
@@ -32,7 +36,7 @@ import Testing
             let number = socketNumber
             let isUp = withUnsafeMutablePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    bind(number, address, size) == 0 && listen(number, 8) == 0
+                    bind(number, address, size) == 0 && listen(number, 64) == 0
                         && getsockname(number, address, &size) == 0
                 }
             }
@@ -47,7 +51,7 @@ import Testing
                     let count = recv(connection, &bytes, bytes.count, 0)
                     let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
                     seen.withLock { $0.append(text) }
-                    _ = Array(answer.utf8).withUnsafeBytes {
+                    _ = Array(answer(text).utf8).withUnsafeBytes {
                         send(connection, $0.baseAddress, $0.count, 0)
                     }
                     close(connection)

@@ -272,6 +272,7 @@ extension Fact {
         cancelAt: Double? = nil,
         cancels: Bool = false,
         ended: Double? = nil,
+        metered: Bool = false,
         read: Bool = false,
         source: String? = nil
     ) -> Fact {
@@ -286,7 +287,8 @@ extension Fact {
                             price: price,
                             quantity: 1,
                             start: .day(from),
-                            end: .day(to)
+                            end: .day(to),
+                            isBilledInArrears: metered
                         )
                     ],
                     cancelAt: cancelAt.map { .day($0) },

@@ -1,5 +1,6 @@
 import BillingSDK
 import Foundation
+import SafariServices
 import StoreKit
 import SwiftUI
 import UIKit
@@ -10,6 +11,8 @@ import UIKit
 @MainActor final class RunningApp {
     private let shop: Shop
     private let promoted: PromotedPurchases
+    /// The page that lies over the screen, and what its closing does.
+    private var page: (page: SFSafariViewController, dismiss: () -> Void)?
 
     init(tollgate: String, publishableKey: String, backend: String) {
         let configuration = BillingSDK.Configuration(
@@ -41,6 +44,7 @@ import UIKit
         let rest = words.dropFirst().joined(separator: " ")
         switch words.first {
         case "wait": return await wait { self.screen.texts.contains { $0.contains(rest) } }
+        case "gone": return await wait { !self.screen.texts.contains { $0.contains(rest) } }
         case "sign-in": await shop.signIn(rest)
         case "press":
             let button = screen.all.first { $0.action != nil && $0.texts.contains(rest) }
@@ -53,19 +57,38 @@ import UIKit
             _ = await wait { !UIApplication.shared._openedURLs.isEmpty }
             defer { UIApplication.shared._openedURLs = [] }
             return UIApplication.shared._openedURLs.last?.absoluteString ?? "nothing"
-        case "promote":
-            let product = SKProduct(_stub: rest)
-            product.subscriptionPeriod = SKProductSubscriptionPeriod(_stub: 1)
+        case "promote" where words.count > 1:
+            let product = SKProduct(_stub: words[1])
+            if words.last != "once" {
+                product.subscriptionPeriod = SKProductSubscriptionPeriod(_stub: 1)
+            }
             SKPaymentQueue.default()._promote(product)
         case "sell" where words.count == 2: _FakeAppStore.shared.nextJWS = words[1]
-        case "portal":
-            return (try? await shop.billing.getCustomerPortal().url) ?? "no portal"
+        case "page": return await lookAtPage()
+        case "close":
+            guard let (page, dismiss) = page else { return "no page to close" }
+            page.delegate?.safariViewControllerDidFinish(page)
+            guard !shop.isPortalShown else { return "the page stays open" }
+            dismiss()
+            self.page = nil
         case "has":
             let has = try? await shop.billing.hasEntitlement(lookupKey: rest, forceRefresh: true)
             return has.map { "\($0)" } ?? "no answer"
         default: break
         }
         return texts()
+    }
+
+    /// The address of the page over the screen, once it has appeared.
+    private func lookAtPage() async -> String {
+        guard let node = screen.all.first(where: { $0.sheet != nil }), let sheet = node.sheet,
+            let dismiss = node.dismissSheet
+        else { return "no page" }
+        for task in sheet().all.compactMap(\.task) { await task() }
+        guard let page = sheet().first("UIViewController")?.controller as? SFSafariViewController
+        else { return "no page: \(sheet().texts)" }
+        self.page = (page, dismiss)
+        return page._url.absoluteString
     }
 
     private func wait(_ condition: () -> Bool) async -> String {

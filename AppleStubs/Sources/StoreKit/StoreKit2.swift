@@ -250,6 +250,9 @@ public final class _FakeAppStore: @unchecked Sendable {
     public private(set) var lastOptions: Set<Product.PurchaseOption> = []
     public private(set) var promotions: [Product.PromotionInfo] = []
 
+    /// Stub-only: whether somebody listens to `Transaction.updates`.
+    public var _isWatched: Bool { lock.withLock { !watchers.isEmpty } }
+
     /// Stub-only: a new phone for the next test.
     public func _reset() {
         let watching = lock.withLock {

@@ -91,7 +91,7 @@ public struct Color: View, _Primitive, Sendable, Hashable {
     public static let red = Color(name: "red"), primary = Color(name: "primary"),
         secondary = Color(name: "secondary")
     public static let accentColor = Color(name: "accent"), white = Color(name: "white"),
-        clear = Color(name: "clear")
+        black = Color(name: "black"), clear = Color(name: "clear")
     public func _node(_ env: _Env) -> _Node { _Node("Color", text: name) }
 }
 public struct Font: Hashable, Sendable {
@@ -110,6 +110,8 @@ public enum Edge: Int8, CaseIterable, Sendable {
             horizontal: Set = [.leading, .trailing], vertical: Set = [.top, .bottom]
     }
 }
+public enum ColorScheme: CaseIterable, Sendable { case light, dark }
+public enum LayoutDirection: CaseIterable, Sendable { case leftToRight, rightToLeft }
 public struct HorizontalAlignment: Sendable {
     public static let leading = Self(), center = Self(), trailing = Self()
 }
@@ -133,10 +135,18 @@ public struct Text: View, _Primitive {
         bundle: Bundle?,
         comment: StaticString? = nil
     ) { s = (bundle ?? .main).localizedString(forKey: key.s, value: nil, table: tableName) }
+    var color: Color?
     public func bold() -> Text { self }
-    public func foregroundColor(_ color: Color?) -> Text { self }
+    public func foregroundColor(_ color: Color?) -> Text {
+        var text = self; text.color = color; return text
+    }
     public func font(_ font: Font?) -> Text { self }
-    public func _node(_ env: _Env) -> _Node { _Node("Text", text: s) }
+    public func _node(_ env: _Env) -> _Node {
+        let node = _Node("Text", text: s)
+        node.contrast = env.contrast(of: color ?? env.foreground)
+        node.isInButton = env.isInButton
+        return node
+    }
 }
 public struct ProgressView<Label: View>: View, _Primitive {
     let label: Label?
@@ -159,7 +169,10 @@ public struct Button<Label: View>: View, _Primitive {
         self.action = action; self.label = label()
     }
     public func _node(_ env: _Env) -> _Node {
-        _Node("Button", children: [_Stub.render(label, env)], action: action)
+        var inside = env
+        inside.foreground = .accentColor
+        inside.isInButton = true
+        return _Node("Button", children: [_Stub.render(label, inside)], action: action)
     }
 }
 extension Button where Label == Text {
@@ -192,7 +205,13 @@ public struct HStack<Content: View>: View, _Primitive {
         spacing: CGFloat? = nil,
         @ViewBuilder content: () -> Content
     ) { c = content() }
-    public func _node(_ env: _Env) -> _Node { _Node("HStack", children: [_Stub.render(c, env)]) }
+    public func _node(_ env: _Env) -> _Node {
+        let node = _Node("HStack", children: [_Stub.render(c, env)])
+        let isMirrored = env.values.layoutDirection == .rightToLeft
+        let row = node.children.flatMap { $0.kind == "Group" ? $0.children : [$0] }
+        node.leftToRight = isMirrored ? row.reversed() : row
+        return node
+    }
 }
 public struct Group<Content: View>: View, _Primitive {
     let c: Content
@@ -252,9 +271,14 @@ extension View {
     nonisolated public func padding(_ edges: Edge.Set = .all, _ length: CGFloat? = nil) -> some View
     { _mod("padding") }
     nonisolated public func foregroundColor(_ color: Color?) -> some View {
-        _mod("foregroundColor")
+        _mod("foregroundColor", change: { $0.foreground = color ?? .primary })
     }
-    nonisolated public func background<B: View>(_ background: B) -> some View { _mod("background") }
+    nonisolated public func background<B: View>(_ background: B) -> some View {
+        _mod(
+            "background",
+            change: { if let color = background as? Color { $0.background = color } }
+        )
+    }
     nonisolated public func cornerRadius(_ radius: CGFloat) -> some View { _mod("cornerRadius") }
     nonisolated public func disabled(_ disabled: Bool) -> some View {
         _mod("disabled(\(disabled))") { _ in
@@ -338,7 +362,9 @@ extension View {
             "sheet",
             after: { node in
                 guard isPresented.wrappedValue else { return }
-                node.sheet = { _Stub.render(content()) }
+                // One sheet, however often one looks at it.
+                let view = content()
+                node.sheet = { _Stub.render(view) }
                 node.dismissSheet = {
                     isPresented.wrappedValue = false
                     onDismiss?()
@@ -603,6 +629,8 @@ public struct EnvironmentValues {
         }
     #endif
     public var locale = Locale(identifier: "ja_JP")
+    public var colorScheme = ColorScheme.light
+    public var layoutDirection = LayoutDirection.leftToRight
 }
 
 // MARK: Stub renderer
@@ -610,7 +638,33 @@ public struct EnvironmentValues {
 public struct _Env {
     public var objects: [ObjectIdentifier: AnyObject] = [:]
     public var values = EnvironmentValues()
+    var foreground = Color.primary
+    /// What is behind, `nil` for the screen's own.
+    var background: Color?
+    var isInButton = false
     public init() {}
+
+    /// The contrast after WCAG 2.2 (1 to 21) with which a colour is seen on what is behind it.
+    ///
+    /// A system colour has one value in light mode and one in dark; the others have one.
+    func contrast(of color: Color) -> Double {
+        let isDark = values.colorScheme == .dark
+        let light = { (color: Color) -> Double in
+            switch color.name {
+            case "black": 0
+            case "white": 1
+            case "primary": isDark ? 1 : 0
+            // secondaryLabel, laid over the screen's own background.
+            case "secondary": isDark ? 0.302 : 0.254
+            // systemBlue and systemRed.
+            case "accent": isDark ? 0.239 : 0.211
+            case "red": isDark ? 0.242 : 0.235
+            default: isDark ? 0 : 1
+            }
+        }
+        let (front, back) = (light(color), background.map(light) ?? (isDark ? 0 : 1))
+        return (max(front, back) + 0.05) / (min(front, back) + 0.05)
+    }
 }
 @MainActor public final class _Node {
     public let kind: String
@@ -619,6 +673,11 @@ public struct _Env {
     public let action: (@MainActor () -> Void)?
     public var modifiers: [String] = []
     public var disabled = false
+    /// Of a text: how well it is seen, 1 to 21.
+    public var contrast: Double?
+    public var isInButton = false
+    /// Of a row: what is in it as it is seen.
+    public var leftToRight: [_Node] = []
     public var onAppear: (@MainActor () -> Void)?
     public var onOpenURL: (@MainActor (URL) -> Void)?
     public var task: (@MainActor @Sendable () async -> Void)?

@@ -17,7 +17,7 @@ extension OnePhone {
         // MARK: - Offers, status, promotion
 
         @Test func anOfferIsBoughtWithTheServersSignature() async throws {
-            let app = TestApp()
+            let app = await launched()
             guard
                 case .purchased = try await app.billing.purchase(
                     Product(_stub: "p"),
@@ -48,7 +48,7 @@ extension OnePhone {
         }
 
         @Test func anOfferThatIsNotSignedIsNotBought() async throws {
-            let app = TestApp()
+            let app = await launched()
             _ = try await app.keys()
             app.server.mood(.answers(404, .resourceMissing))
             do {
@@ -133,7 +133,7 @@ extension OnePhone {
         // MARK: - The inbox
 
         @Test func whatWaitsInTheInboxIsBoughtAndLeaves() async throws {
-            let app = TestApp()
+            let app = await launched()
             let inbox = app.billing.purchaseInbox
             let waiting = inbox.add(productID: "coins", quantity: 3, origin: .promotedPayment)
             guard case .purchased = try await app.billing.purchase(waiting) else {
@@ -145,7 +145,7 @@ extension OnePhone {
         }
 
         @Test func whatIsCancelledStaysInTheInbox() async throws {
-            let app = TestApp()
+            let app = await launched()
             let waiting = app.billing.purchaseInbox.add(productID: "coins", origin: .purchaseIntent)
             store.behaviour = .cancel
             _ = try await app.billing.purchase(waiting)
@@ -153,7 +153,7 @@ extension OnePhone {
         }
 
         @Test func whatSomebodyHasToApproveLeavesWhenItArrives() async throws {
-            let app = TestApp()
+            let app = await launched()
             let inbox = app.billing.purchaseInbox
             let waiting = inbox.add(productID: "coins", origin: .promotedPayment)
             store.behaviour = .pending
@@ -165,7 +165,7 @@ extension OnePhone {
         }
 
         @Test func whatTheServerHasNotAcknowledgedStaysUnderWay() async throws {
-            let app = TestApp()
+            let app = await launched()
             _ = try await app.keys()
             let inbox = app.billing.purchaseInbox
             let waiting = inbox.add(productID: "coins", origin: .promotedPayment)
@@ -181,7 +181,7 @@ extension OnePhone {
         }
 
         @Test func whatTheAppStoreDoesNotSellIsAnError() async throws {
-            let app = TestApp()
+            let app = await launched()
             let waiting = app.billing.purchaseInbox.add(productID: "unknown", origin: .code)
             do {
                 _ = try await app.billing.purchase(waiting)

@@ -20,6 +20,14 @@ func eventually(_ condition: () -> Bool) async -> Bool {
     return condition()
 }
 
+/// An app that has begun to listen to the App Store, so that it hears of a purchase as it happens and not
+/// as of one that was there when it was launched.
+func launched() async -> TestApp {
+    let app = TestApp()
+    #expect(await eventually { _FakeAppStore.shared._isWatched })
+    return app
+}
+
 extension OnePhone {
     /// What only an Apple device runs, run against stand-ins; one at a time, since they are one phone.
     @Suite @MainActor struct AppleGlueTests {
@@ -139,7 +147,7 @@ extension OnePhone {
         }
 
         @Test func aPurchaseIsFinishedOnceTheServerHasIt() async throws {
-            let app = TestApp()
+            let app = await launched()
             let product = try #require(
                 try await app.billing.getAppStoreProducts(ids: ["coins"]).first
             )
@@ -149,6 +157,7 @@ extension OnePhone {
                 Issue.record("not purchased")
                 return
             }
+            #expect(store.lastOptions == [.appAccountToken(token)])
             #expect(store.finished == [1])
             #expect(submitted(app) == ["jws-1 purchased"])
         }
@@ -156,7 +165,7 @@ extension OnePhone {
         @Test func aPurchaseThatTheServerHasNotAcknowledgedStaysUnfinishedAndIsTriedAgain()
             async throws
         {
-            let app = TestApp()
+            let app = await launched()
             _ = try await app.keys()
             app.server.mood(.answers(503, .storageUnavailable))
             let purchase = try await app.billing.purchase(Product(_stub: "coins"))
@@ -171,8 +180,51 @@ extension OnePhone {
             #expect(submitted(app) == ["jws-1 observed"])
         }
 
+        /// Buys while the server is away, in a process that then ends.
+        private func buyAndQuit(_ server: FakeServer, token: UUID) async throws -> Locked<Weak> {
+            let app = TestApp(server: server)
+            _ = try await app.keys()
+            server.mood(.answers(503, .storageUnavailable))
+            let purchase = try await app.billing.purchase(
+                Product(_stub: "coins"),
+                appAccountToken: token
+            )
+            guard case .awaitingServer(let error) = purchase else {
+                Issue.record("got \(purchase)")
+                return Locked(Weak())
+            }
+            #expect((error as? BillingSDKError)?.name == "serverUnavailable")
+            return Locked(Weak(app: app))
+        }
+
+        private struct Weak { weak var app: TestApp? }
+
+        @Test func aPurchaseThatTheServerHasNotAcknowledgedIsTriedAgainAtTheNextLaunch()
+            async throws
+        {
+            let server = FakeServer(clock: TestClock())
+            let token = UUID()
+            let former = try await buyAndQuit(server, token: token)
+            #expect(await eventually { former.withLock { $0.app == nil } })
+            server.mood(.well)
+            // No process is there that could hear it.
+            comeToForeground()
+            #expect(store.finished == [])
+            // It is told once it is known who is signed in, which an app asks for when it is launched.
+            let app = TestApp(server: server)
+            _ = try await app.keys()
+            #expect(await eventually { store.finished == [1] })
+            #expect(submitted(app) == ["jws-1 observed"])
+            #expect(store.lastOptions == [.appAccountToken(token)])
+            // A third launch has nothing left to tell.
+            let again = TestApp(server: server)
+            _ = try await again.keys()
+            #expect(await eventually { again.isIdle })
+            #expect(submitted(again) == ["jws-1 observed"])
+        }
+
         @Test func cancelledAndPendingPurchasesAreNoErrors() async throws {
-            let app = TestApp()
+            let app = await launched()
             store.behaviour = .cancel
             guard case .cancelled = try await app.billing.purchase(Product(_stub: "coins")) else {
                 Issue.record("not cancelled")
@@ -187,7 +239,7 @@ extension OnePhone {
         }
 
         @Test func nothingIsBoughtForNobody() async throws {
-            let app = TestApp()
+            let app = await launched()
             app.signIn(nil)
             var error: BillingSDKError?
             do {
@@ -250,6 +302,21 @@ extension OnePhone {
             #expect(holder.payment(for: purchase, product: product) === payment)
             holder.consume(purchase)
             #expect(holder.pendingPayments.isEmpty && app.billing.purchaseInbox.pending.isEmpty)
+        }
+
+        @Test func aPaymentOfAnotherProductIsAMistakeOfTheApps() async {
+            await #expect(processExitsWith: .failure) {
+                _ = PromotingPurchasePayment(
+                    product: SKProduct(_stub: "monthly"),
+                    payment: SKPayment(product: SKProduct(_stub: "yearly"))
+                )
+            }
+            await #expect(processExitsWith: .success) {
+                _ = PromotingPurchasePayment(
+                    product: SKProduct(_stub: "monthly"),
+                    payment: SKPayment(product: SKProduct(_stub: "monthly"))
+                )
+            }
         }
 
         @Test func afterARelaunchANewPaymentIsMadeFromWhatTheInboxKept() throws {

@@ -100,6 +100,65 @@ extension OnePhone {
             #expect(await appear(view) { $0.texts.first == "Subscribe" })
         }
 
+        // MARK: - Dark mode, right to left
+
+        /// Every view of the SDK in every phase that has words in it.
+        private func everyPhase(_ app: TestApp) async throws -> [AnyView] {
+            let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
+            let loaded = LoadedBuyButton(id: "buy_btn_monthly", billing: app.billing)
+            #expect(await appear(loaded) { $0.texts.first == "Subscribe" })
+            let gate = Text("premium").entitled(to: "premium", by: app.billing) { button.view() }
+            #expect(await appear(gate) { $0.texts.first == "Subscribe" })
+
+            app.server.mood(.unreachable)
+            let unloaded = LoadedBuyButton(id: "buy_btn_monthly", billing: app.billing)
+            #expect(await appear(unloaded) { $0.texts.last == "Try again" })
+            let unknown = Text("").entitled(to: "gold", by: TestApp(server: app.server).billing)
+            #expect(await appear(unknown) { $0.texts.last == "Try again" })
+            let portal = PortalSheet(billing: app.billing) {}
+            #expect(await appear(portal) { $0.texts.last == "Close" })
+            let unsold = button.view()
+            try press(unsold)
+            #expect(await eventually { self.english(unsold).texts.first == "Try again" })
+            return [
+                AnyView(button.view()), AnyView(loaded), AnyView(gate), AnyView(unloaded),
+                AnyView(unknown), AnyView(portal), AnyView(unsold),
+            ]
+        }
+
+        @Test(arguments: ColorScheme.allCases)
+        func everyWordIsSeenInLightModeAndInDark(_ scheme: ColorScheme) async throws {
+            for view in try await everyPhase(TestApp()) {
+                let words = english(view.environment(\.colorScheme, scheme)).all
+                    .filter { $0.kind == "Text" }
+                #expect(!words.isEmpty)
+                for word in words {
+                    // The system chooses a button's colour, which WCAG allows 3 for.
+                    let enough = word.isInButton ? 3 : 4.5
+                    #expect(try #require(word.contrast) >= enough, "\(word.text ?? "")")
+                }
+            }
+        }
+
+        @Test func aFixedColourWouldNotBeSeenInOneOfTheTwo() {
+            let seen = ColorScheme.allCases.map { scheme in
+                english(
+                    Text("text").foregroundColor(.black).environment(\.colorScheme, scheme)
+                ).first("Text")?.contrast
+            }
+            #expect(seen == [21, 1])
+        }
+
+        @Test func theButtonIsMirroredWhereOneReadsFromTheRight() async throws {
+            let app = TestApp()
+            let view = try await app.billing.getBuyButton(id: "buy_btn_monthly").view()
+            let rows = LayoutDirection.allCases.map { direction in
+                english(view.environment(\.layoutDirection, direction)).first("HStack")?
+                    .leftToRight.flatMap(\.texts)
+            }
+            #expect(rows == [["Subscribe", "¥1,500"], ["¥1,500", "Subscribe"]])
+        }
+
         // MARK: - The gate
 
         private func gated(_ app: TestApp) -> some View {

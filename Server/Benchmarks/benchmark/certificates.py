@@ -63,11 +63,19 @@ def make_chain(ocsp_url: str) -> Chain:
         "Benchmark Developer Relations Certification Authority",
         ec.SECP384R1(), issuer=root, ocsp_url=ocsp_url, authority=True, marker=INTERMEDIATE_MARKER,
     )
-    leaf = _issue(
+    return Chain(root, intermediate, _leaf(intermediate, ocsp_url))
+
+
+def with_another_leaf(chain: Chain) -> Chain:
+    """The same authority with a leaf that it has not issued before."""
+    return Chain(chain.root, chain.intermediate, _leaf(chain.intermediate, "http://127.0.0.1:9/ocsp"))
+
+
+def _leaf(intermediate: Authority, ocsp_url: str) -> Authority:
+    return _issue(
         "Benchmark ECC App Store and Store Receipt Signing",
         ec.SECP256R1(), issuer=intermediate, ocsp_url=ocsp_url, marker=LEAF_MARKER,
     )
-    return Chain(root, intermediate, leaf)
 
 
 def _issue(name, curve, issuer, ocsp_url, authority=False, marker=None) -> Authority:

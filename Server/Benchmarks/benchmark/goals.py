@@ -52,6 +52,10 @@ def goals(run: dict) -> list[Goal]:
              note=_rates(_best(sqlite.get("ingest")), best_reference)),
         Goal("server CPU per notification", 230, 170, smaller=True, unit="µs",
              reached=_at(sqlite.get("ingest"), 64, "cpu_us")),
+        # Microseconds are those of the core on which the limit was set; this one may be slower.
+        Goal("the same, on a core that verifies 27,400 P-256/s", 230, 170, smaller=True, unit="µs",
+             reached=_at_clock_of_limit(_at(sqlite.get("ingest"), 64, "cpu_us"), signatures.get("raw_p256_per_second")),
+             note=_clock(signatures.get("raw_p256_per_second"))),
         Goal("ingest p99 at 64 connections", 50, 25, smaller=True, unit="ms",
              reached=_at(sqlite.get("ingest"), 64, "p99_ms")),
         Goal("entitlement reads / reference", 4.5, 6, unit="×",
@@ -66,6 +70,9 @@ def goals(run: dict) -> list[Goal]:
         Goal("resident memory under load / reference", 1 / 3, 1 / 5, smaller=True,
              reached=_ratio(_memory(sqlite), _memory(reference)),
              note=_rates(_memory(sqlite), _memory(reference), "MiB")),
+        # Their certificates alone are 7 MiB: with less than that they were not kept.
+        Goal("memory under a flood of 3,000 unknown chains", 4, 2, smaller=True, unit="MiB",
+             reached=_growth(sqlite.get("flood")), note=_flood(sqlite.get("flood"))),
         Goal(f"CPU per read, {_sizes(run)}", 1.25, 1.1, smaller=True, unit="×",
              reached=_ratio(_at(sqlite_large.get("reads"), 64, "cpu_us"), _at(sqlite.get("reads"), 64, "cpu_us")),
              note=_rates(_at(sqlite_large.get("reads"), 64, "cpu_us"), _at(sqlite.get("reads"), 64, "cpu_us"), "µs")),
@@ -76,6 +83,11 @@ def goals(run: dict) -> list[Goal]:
              reached=_ratio(_best(postgres.get("ingest")), _best(sqlite.get("ingest"))),
              note=_rates(_best(postgres.get("ingest")), _best(sqlite.get("ingest")))),
     ]
+    with_figures, without = (
+        (run.get("figures") or {}).get(name, {}).get("per_second") for name in ("with", "without"))
+    found.append(
+        Goal("ingest with figures of reports / without", 0.9, 0.95,
+             reached=_ratio(with_figures, without), note=_rates(with_figures, without)))
     if postgres_large:
         found += [
             Goal(f"PostgreSQL: CPU per read, {_sizes(run, 'postgres')}", 1.25, 1.1, smaller=True, unit="×",
@@ -158,8 +170,30 @@ def _memory(place):
     return (place.get("memory") or {}).get("share")
 
 
+def _growth(flood):
+    return max(0.0, flood["after"] - flood["before"]) if flood else None
+
+
+def _flood(flood):
+    return f"resident {flood['before']:.1f} → {flood['after']:.1f} MiB, {flood['sent']:.0f} MiB sent" if flood else ""
+
+
 def _ratio(ours, theirs):
     return None if ours is None or not theirs else ours / theirs
+
+
+# Raw P-256 verifications per second and core where the limits were measured.
+CLOCK_OF_LIMITS = 27_400
+
+
+def _at_clock_of_limit(microseconds: float | None, raw_per_second: float | None) -> float | None:
+    if microseconds is None or not raw_per_second:
+        return None
+    return microseconds * raw_per_second / CLOCK_OF_LIMITS
+
+
+def _clock(raw_per_second: float | None) -> str:
+    return f"here {raw_per_second:,.0f} P-256/s" if raw_per_second else ""
 
 
 def _rates(ours, theirs, unit="/s"):

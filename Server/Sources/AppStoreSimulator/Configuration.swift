@@ -41,6 +41,8 @@ extension SimulatedAppStore {
         public var onDeed: (@Sendable (Story) -> Void)?
         /// What goes wrong on the way to the subscriber.
         public var faults: Faults
+        /// What faults are drawn from; `nil`: from `seed`, like all ids.
+        public var faultSeed: UInt64?
         /// Whether calls beyond Apple's rate limits get 429, by real time.
         public var enforcesRateLimits: Bool
 
@@ -109,10 +111,14 @@ extension SimulatedAppStore {
         /// A promotional offer is redeemed only with a signature of the app's server, as Apple does;
         /// a backend under test that issues none can be spared it.
         public var requiresOfferSignatures = false
+        /// A CONSUMPTION_REQUEST that nobody answers is sent again within its twelve hours, under
+        /// another UUID.
+        public var repeatsConsumptionRequests = true
 
         enum CodingKeys: String, CodingKey {
             case restoreMakesNewTransactionIDs = "restore_makes_new_transaction_ids"
             case requiresOfferSignatures = "requires_offer_signatures"
+            case repeatsConsumptionRequests = "repeats_consumption_requests"
             case upgradeSendsRefund = "upgrade_sends_refund"
             case resubscribeKeepsOriginalTransactionID =
                 "resubscribe_keeps_original_transaction_id"
@@ -138,6 +144,7 @@ extension SimulatedAppStore {
             extensionMovesExpiresDate = try read(.extensionMovesExpiresDate, true)
             restoreMakesNewTransactionIDs = try read(.restoreMakesNewTransactionIDs, false)
             requiresOfferSignatures = try read(.requiresOfferSignatures, false)
+            repeatsConsumptionRequests = try read(.repeatsConsumptionRequests, true)
             graceRecoveryStartsAtCharge = try read(.graceRecoveryStartsAtCharge, true)
         }
     }

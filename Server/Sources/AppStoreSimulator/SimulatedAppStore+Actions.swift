@@ -1,3 +1,4 @@
+import Foundation
 import SandboxClock
 
 extension SimulatedAppStore {
@@ -38,21 +39,38 @@ extension SimulatedAppStore {
     ///   - appAccountToken: a UUID, given with purchases that state none.
     ///   - storefront: ISO 3166-1 alpha-3.
     ///   - family: any name; accounts of one family share what is shareable.
+    ///   - hasDownloadedApp: without it there is no app transaction yet, though the customer can buy
+    ///     on the app's page in the App Store.
+    ///   - preorderDate: when the app was ordered ahead of its release, UNIX milliseconds; not in
+    ///     the future. `nil`: it was not.
     public func createCustomer(
         appAccountToken: String? = nil,
         storefront: String = "USA",
-        family: String? = nil
+        family: String? = nil,
+        hasDownloadedApp: Bool = true,
+        preorderDate: Int64? = nil
     ) async throws -> Customer {
         let customer = try await change { world, now in
-            world.createCustomer(
+            try world.createCustomer(
                 appAccountToken: appAccountToken,
                 storefront: storefront,
                 family: family,
+                hasDownloadedApp: hasDownloadedApp,
+                preorderDate: preorderDate,
                 at: now
             )
         }
         storyCustomers.append(customer)
         return customer
+    }
+
+    /// A customer who bought without having the app downloads it.
+    public func download(customer id: String) async throws {
+        try await change { world, now in
+            var customer = try world.customer(id)
+            customer.downloaded = customer.downloaded ?? now
+            world.customers[id] = customer
+        }
     }
 
     /// The customer confirms a purchase; the result is what the app gets to post to its server.
@@ -190,7 +208,9 @@ extension SimulatedAppStore {
         _ transactionID: String,
         reason: String = "UNINTENDED_PURCHASE"
     ) async throws {
-        try await change { world, _ in try world.requestRefund(transactionID, reason: reason) }
+        try await change { world, now in
+            try world.requestRefund(transactionID, reason: reason, at: now)
+        }
         await note("request_refund", transaction: transactionID, [.init("reason", reason)])
     }
 
@@ -252,10 +272,19 @@ extension SimulatedAppStore {
 
     /// Moves the renewal dates of all of a product's subscribers by 1 to 90 days, and sums up.
     /// - Parameter identifier: named in the summary; a repetition does nothing.
-    public func extendAll(productID: String, days: Int, identifier: String) async throws {
+    @discardableResult
+    public func extendAll(
+        productID: String,
+        days: Int,
+        identifier: String
+    ) async throws -> ExtensionSummary {
         guard (1...90).contains(days) else {
             throw Refusal.invalid("An extension is of 1 to 90 days.")
         }
+        guard (1...128).contains(identifier.count) else {
+            throw Refusal.invalid("A request identifier has 1 to 128 characters.")
+        }
+        let isNew = world.massExtensions[identifier] == nil
         try await change { world, now in
             _ = try world.product(productID)
             guard world.massExtensions[identifier] == nil else { return }
@@ -267,7 +296,15 @@ extension SimulatedAppStore {
                 at: now
             )
         }
-        await note("extend_all", nil, [.init("product", productID), .init("days", "\(days)")])
+        if isNew {
+            await note("extend_all", nil, [.init("product", productID), .init("days", "\(days)")])
+        }
+        let result = world.massExtensions[identifier]
+        return ExtensionSummary(
+            requestIdentifier: identifier,
+            succeededCount: result?.succeededCount ?? 0,
+            failedCount: result?.failedCount ?? 0
+        )
     }
 
     /// Apple ends a subscription with its period, for a reason that it has no subtype for.
@@ -292,6 +329,7 @@ extension SimulatedAppStore {
         subtype: String? = nil,
         about transactionID: String
     ) async throws {
+        guard !type.isEmpty else { throw Refusal.invalid("A notification has a type.") }
         try await change { world, _ in
             let transaction = try world.transaction(transactionID)
             world.announce(
@@ -301,6 +339,11 @@ extension SimulatedAppStore {
                 subscription: world.subscriptions[transaction.originalID]?.originalTransactionID
             )
         }
+        await note(
+            "tell",
+            transaction: transactionID,
+            [.init("type", type)] + (subtype.map { [.init("subtype", $0)] } ?? [])
+        )
     }
 
     /// Sells a product no longer: subscriptions to it end at their next renewal.
@@ -316,9 +359,19 @@ extension SimulatedAppStore {
     /// Sets the token of a purchase, from its running period on.
     public func attach(appAccountToken token: String, to originalTransactionID: String) async throws
     {
-        try await change { world, now in
-            try world.setAppAccountToken(token.lowercased(), of: originalTransactionID, at: now)
+        let token = token.lowercased()
+        guard UUID(uuidString: token) != nil else {
+            throw Refusal.invalid("An app account token is a UUID.")
         }
+        try await change { world, now in
+            try world.setAppAccountToken(token, of: originalTransactionID, at: now)
+        }
+        guard let customer = world.transactions[originalTransactionID]?.customer else { return }
+        // A scenario knows no token but its customers' own.
+        await note(
+            world.customers[customer]?.appAccountToken == token ? "set_token" : nil,
+            customer
+        )
     }
 
     /// Raises a product's price for its subscribers.
@@ -376,9 +429,13 @@ extension SimulatedAppStore {
     }
 
     /// What StoreKit on the customer's device shows now.
+    /// - Throws: `Refusal.notPossible` where the app was never downloaded.
     public func entitlements(customer id: String) async throws -> DeviceView {
         let now = await clock.now
         let customer = try world.customer(id)
+        guard customer.downloaded != nil else {
+            throw Refusal.notPossible("\(id) has not downloaded the app.")
+        }
         let all = world.transactionsOf(id)
         return DeviceView(
             currentEntitlements: try all.filter { isCurrent($0, at: now) }

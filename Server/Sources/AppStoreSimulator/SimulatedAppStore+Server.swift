@@ -1,3 +1,4 @@
+internal import AcceptedConnections
 public import Hummingbird
 internal import Logging
 import NIOCore
@@ -36,6 +37,7 @@ extension SimulatedAppStore {
     ) -> some ApplicationProtocol {
         Application(
             router: router(surface: surface),
+            server: .http1UntilEnded,
             configuration: .init(address: .hostname(host, port: port)),
             onServerRunning: { channel in await onBound(channel.localAddress?.port ?? port) },
             logger: Logger(label: "app-store-simulator") { _ in SwiftLogNoOpLogHandler() }

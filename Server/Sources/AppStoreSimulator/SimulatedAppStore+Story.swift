@@ -92,10 +92,15 @@ extension SimulatedAppStore {
     }
 
     /// Whether the app's server can know what a customer has: it was told everything, and the
-    /// customer's purchases name them.
+    /// customer's purchases, and nobody else's, name them.
     private func isAnswerable(for customer: String) -> Bool {
-        guard world.customers[customer]?.appAccountToken != nil,
-            world.transactionsOf(customer).allSatisfy({ $0.ownership == .purchased })
+        guard let token = world.customers[customer]?.appAccountToken,
+            world.transactionsOf(customer).allSatisfy({
+                $0.ownership == .purchased && $0.appAccountToken == token
+            }),
+            !world.transactions.values.contains(where: {
+                $0.customer != customer && $0.appAccountToken == token
+            })
         else { return false }
         return world.notifications.values.allSatisfy { notification in
             guard notification.url != nil, let id = notification.transactionID else { return true }

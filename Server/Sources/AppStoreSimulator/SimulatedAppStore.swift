@@ -61,8 +61,23 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     }
 
     /// Certificates and keys that several stores can share, as bytes to be kept.
-    public static func makeAuthority() throws -> Data {
-        try PayloadSigner.encoder.encode(CertificateAuthority.generate(ocspURL: nil).snapshot)
+    ///
+    /// - Parameters:
+    ///   - ocspURL: named in leaf and intermediate as their OCSP responder.
+    ///   - former: an authority whose root and intermediate are kept, so that only the leaf is new.
+    public static func makeAuthority(
+        ocspURL: String? = nil,
+        replacingLeafOf former: Data? = nil
+    ) throws -> Data {
+        let authority =
+            if let former {
+                try CertificateAuthority(
+                    JSONDecoder().decode(CertificateAuthority.Snapshot.self, from: former)
+                ).replacingLeaf(ocspURL: ocspURL)
+            } else {
+                try CertificateAuthority.generate(ocspURL: ocspURL)
+            }
+        return try PayloadSigner.encoder.encode(authority.snapshot)
     }
 
     /// The root certificate, in DER, of what `makeAuthority` made.
@@ -87,7 +102,9 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         faults = configuration.faults
         seed = configuration.seed
         onDeed = configuration.onDeed
-        faultRandom = SeededRandom(seed: configuration.seed ^ 0xF4017)
+        faultRandom = SeededRandom(
+            seed: (configuration.faultSeed ?? configuration.seed) ^ 0xF4017
+        )
         if configuration.enforcesRateLimits {
             rateLimits = RateLimits(environment: configuration.environment)
         }
@@ -135,9 +152,18 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         save()
     }
 
-    /// Which version of notifications goes out from now on, 1 or 2; retries stay what they were.
-    public func setNotificationVersion(_ version: Int) {
-        world.notificationVersion = version == 1 ? 1 : 2
+    /// Which version of notifications goes out from now on, 1 or 2.
+    ///
+    /// Retries stay what they were; after a switch to 2 those of version 1 go on for three days.
+    public func setNotificationVersion(_ version: Int) async {
+        let now = await clock.now
+        let chosen = version == 1 ? 1 : 2
+        if chosen == 1 {
+            world.versionTwoSince = nil
+        } else if world.notificationVersion == 1 {
+            world.versionTwoSince = now
+        }
+        world.notificationVersion = chosen
         save()
     }
 
@@ -145,6 +171,12 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     public func setApp(bundleID: String, appAppleID: Int64) {
         world.bundleID = bundleID
         world.appAppleID = appAppleID
+        save()
+    }
+
+    /// What `verifyReceipt` asks for, and notifications of version 1 bear, from now on.
+    public func setSharedSecret(_ secret: String) {
+        world.sharedSecret = secret
         save()
     }
 
@@ -207,6 +239,9 @@ public actor SimulatedAppStore: VirtualClock.Participant {
             switch entry.subject {
             case .subscription(let id):
                 world.performDue(id, at: entry.instant)
+                await tell(at: entry.instant)
+            case .consumptionRequest(let id):
+                world.repeatConsumptionRequest(id, at: entry.instant)
                 await tell(at: entry.instant)
             case .notification(let id):
                 lastNow = max(lastNow, instant)

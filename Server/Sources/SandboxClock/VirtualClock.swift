@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The time in which both simulated stores live: it stands still until somebody advances it.
 ///
 /// An advance goes from due instant to due instant. At each, every participant does what is due
@@ -13,7 +15,12 @@ public actor VirtualClock {
     }
 
     /// The present, in UNIX milliseconds.
-    public private(set) var now: Int64
+    public private(set) var now: Int64 {
+        didSet { shown.withLock { [now] in $0 = now } }
+    }
+    private let shown: Mutex<Int64>
+    /// The same for who cannot wait for an answer.
+    public nonisolated var nowAtOnce: Int64 { shown.withLock { $0 } }
     private var participants: [any Participant] = []
     private var isAdvancing = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -21,6 +28,7 @@ public actor VirtualClock {
     /// - Parameter now: the first present, in UNIX milliseconds.
     public init(now: Int64) {
         self.now = now
+        shown = Mutex(now)
     }
 
     /// Lets `participant` act in every later advance.
@@ -28,6 +36,12 @@ public actor VirtualClock {
     /// Of two things due at one instant, the one whose participant joined first is done first.
     public func join(_ participant: any Participant) {
         participants.append(participant)
+    }
+
+    /// Lets go of all participants: they know their clock and it knows them, so that without this
+    /// neither would ever be let go of.
+    public func end() {
+        participants = []
     }
 
     /// Moves the present to `target`, never backwards.

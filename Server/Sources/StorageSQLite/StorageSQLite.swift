@@ -96,6 +96,13 @@ public final class StorageSQLite: StorageDriver {
         try readers.read { reader throws(StorageError) in try reader.query(sql, parameters) }
     }
 
+    public func readAtOnce(
+        _ sql: String,
+        _ parameters: [SQLValue]
+    ) throws(StorageError) -> [Row]? {
+        try readers.read { reader throws(StorageError) in try reader.query(sql, parameters) }
+    }
+
     public func close() async {
         await longReaders.close()
         readers.close()

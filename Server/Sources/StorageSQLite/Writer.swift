@@ -20,6 +20,8 @@ final class Writer: @unchecked Sendable {
             connection = try queue.writeWithoutTransaction { database in
                 // Only now: GRDB sets NORMAL, which may lose commits, when it sets up the WAL.
                 try database.execute(sql: "PRAGMA synchronous = FULL")
+                // What is erased is overwritten, not only let go of.
+                try database.execute(sql: "PRAGMA secure_delete = ON")
                 guard let pointer = database.sqliteConnection else { return nil }
                 return SQLiteConnection(borrowing: pointer)
             }

@@ -36,6 +36,8 @@ extension StripeSimulator {
         public var instant: @Sendable () -> ContinuousClock.Instant = { .now }
         /// Real time in UNIX seconds, for signatures.
         public var wall: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
+        /// Told the whole story so far after each thing that is done.
+        public var onDeed: (@Sendable (Story) -> Void)?
         public var logger = Logger(label: "stripe-simulator") { _ in SwiftLogNoOpLogHandler() }
 
         /// The body, the endpoint's address, the header `Stripe-Signature`.

@@ -129,7 +129,11 @@ extension StripeSimulator {
 
     /// Sends an event again to every endpoint that wants it; its id stays.
     public func resend(event: String) async throws {
-        try await act { try $0.resend(event: event) }
+        let type = try await act { world in
+            try world.resend(event: event)
+            return world.get(.event, event)?["type"].string ?? ""
+        }
+        note("resend", [.init("type", type)])
     }
 
     /// Adds a webhook endpoint.
@@ -151,7 +155,10 @@ extension StripeSimulator {
 
     /// Changes behaviour where the documentation is silent, from now on.
     public func setPolicy(_ policy: Policy) async throws {
-        try await act { $0.policy = policy }
+        try await act { world in
+            world.policy = policy
+            world.schedulePayout()
+        }
     }
 
     /// One object as the API shows it, as JSON text; `nil` if there is none with this id.
@@ -175,7 +182,9 @@ extension StripeSimulator {
             if !error.keepsChanges { world = before }
             throw Refusal(error)
         }
+        noteDeeds()
         world.perform(at: world.now)
+        catchUp()
         isDirty = true
         await flush()
         save()

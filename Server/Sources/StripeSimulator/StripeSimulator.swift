@@ -15,8 +15,21 @@ public actor StripeSimulator {
     var isDelivering = false
     var waiting: [CheckedContinuation<Void, Never>] = []
     var isDirty = false
+    /// Idempotency keys of requests that came over HTTP and are being worked on.
+    private var keysInUse: Set<KeyInUse> = []
+    /// Where the state is kept; `nil` keeps it in memory only.
+    private var snapshot: Snapshot?
+    /// The world as the story has told it; `nil` where no story is wanted, since a second world would
+    /// make every change a copy.
+    var told: World?
+    var deeds: [Deed] = []
     let wakes: AsyncStream<Void>
     let wake: AsyncStream<Void>.Continuation
+
+    private struct KeyInUse: Hashable {
+        var key: String
+        var authorization: String?
+    }
 
     /// Opens the saved state, or a new world, and takes part in `clock` from now on.
     /// - Throws: if there is a saved state that cannot be read.
@@ -30,7 +43,9 @@ public actor StripeSimulator {
         world.now = max(world.now, now)
         if let url = configuration.publicURL { world.baseURL = url }
         world.preload(configuration)
+        snapshot = try configuration.statePath.map { try Snapshot(&world, at: $0) }
         self.world = world
+        told = configuration.onDeed == nil ? nil : world
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         await clock.join(self)
     }
@@ -41,6 +56,7 @@ public actor StripeSimulator {
         self.world = world
         self.world.deliveries = []
         self.world.faults.isPaused = true
+        self.world.unsaved = nil
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -67,17 +83,22 @@ public actor StripeSimulator {
     }
 
     /// Has what is due at this very instant done, and messages and state taken care of soon.
-    func changed() {
+    ///
+    /// - Parameter request: the form that was sent, if it was the API that was asked.
+    func changed(by request: String = "") {
+        noteDeeds(of: request)
         world.perform(at: world.now)
+        catchUp()
         isDirty = true
+        save()
         wake.yield()
     }
 
-    /// Writes the state if it changed and there is a place for it.
+    /// Writes what changed, if there is a place for it; nothing is answered for before.
     func save() {
-        guard isDirty, let path = configuration.statePath else { return }
+        guard isDirty, snapshot != nil else { return }
         do {
-            try Snapshot.save(world, to: path)
+            try snapshot?.save(&world)
             isDirty = false
         } catch {
             configuration.logger.error("The state cannot be saved: \(error)")
@@ -92,12 +113,34 @@ public actor StripeSimulator {
             keys: [configuration.secretKey],
             wall: configuration.wall()
         )
-        if request.method != "GET" { changed() }
+        if request.method != "GET" { changed(by: request.body) }
         return response
     }
 }
 
 extension StripeSimulator {
+    /// Answers one API request that came over HTTP, where a twin may come meanwhile.
+    func answerApart(_ request: APIRequest) async -> APIResponse {
+        guard request.method == "POST", let key = request.idempotencyKey else {
+            await takeTime()
+            return await answer(request)
+        }
+        // Of one account: whoever guesses a key under another API key neither meets nor holds it.
+        let use = KeyInUse(key: key, authorization: request.authorization)
+        guard keysInUse.insert(use).inserted else {
+            return world.refuseTwin(request, key: key)
+        }
+        await takeTime()
+        let answer = await answer(request)
+        keysInUse.remove(use)
+        return answer
+    }
+
+    private func takeTime() async {
+        guard world.faults.apiDelay > 0 else { return }
+        await configuration.pause(.milliseconds(world.faults.apiDelay))
+    }
+
     /// What was answered to one request.
     public struct Exchange: Hashable, Sendable {
         public var status: Int
@@ -148,6 +191,7 @@ extension StripeSimulator: VirtualClock.Participant {
     /// Does everything that is due at or before `instant` and waits until subscribers answered.
     public func perform(at instant: Int64) async {
         world.perform(at: Int(instant / 1_000))
+        catchUp()
         isDirty = true
         await flush()
         save()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Logging
 
 /// An option's value: as given, else from the environment variable `TOLLGATE_…`, else the default.
 enum Settings {
@@ -7,6 +8,30 @@ enum Settings {
         if let option { return option }
         let value = ProcessInfo.processInfo.environment["TOLLGATE_" + name]
         return value?.isEmpty == false ? value : nil
+    }
+
+    /// Whether something is switched on; off where nobody said.
+    ///
+    /// - Throws: a usage error for anything but `true` and `false`.
+    static func flag(_ name: String) throws -> Bool {
+        switch text(nil, name)?.lowercased() {
+        case nil, "false", "0": return false
+        case "true", "1": return true
+        case let word?:
+            throw ValidationError("TOLLGATE_\(name): '\(word)' is neither true nor false.")
+        }
+    }
+
+    /// `TOLLGATE_LOG_LEVEL`.
+    ///
+    /// - Throws: a usage error for a word that is no level.
+    static func logLevel() throws -> Logger.Level {
+        guard let word = text(nil, "LOG_LEVEL") else { return .notice }
+        guard let level = Logger.Level(rawValue: word.lowercased()) else {
+            let all = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("TOLLGATE_LOG_LEVEL: '\(word)' is none of \(all).")
+        }
+        return level
     }
 
     static func list(_ name: String) -> [String] {

@@ -14,6 +14,9 @@ struct TollgateCommand: AsyncParsableCommand {
             ServeCommand.self, DemoCommand.self, SandboxCommand.self, VerifyCommand.self,
             ExplainCommand.self, RebuildCommand.self, CatalogCommand.self, ScenarioCommand.self,
             ReconcileCommand.self, ImportCommand.self, AppStoreCommand.self, ParkedCommand.self,
+            StaffCommand.self, AuditCommand.self, ReportCommand.self, ExportCommand.self,
+            SimulateCommand.self,
+            WebhooksCommand.self, KeysCommand.self,
         ]
     )
 

@@ -25,9 +25,9 @@ enum Credentials {
             )
         }
         switch APIKeyKind(key) {
-        case .secret? where Self.areEqual(key, tollgate.configuration.secretKey):
+        case .secret? where tollgate.configuration.isSecretKey(key):
             self = .secret
-        case .publishable? where Self.areEqual(key, tollgate.configuration.publishableKey):
+        case .publishable? where tollgate.configuration.isPublishableKey(key):
             guard let name = HTTPField.Name(APIHeader.customerSession),
                 let secret = request.headers[name]
             else {
@@ -46,6 +46,28 @@ enum Credentials {
             )
         }
     }
+
+    /// The same without suspension; `nil` where that is not possible, and where the key is refused.
+    init?(atOnce headers: HTTPFields, _ tollgate: Tollgate) {
+        guard let header = headers[.authorization], let key = Self.key(in: header) else {
+            return nil
+        }
+        switch APIKeyKind(key) {
+        case .secret? where tollgate.configuration.isSecretKey(key):
+            self = .secret
+        case .publishable? where tollgate.configuration.isPublishableKey(key):
+            guard let secret = headers[Self.sessionHeader],
+                let session = try? tollgate.sessionAtOnce(secret)
+            else { return nil }
+            self = .publishable(session)
+        case .customerSession?:
+            guard let session = try? tollgate.sessionAtOnce(key) else { return nil }
+            self = .session(session)
+        default: return nil
+        }
+    }
+
+    private static let sessionHeader = HTTPField.Name(APIHeader.customerSession) ?? .cookie
 
     /// The key that a request shows, whatever it may be worth.
     static func key(of request: Request) -> String? {
@@ -72,14 +94,6 @@ enum Credentials {
         default:
             return nil
         }
-    }
-
-    /// Looks at every byte, so that the time it takes tells nothing but the length.
-    private static func areEqual(_ left: String, _ right: String) -> Bool {
-        guard left.utf8.count == right.utf8.count else { return false }
-        var difference: UInt8 = 0
-        for (left, right) in zip(left.utf8, right.utf8) { difference |= left ^ right }
-        return difference == 0
     }
 
     /// - Throws: a refusal 403 `key_scope` for any other key.
@@ -112,6 +126,18 @@ enum Credentials {
         case .publishable(let session): session
         case .session(let session): session
         }
+    }
+
+    /// Whose questions are counted together; nil for the app's backend, which asks for everybody.
+    func caller(
+        _ request: Request,
+        _ context: ServerRequestContext,
+        _ tollgate: Tollgate
+    ) -> String? {
+        if case .secret = self { return nil }
+        if let session { return session.customer.rawValue }
+        let header = tollgate.configuration.clientAddressHeader
+        return "address " + ClientAddress(request, context, header: header).text
     }
 
     /// - Throws: 401 `no_session_present`.

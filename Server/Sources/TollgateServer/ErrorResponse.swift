@@ -25,6 +25,12 @@ public struct ErrorResponse: RouterMiddleware {
             {
                 throw HTTPError(.unsupportedMediaType)
             }
+            // Where such a body ends, two readers may see differently (RFC 9112 §6.3).
+            if let coding = request.headers[.transferEncoding],
+                coding.lowercased() != "chunked"
+            {
+                throw HTTPError(.badRequest)
+            }
             return try await next(request, context)
         } catch {
             return try answer(error, to: request, context)
@@ -37,7 +43,8 @@ public struct ErrorResponse: RouterMiddleware {
         _ context: Context
     ) throws -> Response {
         let (refusal, allow) = refusal(error, of: request)
-        if refusal.status >= 500 {
+        // Who sends chains that nobody knows is counted, but writes nothing into our log.
+        if refusal.status >= 500, refusal.error.code.rawValue != "chain_budget" {
             context.logger.error(
                 "request failed",
                 metadata: [
@@ -55,6 +62,7 @@ public struct ErrorResponse: RouterMiddleware {
             status: HTTPResponse.Status(code: refusal.status)
         )
         if !allow.isEmpty { response.headers[.allow] = allow.joined(separator: ", ") }
+        if let seconds = refusal.retryAfter { response.headers[.retryAfter] = "\(seconds)" }
         if refusal.status == 401 { response.headers[.wwwAuthenticate] = "Bearer" }
         return response
     }

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import Markup
 internal import Mustache
 internal import NIOCore
 
@@ -9,14 +10,11 @@ struct PageTemplates: Sendable {
 
     init() throws {
         library = MustacheLibrary(templates: [
-            "checkout": try Self.template(PackageResources.checkout_mustache),
-            "portal": try Self.template(PackageResources.portal_mustache),
-            "portal_change": try Self.template(PackageResources.portal_change_mustache),
+            "checkout": try MustacheTemplate(page: PackageResources.checkout_mustache),
+            "portal": try MustacheTemplate(page: PackageResources.portal_mustache),
+            "statement": try MustacheTemplate(page: PackageResources.statement_mustache),
+            "portal_change": try MustacheTemplate(page: PackageResources.portal_change_mustache),
         ])
-    }
-
-    private static func template(_ bytes: [UInt8]) throws -> MustacheTemplate {
-        try MustacheTemplate(string: String(decoding: bytes, as: UTF8.self))
     }
 
     /// A page that runs no scripts, is framed by nobody and kept by nobody.

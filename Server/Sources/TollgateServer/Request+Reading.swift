@@ -58,6 +58,27 @@ extension Request {
         return environment
     }
 
+    /// A query parameter as text.
+    func parameter(_ name: String) -> String? {
+        guard uri.query != nil else { return nil }
+        return uri.queryParameters[Substring(name)].map { String($0) }
+    }
+
+    /// How long a page of a list is to be.
+    func limit() throws -> Int64 {
+        guard let text = parameter(APIQuery.limit) else { return 10 }
+        guard let number = Int64(text) else {
+            throw Refusal(
+                400,
+                .invalidRequestError,
+                .parameterInvalid,
+                "limit is between 1 and 100.",
+                param: APIQuery.limit
+            )
+        }
+        return number
+    }
+
     var idempotencyKey: String? {
         HTTPField.Name(APIHeader.idempotencyKey).flatMap { headers[$0] }
             .flatMap { $0.isEmpty || $0.utf8.count > 255 ? nil : $0 }

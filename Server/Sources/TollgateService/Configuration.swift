@@ -1,3 +1,4 @@
+public import Reports
 public import TollgateCore
 
 /// What a server is told about itself.
@@ -6,8 +7,12 @@ public import TollgateCore
 public struct Configuration: Sendable {
     /// The app's backend speaks with this key.
     public var secretKey: String
+    /// What it spoke with before, and may still: a key is changed without anybody being refused.
+    public var formerSecretKeys: [String]
     /// The app speaks with this one.
     public var publishableKey: String
+    /// What older versions of the app speak with.
+    public var formerPublishableKeys: [String]
     /// Where people's browsers reach this server: `https://billing.example.com`.
     public var publicURL: String
     /// Where the pages that people see lead back to; nil where they can only be closed.
@@ -20,8 +25,20 @@ public struct Configuration: Sendable {
     public var appleAppIDs: [String]
     /// Asked where neither the session nor the question names one.
     public var defaultEnvironment: StoreEnvironment
+    /// What the stores' reports in the database tell of: that of the server, whose keys fetched them.
+    ///
+    /// `nil` where nobody said which that is, as to a command that knows none of its keys; then it is
+    /// what is asked for.
+    public var reportedEnvironment: StoreEnvironment?
     /// How long a customer session lasts, in seconds.
     public var sessionLifetime: Int64
+    /// What the stores are expected to keep, for estimates and for reconciling with their reports.
+    public var financeTerms: Finance.Terms
+    /// Whether webhooks go to this machine and its neighbours, too: for a sandbox.
+    public var allowsPrivateWebhooks: Bool
+    /// The header in which the proxy in front of this server tells from where a request comes, such
+    /// as `X-Forwarded-For`; nil where there is no proxy.
+    public var clientAddressHeader: String?
 
     public init(
         secretKey: String,
@@ -32,16 +49,52 @@ public struct Configuration: Sendable {
         stripeWebhookSecrets: [String] = [],
         appleAppIDs: [String] = [],
         defaultEnvironment: StoreEnvironment,
-        sessionLifetime: Int64 = 1800
+        sessionLifetime: Int64 = 1800,
+        financeTerms: Finance.Terms = Finance.Terms(),
+        formerSecretKeys: [String] = [],
+        formerPublishableKeys: [String] = [],
+        allowsPrivateWebhooks: Bool = false
     ) {
         self.secretKey = secretKey
+        self.formerSecretKeys = formerSecretKeys
         self.publishableKey = publishableKey
+        self.formerPublishableKeys = formerPublishableKeys
         self.publicURL = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL
         self.appURL = appURL
         self.portalReturnURL = portalReturnURL
         self.stripeWebhookSecrets = stripeWebhookSecrets
         self.appleAppIDs = appleAppIDs
         self.defaultEnvironment = defaultEnvironment
+        reportedEnvironment = defaultEnvironment
         self.sessionLifetime = sessionLifetime
+        self.financeTerms = financeTerms
+        self.allowsPrivateWebhooks = allowsPrivateWebhooks
+    }
+}
+
+extension Configuration {
+    /// Whether `key` is the secret key, or one that still counts.
+    ///
+    /// Looks at every byte, so that the time it takes tells nothing but the length.
+    public func isSecretKey(_ key: String) -> Bool {
+        Self.isAny(key, of: secretKey, formerSecretKeys)
+    }
+
+    /// The same for the publishable key.
+    public func isPublishableKey(_ key: String) -> Bool {
+        Self.isAny(key, of: publishableKey, formerPublishableKeys)
+    }
+
+    private static func isAny(_ key: String, of first: String, _ rest: [String]) -> Bool {
+        var isFound = areEqual(key, first)
+        for other in rest where areEqual(key, other) { isFound = true }
+        return isFound
+    }
+
+    private static func areEqual(_ left: String, _ right: String) -> Bool {
+        guard left.utf8.count == right.utf8.count else { return false }
+        var difference: UInt8 = 0
+        for (left, right) in zip(left.utf8, right.utf8) { difference |= left ^ right }
+        return difference == 0
     }
 }

@@ -7,6 +7,8 @@ public struct Refusal: Error, Hashable, Sendable {
     /// The HTTP status.
     public var status: Int
     public var error: APIError
+    /// In how many seconds the same may be asked again, if that is known.
+    public var retryAfter: Int64?
 
     public init(
         _ status: Int,

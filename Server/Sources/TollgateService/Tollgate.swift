@@ -12,6 +12,9 @@ public final class Tollgate: Sendable {
         ///
         /// Virtual in the sandbox.
         public var now: @Sendable () async -> Instant
+        /// The same without suspension, where that is possible: lets the commonest question be
+        /// answered at once.
+        public var nowAtOnce: (@Sendable () -> Instant)?
         /// Real time: sessions, the tolerance of signatures, the end of signed answers.
         public var wall: @Sendable () -> Instant
         /// Whether `now` is a sandbox's clock, which stands still until it is moved: then much happens
@@ -21,9 +24,11 @@ public final class Tollgate: Sendable {
         public init(
             now: @escaping @Sendable () async -> Instant,
             wall: @escaping @Sendable () -> Instant,
-            isVirtual: Bool = false
+            isVirtual: Bool = false,
+            nowAtOnce: (@Sendable () -> Instant)? = nil
         ) {
             self.now = now
+            self.nowAtOnce = nowAtOnce
             self.wall = wall
             self.isVirtual = isVirtual
         }
@@ -39,15 +44,21 @@ public final class Tollgate: Sendable {
     public let appStoreOptions: AppStoreOptions
     /// Speaks to Stripe; `nil` where no secret key is configured.
     public let stripe: Stripe.Client?
+    /// Carries what the app's backend is told; `nil` where nothing is sent.
+    public let webhooks: WebhookTransport?
     public let clocks: Clocks
     /// Unguessable bytes.
     public let randomBytes: @Sendable (Int) -> [UInt8]
     public let counters: Counters
     public let signer: AnswerSigner
     public let logger: Logger
+    /// How often each caller may have Stripe asked.
+    public let callLimits = CallLimits()
     let readOrder = ReadOrder()
     let consumptionPace = RetryPace()
     let appStorePace = RetryPace()
+    let webhookPace = WorkPace()
+    let sealing: SealingKeys
 
     public init(
         configuration: Configuration,
@@ -56,6 +67,7 @@ public final class Tollgate: Sendable {
         appStoreClients: AppStoreClients? = nil,
         appStoreOptions: AppStoreOptions = AppStoreOptions(),
         stripe: Stripe.Client?,
+        webhooks: WebhookTransport? = nil,
         clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8],
         signer: AnswerSigner,
@@ -67,6 +79,8 @@ public final class Tollgate: Sendable {
         self.appStoreClients = appStoreClients
         self.appStoreOptions = appStoreOptions
         self.stripe = stripe
+        self.webhooks = webhooks
+        sealing = SealingKeys(configuration)
         self.clocks = clocks
         self.randomBytes = randomBytes
         counters = Counters()

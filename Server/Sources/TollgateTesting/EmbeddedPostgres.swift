@@ -144,6 +144,10 @@ public final class EmbeddedPostgres: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        // A connection of ours that the server left behind holds open, too, is never seen to be closed.
+        for descriptor in Int32(3)..<1024 {
+            posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
         let copies = words.map { strdup($0) }
         defer { for copy in copies { free(copy) } }
         var process = pid_t()

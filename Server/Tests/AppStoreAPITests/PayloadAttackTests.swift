@@ -258,6 +258,37 @@ import Testing
         #expect(refusal { try verifyNotification(payload) }?.code == .appUnknown)
     }
 
+    /// Parts that may come without an app, from which nothing follows.
+    static let withoutApp = [
+        ("unclaimInfo", "{\"unclaimSeatIds\":[\"48ccfa42-7431-4f22-9908-7e88983e105a\"]}"),
+        ("unclaimInfo", "{}"),
+        ("externalPurchaseToken", "{\"externalPurchaseId\":\"1\"}"),
+        ("externalPurchaseToken", "{}"),
+    ]
+
+    @Test(arguments: withoutApp)
+    func whatIsAboutNoPurchaseMayNameNoApp(_ part: String, _ content: String) throws {
+        try verifyNotification(Payloads.notification(["data": nil, part: content]))
+        // Beside another app's data it is another app's.
+        let beside = Payloads.notification([
+            part: content, "data": "{\"bundleId\":\"com.example.other\"}",
+        ])
+        #expect(refusal { try verifyNotification(beside) }?.code == .appUnknown)
+    }
+
+    @Test(arguments: [
+        "\"bundleId\":\"com.example.other\"", "\"appAppleId\":7",
+        "\"bundleId\":\"com.example.other\",\"appAppleId\":\(Payloads.appAppleID)",
+        "\"bundleId\":\"\(Payloads.bundleID)\",\"appAppleId\":7",
+    ])
+    func aTokenOfAnotherAppIsRefused(_ identity: String) {
+        let token = "{\"externalPurchaseId\":\"1\",\(identity)}"
+        let payload = Payloads.notification(["data": nil, "externalPurchaseToken": token])
+        let error = refusal { try verifyNotification(payload) }
+        #expect(error?.code == .appUnknown)
+        #expect(error?.isUnusable == false)
+    }
+
     @Test func everyPartOfANotificationIsForOurApp() {
         for part in ["summary", "appData", "externalPurchaseToken"] {
             let payload = Payloads.notification([part: "{\"bundleId\":\"com.example.other\"}"])

@@ -2,6 +2,7 @@ import AppStoreAPI
 import Crypto
 import Foundation
 import StrictJSON
+import Synchronization
 import Testing
 
 /// What the client sends, how it reads answers, and when it asks again.
@@ -74,6 +75,15 @@ import Testing
     }
 
     static let endpoints: [Endpoint] = [
+        Endpoint(
+            "GET /inApps/v1/history/1?sort=ASCENDING&revision=r1",
+            "{\"revision\":\"r2\",\"hasMore\":false,\"bundleId\":\"b\",\"environment\":\"Sandbox\","
+                + "\"signedTransactions\":[\"x\"]}"
+        ) {
+            for try await page in $0.transactionHistory("1", after: "r1", version: .v1) {
+                #expect(page.signedTransactions == ["x"])
+            }
+        },
         Endpoint("GET /inApps/v1/transactions/1", "{\"signedTransactionInfo\":\"a.b.c\"}") {
             let answer = try await $0.transactionInfo("1")
             #expect(answer == "a.b.c")
@@ -158,6 +168,19 @@ import Testing
                 )
             )
         },
+        Endpoint(
+            "PUT /inApps/v2/transactions/consumption/2",
+            body: "{\"customerConsented\":true,\"deliveryStatus\":\"UNDELIVERED_OTHER\","
+                + "\"sampleContentProvided\":true}"
+        ) {
+            try await $0.sendConsumptionInformation(
+                "2",
+                AppStore.ConsumptionRequest(
+                    deliveryStatus: .undeliveredOther,
+                    sampleContentProvided: true
+                )
+            )
+        },
         Endpoint("POST /inApps/v1/transactions/1/finish") {
             try await $0.finishTransaction("1")
         },
@@ -235,6 +258,37 @@ import Testing
         },
     ]
 
+    @Test(arguments: [
+        (
+            AppStore.Environment.production,
+            ["https://api.storekit.apple.com/", "https://api.storekit.itunes.apple.com/"]
+        ),
+        (
+            .sandbox,
+            [
+                "https://api.storekit-sandbox.apple.com/",
+                "https://api.storekit-sandbox.itunes.apple.com/",
+            ]
+        ),
+    ])
+    func whereOneHostDoesNotAnswerTheOtherIsAsked(
+        _ environment: AppStore.Environment,
+        _ hosts: [String]
+    ) async throws {
+        let store = Store([refused(503, nil), ok("{\"signedTransactionInfo\":\"a.b.c\"}")])
+        let client = AppStore.ServerAPIClient(
+            key: AppStore.APIKey(issuerID: "issuer", keyID: "ABCDEFGHIJ", privateKey: privateKey),
+            bundleID: Payloads.bundleID,
+            hosts: AppStore.ServerAPIClient.hosts(of: environment),
+            transport: { try await store.answer($0) },
+            now: { Self.now },
+            sleep: { await store.wait($0) }
+        )
+        #expect(try await client.transactionInfo("1") == "a.b.c")
+        let asked = await store.requests.map(\.url)
+        #expect(asked == hosts.map { $0 + "inApps/v1/transactions/1" })
+    }
+
     @Test(arguments: endpoints)
     func anEndpointIsAskedAsDocumented(_ endpoint: Endpoint) async throws {
         let store = Store([ok(endpoint.answer)])
@@ -279,6 +333,39 @@ import Testing
         )
         let digest = SHA256.hash(data: Data("\(parts[0]).\(parts[1])".utf8))
         #expect(privateKey.publicKey.isValidSignature(signature, for: digest))
+    }
+
+    @Test func aTokenIsUsedAgainUntilShortlyBeforeItEnds() async throws {
+        let store = Store(Array(repeating: ok("{\"signedTransactionInfo\":\"a\"}"), count: 8))
+        let clock = Mutex(Self.now)
+        let client = AppStore.ServerAPIClient(
+            key: AppStore.APIKey(issuerID: "issuer", keyID: "ABCDEFGHIJ", privateKey: privateKey),
+            bundleID: Payloads.bundleID,
+            hosts: ["https://one.test"],
+            transport: { try await store.answer($0) },
+            now: { clock.withLock { $0 } },
+            sleep: { await store.wait($0) }
+        )
+        // Made at 0, it ends at 300 and is replaced at 240; a clock that steps back has no token.
+        let seconds: [Int64] = [0, 1, 239, 240, 241, 479, 480, 10]
+        for second in seconds {
+            clock.withLock { $0 = Self.now + second * 1000 }
+            _ = try await client.transactionInfo("1")
+        }
+        let tokens = await store.requests.compactMap { $0.headers["Authorization"] }
+        try #require(tokens.count == seconds.count)
+        let made: [Int64] = [0, 0, 0, 240, 240, 240, 480, 10]
+        for (place, token) in tokens.enumerated() {
+            let parts = token.dropFirst(7).split(separator: ".").map(String.init)
+            try #require(parts.count == 3)
+            let claims = try JSON([UInt8](try #require(data(parts[1]))))
+            #expect(claims["iat"]?.int64 == Self.now / 1000 + made[place])
+            #expect(claims["exp"]?.int64 == Self.now / 1000 + made[place] + 300)
+            if place > 0 {
+                // The very same one: a signature is never made twice alike.
+                #expect((token == tokens[place - 1]) == (made[place] == made[place - 1]))
+            }
+        }
     }
 
     private func data(_ text: String) -> Data? {

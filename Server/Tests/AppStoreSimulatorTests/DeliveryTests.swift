@@ -1,3 +1,4 @@
+import AcceptedConnections
 import AppStoreSimulator
 import AsyncHTTPClient
 import Foundation
@@ -125,6 +126,7 @@ func listening(
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     let application = Application(
         router: router,
+        server: .http1UntilEnded,
         configuration: .init(address: .hostname("127.0.0.1", port: 0)),
         onServerRunning: { channel in continuation.yield(channel.localAddress?.port ?? 0) }
     )

@@ -1,6 +1,7 @@
-import AppStoreSimulator
 import Foundation
 import Testing
+
+@testable import AppStoreSimulator
 
 @Suite struct FaultInjection {
     private func run(_ faults: SimulatedAppStore.Faults) async throws -> (TestStore, [String]) {
@@ -66,6 +67,38 @@ import Testing
             runs.append(try await run(faults).0.store.notifications().map(\.attempts))
         }
         #expect(runs[0] == runs[1])
+    }
+
+    /// Apple's table, of which the sandbox allows a tenth.
+    @Test(arguments: [
+        ("GET", "/inApps/v1/transactions/1", 50),
+        ("GET", "/inApps/v1/transactions/appTransactions/1", 50),
+        ("POST", "/inApps/v1/transactions/1/finish", 50),
+        ("GET", "/inApps/v1/history/1", 50), ("GET", "/inApps/v2/history/1", 50),
+        ("GET", "/inApps/v1/subscriptions/1", 50),
+        ("PUT", "/inApps/v1/transactions/consumption/1", 50),
+        ("PUT", "/inApps/v2/transactions/consumption/1", 50),
+        ("POST", "/inApps/v1/notifications/history", 50),
+        ("PUT", "/inApps/v1/subscriptions/extend/1", 20),
+        ("PUT", "/inApps/v1/transactions/1/appAccountToken", 20),
+        ("GET", "/inApps/v1/lookup/1", 10), ("GET", "/inApps/v2/refund/lookup/1", 10),
+        ("POST", "/inApps/v1/subscriptions/extend/mass", 1),
+        ("POST", "/inApps/v1/notifications/test", 1),
+        ("GET", "/inApps/v1/notifications/test/1", 1),
+    ])
+    func eachKindOfCallHasALimitOfItsOwn(_ method: String, _ path: String, _ limit: Int) throws {
+        for environment in [SimulatedAppStore.Environment.production, .sandbox] {
+            var limits = RateLimits(environment: environment)
+            let allowed = environment == .production ? limit : max(1, limit / 10)
+            for _ in 0..<allowed { try limits.admit(method: method, path: path, wall: 100.2) }
+            // Another kind has used up nothing.
+            try limits.admit(method: "GET", path: "/inApps/v1/another", wall: 100.3)
+            let refused = #expect(throws: APIError.self) {
+                try limits.admit(method: method, path: path, wall: 100.9)
+            }
+            #expect(refused?.code == 4_290_000 && refused?.retryAfter == 101_000)
+            try limits.admit(method: method, path: path, wall: 101)
+        }
     }
 
     @Test func callsBeyondTheLimitAreToldWhenToComeBack() async throws {

@@ -71,6 +71,20 @@ import Testing
         }
     }
 
+    @Test func aProductionReceiptIsSentToProduction() async throws {
+        let sandbox = try await TestStore(environment: .sandbox)
+        let production = try await TestStore()
+        let customer = try await production.store.createCustomer()
+        let receipt = try await production.store.receipt(customer: customer.id)
+        try await listening(to: sandbox.store.router()) { port in
+            let url = "http://127.0.0.1:\(port)/verifyReceipt"
+            #expect(try await verify(url, ["receipt-data": receipt])["status"] as? Int == 21008)
+            // What is no POST is no request.
+            let answer = try await get(url, Token(await sandbox.store.apiKey))
+            #expect(answer.body.contains("21000"))
+        }
+    }
+
     @Test func anOldTransactionReceiptExpires() async throws {
         let test = try await TestStore()
         let customer = try await test.store.createCustomer()
@@ -89,31 +103,44 @@ import Testing
         }
     }
 
-    @Test func versionOneRetriesThriceAndGoesOnAfterTheSwitch() async throws {
+    /// Three more tries in 78 hours; but only for three days after the switch to version 2.
+    @Test(
+        arguments: [
+            (nil, [0, 6, 30, 78]), (0, [0, 6, 30]), (5, [0, 6, 30]), (6, [0, 6, 30, 78]),
+        ] as [(Int64?, [Int64])]
+    )
+    func versionOneRetriesThriceAndGoesOnForThreeDaysAfterTheSwitch(
+        _ switched: Int64?,
+        _ hours: [Int64]
+    ) async throws {
         let test = try await TestStore()
         await test.store.setNotificationVersion(1)
         await test.inbox.answer(Array(repeating: .noResponse, count: 4))
         let customer = try await test.store.createCustomer()
         let bought = try await test.store.buy("monthly", customer: customer.id)
-        await test.store.setNotificationVersion(2)
+        if let switched {
+            await test.pass(days: 0, milliseconds: switched * 3_600_000)
+            await test.store.setNotificationVersion(2)
+        }
         await test.pass(days: 10)
         let first = try #require(await test.store.notifications().first)
         #expect(
-            first.attempts.map { ($0.attemptDate - TestStore.start) / 3_600_000 }
-                == [0, 6, 30, 78]
+            first.attempts.map { ($0.attemptDate - TestStore.start) / 3_600_000 } == hours
         )
         let body = try #require(
             try JSONSerialization.jsonObject(
-                with: Data(await test.inbox.payloads[3].utf8)
+                with: Data(await test.inbox.payloads[hours.count - 1].utf8)
             ) as? [String: Any]
         )
         #expect(body["notification_type"] as? String == "INITIAL_BUY")
         #expect(body["environment"] as? String == "PROD")
         #expect(body["original_transaction_id"] as? String == bought.transactionID)
         #expect(body["auto_renew_status"] as? String == "true")
+        guard switched != nil else { return }
         try await test.store.cancel(bought.originalTransactionID)
         #expect(
             try await test.lastPayload().string("notificationType") == "DID_CHANGE_RENEWAL_STATUS"
         )
     }
+
 }

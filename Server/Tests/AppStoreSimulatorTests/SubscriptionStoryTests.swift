@@ -151,6 +151,89 @@ import Testing
         #expect(try await test.lastPayload().int("signedDate") == TestStore.start + 13 * 300_000)
     }
 
+    /// The table of App Store Connect's `subscriptionRenewalRate`, in seconds.
+    struct Rate: Sendable, CustomTestStringConvertible {
+        var rate: SimulatedAppStore.Renewals.Rate
+        var lengths: [(period: String, seconds: Int64)]
+        var weeklyGrace: Int64
+        var grace: Int64
+        var retry: Int64
+        var testDescription: String { rate.rawValue }
+
+        init(
+            _ rate: SimulatedAppStore.Renewals.Rate,
+            _ seconds: [Int64],
+            weeklyGrace: Int64,
+            grace: Int64,
+            retry: Int64
+        ) {
+            self.rate = rate
+            lengths = zip(["P1W", "P1M", "P2M", "P3M", "P6M", "P1Y"], seconds).map { ($0, $1) }
+            self.weeklyGrace = weeklyGrace
+            self.grace = grace
+            self.retry = retry
+        }
+    }
+
+    static let rates = [
+        Rate(
+            .everyFiveMinutes,
+            [180, 300, 600, 900, 1800, 3600],
+            weeklyGrace: 154,
+            grace: 150,
+            retry: 600
+        ),
+        Rate(
+            .everyFifteenMinutes,
+            [300, 900, 1800, 2700, 5400, 10_800],
+            weeklyGrace: 257,
+            grace: 450,
+            retry: 1800
+        ),
+        Rate(
+            .everyThirtyMinutes,
+            [600, 1800, 3600, 5400, 10_800, 21_600],
+            weeklyGrace: 514,
+            grace: 900,
+            retry: 3600
+        ),
+        Rate(
+            .everyHour,
+            [900, 3600, 7200, 10_800, 21_600, 43_200],
+            weeklyGrace: 771,
+            grace: 1800,
+            retry: 7200
+        ),
+    ]
+
+    @Test(arguments: rates)
+    func theSandboxCompressesEachPeriodItsGraceAndItsRetry(_ rate: Rate) async throws {
+        for (period, seconds) in rate.lengths {
+            let test = try await TestStore(
+                environment: .sandbox,
+                renewals: .compressed(rate.rate),
+                products: [TestStore.product("plan", period: period)]
+            )
+            let customer = try await test.store.createCustomer()
+            let bought = try JWSPayload(
+                try await test.store.buy("plan", customer: customer.id).jws
+            )
+            let end = try #require(bought.int("expiresDate"))
+            #expect(end - TestStore.start == seconds * 1000, "\(period)")
+            try await test.store.failBilling(customer: customer.id)
+            await test.pass(days: 0, milliseconds: seconds * 1000 + 1)
+            let info = try await test.lastPayload().renewalInfo()
+            let grace = period == "P1W" ? rate.weeklyGrace : rate.grace
+            #expect(info.int("gracePeriodExpiresDate") == end + grace * 1000, "\(period)")
+            await test.pass(days: 2)
+            #expect(await test.told().last == "EXPIRED/BILLING_RETRY", "\(period)")
+            #expect(
+                try await test.lastPayload().int("signedDate") == end + rate.retry * 1000,
+                "\(period)"
+            )
+        }
+    }
+
     @Test func aTrialComesOnceAndThenCosts() async throws {
         let trial = SimulatedAppStore.Offer(
             kind: .introductory,

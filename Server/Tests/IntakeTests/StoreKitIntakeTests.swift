@@ -30,7 +30,9 @@ struct StoreKitIntakeTests {
         "environment": [
             "\"Sandbox\"", "\"Production\"", "\"Xcode\"", "\"LocalTesting\"", nil,
         ],
-        "offerType": ["1", "2", "3", "4"], "price": ["0", "-1", nil],
+        "offerType": ["1", "2", "3", "4"], "offerDiscountType": ["\"FREE_TRIAL\"", nil],
+        "offerIdentifier": ["\"spring\"", nil], "storefront": ["\"JPN\"", nil],
+        "price": ["0", "-1", nil],
         "currency": ["\"JPY\"", nil], "unknownField": ["{\"a\":[1]}"],
     ]
     private static let renewalFields: [String: [String?]] = [

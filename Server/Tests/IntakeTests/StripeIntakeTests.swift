@@ -1,3 +1,4 @@
+import Foundation
 import Intake
 import StrictJSON
 import StripeAPI
@@ -256,7 +257,15 @@ struct StripeIntakeTests {
         )
         #expect(refund.purchase.id == "pi_1")
         #expect(
-            refund.statement == .refund(StripeRefund(id: "re_1", amount: 400, status: "pending"))
+            refund.statement
+                == .refund(
+                    StripeRefund(
+                        id: "re_1",
+                        amount: 400,
+                        status: "pending",
+                        created: Instant(seconds: 1_790_000_100)
+                    )
+                )
         )
         let text = """
             {"id":"du_1","object":"dispute","amount":1000,"charge":"ch_1","created":1790000200,
@@ -267,7 +276,14 @@ struct StripeIntakeTests {
         #expect(dispute.purchase == refund.purchase)
         #expect(
             dispute.statement
-                == .dispute(StripeDispute(id: "du_1", amount: 1000, status: "needs_response"))
+                == .dispute(
+                    StripeDispute(
+                        id: "du_1",
+                        amount: 1000,
+                        status: "needs_response",
+                        created: Instant(seconds: 1_790_000_200)
+                    )
+                )
         )
     }
 
@@ -308,6 +324,66 @@ struct StripeIntakeTests {
             guard case .invoice(let invoice)? = fact?.statement else { return }
             #expect(invoice.lines.map(\.price) == ["price_pro"])
             #expect(invoice.lines.first?.start == Instant(seconds: 1_792_592_000))
+        }
+    }
+
+    static func intent(_ status: String, _ metadata: String, of customer: String = "\"cus_1\"")
+        -> String
+    {
+        """
+        {"id":"pi_1","object":"payment_intent","amount":1000,"amount_received":1000,
+        "created":1790000000,"currency":"usd","customer":\(customer),"livemode":false,
+        "metadata":\(metadata),"status":"\(status)"}
+        """
+    }
+
+    @Test("a payment without a checkout sells what its metadata name")
+    func sellingPayment() throws {
+        let words = #"{"tollgate_lines":"price_coins:2, price_pass"}"#
+        let fact = Self.fact(
+            try Self.event("payment_intent.succeeded", Self.intent("succeeded", words))
+        )
+        #expect(fact?.purchase.id == "pi_1")
+        guard case .payment(let payment)? = fact?.statement else {
+            Issue.record("no payment")
+            return
+        }
+        #expect(payment.isPaid && payment.status == "complete" && payment.customer == "cus_1")
+        #expect(
+            payment.lines == [
+                .init(price: "price_coins", quantity: 2), .init(price: "price_pass", quantity: 1),
+            ]
+        )
+        #expect(payment.amount == 1000)
+    }
+
+    @Test(
+        "a payment that is none yet, or names nothing, is of no consequence",
+        arguments: [
+            ("processing", #"{"tollgate_lines":"price_coins"}"#), ("succeeded", "{}"),
+            ("succeeded", #"{"tollgate_lines":"price_coins:0"}"#),
+            ("succeeded", #"{"tollgate_lines":"price_coins:1:1"}"#),
+            ("succeeded", #"{"tollgate_lines":":3"}"#),
+        ]
+    )
+    func silentPayment(status: String, metadata: String) throws {
+        let message = try Self.event("payment_intent.succeeded", Self.intent(status, metadata))
+        #expect(message == .nothing(reason: "payment_intent.succeeded"))
+    }
+
+    @Test("a price that is metered is billed when its period is over")
+    func metered() throws {
+        for (usage, isInArrears) in [("metered", true), ("licensed", nil as Bool?)] {
+            let text = Self.subscription("active").replacingOccurrences(
+                of: #""usage_type":"licensed""#,
+                with: #""usage_type":"\#(usage)""#
+            )
+            let fact = Self.fact(try Self.event("customer.subscription.updated", text))
+            guard case .subscription(let subscription)? = fact?.statement else {
+                Issue.record("no subscription")
+                return
+            }
+            #expect(subscription.items.map(\.isBilledInArrears) == [isInArrears])
         }
     }
 

@@ -8,7 +8,7 @@ default.
 import json
 import os
 import pathlib
-import socket
+import re
 import subprocess
 import threading
 import time
@@ -16,6 +16,7 @@ import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import jwt
 import pytest
 import requests
 from appstoreserverlibrary.api_client import (
@@ -25,6 +26,7 @@ from appstoreserverlibrary.api_client import (
     GetTransactionHistoryVersion,
 )
 from appstoreserverlibrary.models.AccountTenure import AccountTenure
+from appstoreserverlibrary.models.BillingPlanType import BillingPlanType
 from appstoreserverlibrary.models.ConsumptionRequest import ConsumptionRequest
 from appstoreserverlibrary.models.ConsumptionRequestV1 import ConsumptionRequestV1
 from appstoreserverlibrary.models.ConsumptionStatus import ConsumptionStatus
@@ -60,6 +62,7 @@ from appstoreserverlibrary.signed_data_verifier import (
     VerificationException,
     VerificationStatus,
 )
+from ports import free_port
 
 BUNDLE_ID = "com.example.app"
 APP_APPLE_ID = 1234567890
@@ -197,12 +200,57 @@ def production(tmp_path):
     store.stop()
 
 
+@pytest.fixture
+def sandbox(tmp_path):
+    store = AppStore(tmp_path, Environment.SANDBOX)
+    yield store
+    store.stop()
+
+
+# What Apple says beside a code, as far as its documentation quotes it.
+PARAMETER = re.compile(r"Invalid request\. The [A-Za-z -]+ parameter is invalid\.")
+MESSAGES = {
+    4000000: "Bad request.",
+    4000002: "Invalid request app identifier.",
+    4000005: "Invalid request revision.",
+    4000006: "Invalid transaction id.",
+    4000008: "Invalid original transaction id.",
+    4000009: "Invalid extend by days value.",
+    4000010: "Invalid extend reason code.",
+    4000011: "Invalid request identifier.",
+    **dict.fromkeys(range(4000021, 4000027), PARAMETER),
+    4000048: "Invalid request. App transactions aren't supported by this endpoint.",
+    4000183: "Invalid request. The app account token field must be a valid UUID.",
+    4000185: "Invalid request. Family Sharing transactions aren't supported by this endpoint.",
+    4000187: "Invalid request. The transaction ID provided is not an original transaction ID.",
+    4030004: "Forbidden - subscription state ineligible for extension.",
+    4030005: "Forbidden - subscription has reached maximum extension count.",
+    4040001: "Account not found.",
+    4040002: "Account not found. Please try again.",
+    4040010: "Transaction id not found.",
+    4040019: "No AppTransaction exists for the customer.",
+    4290000: "Rate limit exceeded.",
+    5000000: "An unknown error occurred.",
+    5000001: "An unknown error occurred. Please try again.",
+}
+
+
+def check_message(code, message):
+    """Each error has a sentence, and where Apple's is known it is Apple's."""
+    assert re.fullmatch(r"[A-Z].{9,}\.", message), (code, message)
+    expected = MESSAGES.get(code)
+    if expected is PARAMETER:
+        assert PARAMETER.fullmatch(message), (code, message)
+    elif expected:
+        assert message == expected, code
+
+
 def refused(code, call, *arguments):
     with pytest.raises(APIException) as refusal:
         call(*arguments)
     assert refusal.value.raw_api_error == code
     assert refusal.value.http_status_code == code // 10000
-    assert refusal.value.error_message
+    check_message(code, refusal.value.error_message)
 
 
 # Signed objects
@@ -292,6 +340,73 @@ def test_every_notification_verifies_with_what_is_in_it(store):
             assert notice.data.status is not None
 
 
+# The rows of Apple's table of types and subtypes about a subscription.
+OF_SUBSCRIPTIONS = [
+    ("SUBSCRIBED", "INITIAL_BUY"), ("SUBSCRIBED", "RESUBSCRIBE"), ("DID_RENEW", None),
+    ("DID_RENEW", "BILLING_RECOVERY"), ("DID_CHANGE_RENEWAL_PREF", "UPGRADE"),
+    ("DID_CHANGE_RENEWAL_PREF", "DOWNGRADE"), ("DID_CHANGE_RENEWAL_PREF", None),
+    ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED"),
+    ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED"), ("OFFER_REDEEMED", None),
+    ("OFFER_REDEEMED", "UPGRADE"), ("OFFER_REDEEMED", "DOWNGRADE"),
+    ("DID_FAIL_TO_RENEW", "GRACE_PERIOD"), ("DID_FAIL_TO_RENEW", None),
+    ("GRACE_PERIOD_EXPIRED", None), ("EXPIRED", "VOLUNTARY"), ("EXPIRED", "BILLING_RETRY"),
+    ("EXPIRED", "PRICE_INCREASE"), ("EXPIRED", "PRODUCT_NOT_FOR_SALE"), ("EXPIRED", None),
+    ("PRICE_INCREASE", "PENDING"), ("PRICE_INCREASE", "ACCEPTED"), ("REFUND", None),
+    ("REFUND_REVERSED", None), ("REFUND_DECLINED", None), ("CONSUMPTION_REQUEST", None),
+    ("REVOKE", None), ("RENEWAL_EXTENDED", None), ("RENEWAL_EXTENSION", "FAILURE"),
+    ("METADATA_UPDATE", None), ("MIGRATION", None), ("PRICE_CHANGE", None),
+]
+
+
+def test_every_row_of_the_table_is_told_as_apples_library_reads_it(store):
+    bought = store.buy("monthly")["transaction_id"]
+    for type_, subtype in OF_SUBSCRIPTIONS:
+        store.post(f"transactions/{bought}/tell", type=type_, subtype=subtype)
+        notice = store.last()
+        assert (notice.rawNotificationType, notice.rawSubtype) == (type_, subtype)
+        assert notice.notificationType is not None, type_
+        assert subtype is None or notice.subtype is not None, subtype
+        transaction = store.verifier.verify_and_decode_signed_transaction(
+            notice.data.signedTransactionInfo)
+        info = store.verifier.verify_and_decode_renewal_info(notice.data.signedRenewalInfo)
+        assert transaction.transactionId == bought == info.originalTransactionId
+        assert notice.data.rawStatus == 1
+    for subtype in ["UNREPORTED", "CREATED", "ACTIVE_TOKEN_REMINDER"]:
+        store.post(
+            f"transactions/{bought}/tell", type="EXTERNAL_PURCHASE_TOKEN", subtype=subtype)
+        notice = store.last()
+        assert notice.rawNotificationType == "EXTERNAL_PURCHASE_TOKEN"
+        assert notice.data is None and notice.externalPurchaseToken.externalPurchaseId
+        assert notice.externalPurchaseToken.bundleId == BUNDLE_ID
+    store.post(f"transactions/{bought}/tell", type="RESCIND_CONSENT")
+    notice = store.last()
+    assert notice.data is None and notice.appData.bundleId == BUNDLE_ID
+    app = store.verifier.verify_and_decode_app_transaction(notice.appData.signedAppTransactionInfo)
+    assert app.bundleId == BUNDLE_ID
+
+
+def test_renewals_in_the_sandbox_by_flag(tmp_path):
+    """Twelve, or six as it used to be; a month may last five minutes, or an hour."""
+    for number, (options, renewals, month) in enumerate([
+        ([], 12, 5), (["--renewals", "6"], 6, 5),
+        (["--renewals", "6", "--durations", "MONTHLY_RENEWAL_EVERY_ONE_HOUR"], 6, 60),
+    ]):
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        store = AppStore(directory, Environment.SANDBOX, "--durations", "compressed", *options)
+        try:
+            store.buy("monthly")
+            store.advance(2 * DAY)
+            notices = store.notices()
+            assert [notice.rawNotificationType for notice in notices] == [
+                "SUBSCRIBED", *["DID_RENEW"] * renewals, "EXPIRED"]
+            bought = store.verifier.verify_and_decode_signed_transaction(
+                notices[0].data.signedTransactionInfo)
+            assert bought.expiresDate - bought.purchaseDate == month * 60_000
+        finally:
+            store.stop()
+
+
 def test_a_device_shows_its_entitlements_and_app_transaction(store):
     customer = store.customer()["id"]
     store.buy("unlock", customer)
@@ -304,6 +419,88 @@ def test_a_device_shows_its_entitlements_and_app_transaction(store):
     app = store.verifier.verify_and_decode_app_transaction(view["app_transaction"])
     assert app.bundleId == BUNDLE_ID and app.appAppleId == APP_APPLE_ID
     assert app.appTransactionId and app.rawOriginalPlatform == "iOS"
+
+
+def test_who_ordered_the_app_ahead_of_its_release_has_the_date_in_the_app_transaction(store):
+    ordered = store.now() - 20 * DAY
+    customer = store.customer(preorder_date=ordered)["id"]
+    bought = store.buy("coins", customer)["transaction_id"]
+    answer = store.client.get_app_transaction_info(bought)
+    app = store.verifier.verify_and_decode_app_transaction(answer.signedAppTransactionInfo)
+    assert app.preorderDate == ordered < app.originalPurchaseDate
+    other = store.client.get_app_transaction_info(store.buy("coins")["transaction_id"])
+    other = store.verifier.verify_and_decode_app_transaction(other.signedAppTransactionInfo)
+    assert other.preorderDate is None
+    for date in (store.now() + DAY, -1):
+        with pytest.raises(urllib.error.HTTPError) as refusal:
+            store.customer(preorder_date=date)
+        assert refusal.value.code == 400
+
+
+def test_a_monthly_plan_with_a_commitment_is_paid_to_its_end(store):
+    store.control("PUT", "products", {"data": [{
+        "product_id": "bound", "type": "Auto-Renewable Subscription", "price": 7990,
+        "period": "P1M", "subscription_group_id": "21000003", "level": 1,
+        "commitment_periods": 12}]})
+    bought = store.buy("bound")["original_transaction_id"]
+
+    def state():
+        item = store.client.get_all_subscription_statuses(bought).data[0].lastTransactions[0]
+        return (
+            item.status,
+            store.verifier.verify_and_decode_signed_transaction(item.signedTransactionInfo),
+            store.verifier.verify_and_decode_renewal_info(item.signedRenewalInfo))
+
+    status, transaction, renewal = state()
+    first = transaction
+    assert transaction.billingPlanType == BillingPlanType.MONTHLY and transaction.price == 7990
+    info = transaction.commitmentInfo
+    assert (info.billingPeriodNumber, info.totalBillingPeriods) == (1, 12)
+    assert info.commitmentPrice == 12 * 7990
+    assert 360 * DAY < info.commitmentExpiresDate - transaction.purchaseDate < 370 * DAY
+    assert renewal.rawRenewalBillingPlanType == "MONTHLY" and renewal.renewalPrice == 7990
+    after = renewal.commitmentInfo
+    assert after.commitmentAutoRenewProductId == "bound"
+    assert after.rawCommitmentAutoRenewStatus == 1
+    assert after.rawCommitmentRenewalBillingPlanType == "MONTHLY"
+    assert after.commitmentRenewalDate == info.commitmentExpiresDate
+    assert after.commitmentRenewalPrice == 12 * 7990
+
+    store.advance(65 * DAY)
+    _, transaction, _ = state()
+    assert transaction.commitmentInfo.billingPeriodNumber == 3
+    assert transaction.commitmentInfo.commitmentExpiresDate == info.commitmentExpiresDate
+    # Cancelled, it is paid on to its end, and ends there.
+    store.post(f"subscriptions/{bought}/cancel")
+    assert store.last().rawSubtype == "AUTO_RENEW_DISABLED"
+    _, _, renewal = state()
+    assert renewal.rawAutoRenewStatus == 1
+    assert renewal.commitmentInfo.rawCommitmentAutoRenewStatus == 0
+    store.advance(info.commitmentExpiresDate - DAY - store.now())
+    status, transaction, renewal = state()
+    assert status == Status.ACTIVE and transaction.commitmentInfo.billingPeriodNumber == 12
+    assert transaction.expiresDate == info.commitmentExpiresDate
+    assert renewal.rawAutoRenewStatus == 0
+    store.advance(2 * DAY)
+    assert state()[0] == Status.EXPIRED
+    assert (store.last().rawNotificationType, store.last().rawSubtype) == ("EXPIRED", "VOLUNTARY")
+
+    # Bought again and kept, another commitment follows the first.
+    store.buy("bound", store.control("GET", "customers")["data"][-1]["id"])
+    _, again, _ = state()
+    assert again.originalTransactionId == first.transactionId
+    store.advance(again.commitmentInfo.commitmentExpiresDate + DAY - store.now())
+    _, transaction, _ = state()
+    assert transaction.commitmentInfo.billingPeriodNumber == 1
+    assert transaction.purchaseDate == again.commitmentInfo.commitmentExpiresDate
+    # Other plans have none of this.
+    plain = store.verifier.verify_and_decode_signed_transaction(
+        store.buy("monthly")["signed_transaction"])
+    assert plain.billingPlanType is None and plain.commitmentInfo is None
+    for wrong in (1, 13):
+        with pytest.raises(urllib.error.HTTPError) as refusal:
+            store.control("PUT", "products", {"data": [PRODUCTS[0] | {"commitment_periods": wrong}]})
+        assert refusal.value.code == 400
 
 
 def test_another_app_environment_or_root_is_refused(store, tmp_path):
@@ -328,6 +525,107 @@ def test_another_app_environment_or_root_is_refused(store, tmp_path):
         second.stop()
 
 
+def verify(store, directory, text, **changes):
+    """Exit code, answer and complaint of `tollgate verify` about something that `store` signed."""
+    (directory / "root.der").write_bytes(store.root)
+    options = {
+        "root": "root.der", "bundle_id": BUNDLE_ID, "environment": store.environment.value,
+        "app_apple_id": APP_APPLE_ID, **changes}
+    (directory / "signed").write_text(text)
+    ended = subprocess.run(
+        [tollgate(), "verify", "signed", *(
+            word for name, value in options.items() if value is not None
+            for word in (f"--{name.replace('_', '-')}", str(value)))],
+        cwd=directory, text=True, capture_output=True, timeout=60)
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+def test_the_command_verify_prints_any_signed_object_or_the_rule_it_broke(store, tmp_path):
+    customer = store.customer()["id"]
+    bought = store.buy("monthly", customer)
+    view = store.control("GET", f"customers/{customer}/transactions")
+    notice = store.verifier.verify_and_decode_notification(store.received[-1])
+    for text, field, value in [
+        (bought["signed_transaction"], "transactionId", bought["transaction_id"]),
+        (notice.data.signedRenewalInfo, "autoRenewProductId", "monthly"),
+        (view["app_transaction"], "bundleId", BUNDLE_ID),
+        (store.received[-1], "notificationType", "SUBSCRIBED"),
+        (json.dumps({"signedPayload": store.received[-1]}), "notificationType", "SUBSCRIBED"),
+    ]:
+        code, printed, complaint = verify(store, tmp_path, text)
+        assert code == 0, complaint
+        assert json.loads(printed)[field] == value
+
+    head, payload, signature = bought["signed_transaction"].split(".")
+    (tmp_path / "other").mkdir()
+    other = AppStore(tmp_path / "other", store.environment)
+    other.stop()
+    (tmp_path / "other.der").write_bytes(other.root)
+    elsewhere = next(
+        e for e in (Environment.PRODUCTION, Environment.SANDBOX) if e != store.environment)
+    for text, changes, rule in [
+        (f"{head}.{payload}.{signature[:-4]}AAAA", {}, "jws_signature"),
+        ("not signed", {}, "jws_encoding"),
+        (bought["signed_transaction"], {"root": "other.der"}, "jws_untrusted"),
+        (bought["signed_transaction"], {"bundle_id": "com.example.other"}, "app_unknown"),
+        (bought["signed_transaction"], {"environment": elsewhere.value}, "environment"),
+        # Long before it was signed.
+        (bought["signed_transaction"], {"at": 1_000_000_000_000}, "jws_date"),
+    ]:
+        code, printed, complaint = verify(store, tmp_path, text, **changes)
+        assert (code, printed) == (1, ""), rule
+        assert rule in complaint
+        assert payload not in complaint
+    # What is missing is said, with the words of the command line.
+    code, _, complaint = verify(store, tmp_path, bought["signed_transaction"], root="nowhere.der")
+    assert code == 1 and "nowhere.der" in complaint
+    code, _, complaint = verify(store, tmp_path, bought["signed_transaction"], bundle_id=None)
+    assert code == 2 and "--bundle-id" in complaint
+
+
+@pytest.mark.parametrize("environment", [Environment.PRODUCTION, Environment.SANDBOX])
+def test_the_command_verify_reads_a_realtime_request(environment, tmp_path):
+    store = AppStore(tmp_path, environment, "--state", str(tmp_path / "state.json"))
+    try:
+        store.buy("monthly")
+    finally:
+        store.stop()
+    # Nobody sends one in the sandbox; its keys sign it.
+    authority = json.loads((tmp_path / "state.json").read_text())["authority"]
+    request = {
+        "originalTransactionId": "1", "appAppleId": APP_APPLE_ID, "productId": "monthly",
+        "userLocale": "en-US", "requestIdentifier": "48ccfa42-7431-4f22-9908-7e88983e105a",
+        "environment": environment.value, "signedDate": int(time.time() * 1000)}
+
+    def sign(**changes):
+        return jwt.encode(
+            {**request, **changes}, authority["leaf"]["privateKey"], algorithm="ES256",
+            headers={"x5c": [
+                authority[name]["certificate"] for name in ("leaf", "intermediate", "root")]})
+
+    code, printed, complaint = verify(store, tmp_path, sign())
+    assert code == 0, complaint
+    assert json.loads(printed) == request
+    # Apple's own reader agrees.
+    read = store.verifier.verify_and_decode_realtime_request(sign())
+    assert str(read.requestIdentifier) == request["requestIdentifier"]
+    code, printed, complaint = verify(store, tmp_path, sign(environment="Xcode"))
+    assert (code, printed) == (1, "") and "environment" in complaint
+    if environment == Environment.PRODUCTION:
+        code, printed, complaint = verify(store, tmp_path, sign(appAppleId=7))
+        assert (code, printed) == (1, "") and "app_unknown" in complaint
+
+
+def test_the_command_verify_looks_from_the_instant_it_is_told(store, tmp_path):
+    store.advance(3000 * DAY)
+    signed = store.buy("monthly")["signed_transaction"]
+    code, printed, complaint = verify(store, tmp_path, signed)
+    assert (code, printed) == (1, "") and "jws_date" in complaint
+    code, printed, complaint = verify(store, tmp_path, signed, at=store.now())
+    assert code == 0, complaint
+    assert json.loads(printed)["productId"] == "monthly"
+
+
 def test_signatures_hold_far_in_the_future(store):
     store.buy("monthly")
     store.advance(3000 * DAY)
@@ -335,9 +633,7 @@ def test_signatures_hold_far_in_the_future(store):
 
 
 def test_online_checks_ask_the_stores_own_responder(tmp_path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     store = AppStore(
         tmp_path, Environment.SANDBOX, "--listen", f"127.0.0.1:{port}",
         "--ocsp-url", f"http://127.0.0.1:{port}/ocsp")
@@ -566,6 +862,166 @@ def test_notification_history_pages_and_filters(store):
         refused(code, call, token, NotificationHistoryRequest(**request))
 
 
+def test_a_place_in_the_notification_history_is_forgotten_after_a_day(production):
+    customer = production.customer()["id"]
+    start = production.now()
+    for _ in range(21):
+        production.buy("coins", customer)
+    request = NotificationHistoryRequest(startDate=start, endDate=start + DAY)
+    token = production.client.get_notification_history(None, request).paginationToken
+    production.advance(DAY - HOUR)
+    page = production.client.get_notification_history(token, request)
+    assert len(page.notificationHistory) == 1
+    production.advance(2 * HOUR)
+    refused(4000017, production.client.get_notification_history, token, request)
+
+
+def test_who_never_downloaded_the_app_has_no_app_transaction(store):
+    customer = store.customer(has_downloaded_app=False)["id"]
+    bought = store.buy("monthly", customer)["transaction_id"]
+    refused(4040019, store.client.get_app_transaction_info, bought)
+    with pytest.raises(urllib.error.HTTPError) as refusal:
+        store.control("GET", f"customers/{customer}/transactions")
+    assert refusal.value.code == 409
+    store.advance(HOUR // 60)
+    store.post(f"customers/{customer}/download")
+    answer = store.client.get_app_transaction_info(bought)
+    app = store.verifier.verify_and_decode_app_transaction(answer.signedAppTransactionInfo)
+    assert app.originalPurchaseDate == store.now()
+
+
+def test_what_apple_does_by_itself_can_be_done_by_the_control_api(store):
+    bought = [store.buy("monthly")["original_transaction_id"] for _ in range(3)]
+    store.received.clear()
+    summary = store.post("products/monthly/extend", days=10, request_identifier="outage-1")
+    assert summary == {
+        "request_identifier": "outage-1", "succeeded_count": 3, "failed_count": 0}
+    kinds = [(notice.rawNotificationType, notice.rawSubtype) for notice in store.notices()]
+    assert kinds == [("RENEWAL_EXTENDED", None)] * 3 + [("RENEWAL_EXTENSION", "SUMMARY")]
+    # The same request again is the same extension.
+    assert store.post("products/monthly/extend", days=10, request_identifier="outage-1") == summary
+    assert len(store.received) == 4
+
+    store.post(f"transactions/{bought[0]}/tell", type="REFUND", subtype="SEATS")
+    notice = store.last()
+    assert (notice.rawNotificationType, notice.rawSubtype) == ("REFUND", "SEATS")
+    assert notice.data.status == Status.ACTIVE
+
+    store.post(f"subscriptions/{bought[0]}/attach", app_account_token=TOKEN.upper())
+    info = store.client.get_transaction_info(bought[0]).signedTransactionInfo
+    assert store.verifier.verify_and_decode_signed_transaction(info).appAccountToken == TOKEN
+
+    state = store.post(f"subscriptions/{bought[1]}/end")
+    assert state["status"] == 1 and not state["auto_renews"]
+    products = store.post("products/monthly/withdraw")["data"]
+    assert not next(one for one in products if one["product_id"] == "monthly")["for_sale"]
+    store.advance(70 * DAY)
+    ended = {
+        (notice.rawNotificationType, notice.rawSubtype) for notice in store.notices()
+        if notice.rawNotificationType == "EXPIRED"}
+    assert ended == {("EXPIRED", None), ("EXPIRED", "PRODUCT_NOT_FOR_SALE")}
+    for path, body, code in [
+        ("products/none/withdraw", {}, 404), ("products/monthly/extend", {"days": 91}, 400),
+        (f"subscriptions/{bought[1]}/end", {}, 409), ("transactions/1/tell", {"type": "X"}, 404),
+        (f"subscriptions/{bought[0]}/attach", {"app_account_token": "me"}, 400),
+    ]:
+        with pytest.raises(urllib.error.HTTPError) as refusal:
+            store.post(path, **body)
+        assert refusal.value.code == code, path
+
+
+def test_the_command_line_acts_in_a_running_sandbox(production):
+    done = set()
+
+    def act(*words, code=0):
+        done.add(words[0])
+        ended = subprocess.run(
+            [tollgate(), "sandbox", "app-store", "act", *words,
+             "--control", production.control_base], text=True, capture_output=True, timeout=60)
+        assert ended.returncode == code, ended.stderr
+        if code == 2:
+            return ended.stderr
+        return json.loads(ended.stdout) if ended.stdout.strip() else None
+
+    user = act("customer", f"app_account_token={TOKEN}")["id"]
+    bought = act("buy", "product_id=monthly", f"customer={user}")["original_transaction_id"]
+    assert act("show-subscription", bought)["status"] == 1
+    assert act("extend-all", "monthly", "days=3")["succeeded_count"] == 1
+    assert "signed_transaction" in act("tell", bought, "type=METADATA_UPDATE")
+    assert act("notifications")["data"][-1]["notificationType"] == "METADATA_UPDATE"
+    act("faults", "drop=1")
+    act("tell", bought, "type=PRICE_CHANGE")
+    assert act("notifications")["data"][-1]["sendAttempts"][0]["sendAttemptResult"] == "NO_RESPONSE"
+    act("faults")
+    assert act("clock")["now"] < act("advance", f"by={DAY}")["now"]
+    assert act("app")["bundle_id"] == BUNDLE_ID
+    assert not act("cancel", bought)["auto_renews"]
+    assert act("resume", bought)["auto_renews"]
+    assert act("extend", bought, "days=2")["status"] == 1
+    act("change", bought, "product_id=gold")
+    assert act("notifications")["data"][-1]["subtype"] == "UPGRADE"
+    production.control("PUT", "products", {"data": [PRODUCTS[1] | {"offers": [
+        {"offer_type": 3, "offer_id": "half", "discount_type": "PAY_AS_YOU_GO", "period": "P1M",
+         "price": 9990}]}]})
+    assert "signed_transaction" in act("redeem", bought, "offer=half")
+    notice = production.last()
+    assert notice.rawNotificationType == "OFFER_REDEEMED" and notice.rawSubtype is None
+    renewal = production.verifier.verify_and_decode_renewal_info(notice.data.signedRenewalInfo)
+    assert (renewal.rawOfferType, renewal.offerIdentifier) == (3, "half")
+    assert "error" in act("redeem", bought, "offer=none", code=1)
+    act("raise-price", "gold", "price=29990", "consent_required=true")
+    act("advance", f"by={DAY}")
+    act("consent", bought)
+    kinds = [notice["notificationType"] for notice in act("notifications")["data"]]
+    assert "PRICE_INCREASE" in kinds
+    act("fail-billing", user)
+    act("advance", f"by={45 * DAY}")
+    assert act("show-subscription", bought)["status"] in (3, 4)
+    act("recover-billing", user)
+    assert act("show-subscription", bought)["status"] == 1
+    unlock = act("buy", "product_id=unlock", f"customer={user}")["transaction_id"]
+    for action, kind, *details in [
+        ("request-refund", "CONSUMPTION_REQUEST", "reason=LEGAL"), ("decline-refund", "REFUND_DECLINED"),
+        ("refund", "REFUND", "reason=1"), ("reverse", "REFUND_REVERSED"),
+    ]:
+        act(action, unlock, *details)
+        assert act("notifications")["data"][-1]["notificationType"] == kind
+    act("finish", unlock)
+    assert len(act("show", user)["current_entitlements"]) == 2
+    assert act("restore", user)["data"]
+    act("family", user, "family=f")
+    member = act("customer", "family=f")["id"]
+    shared = act("buy", "product_id=family", f"customer={user}")["original_transaction_id"]
+    assert len(act("show", member)["current_entitlements"]) == 1
+    theirs = production.verifier.verify_and_decode_signed_transaction(
+        act("show", member)["current_entitlements"][0])
+    assert theirs.originalTransactionId != shared
+    act("revoke-family-share", theirs.originalTransactionId)
+    assert act("show", member)["current_entitlements"] == []
+    act("attach", bought, "app_account_token=7d2c1f8e-61f4-4a4e-9f0b-2f8f5f0f7a11")
+    assert "app_transaction" in act("show", user)
+    act("download", act("customer", "has_downloaded_app=false")["id"])
+    act("test-notification")
+    assert act("notifications")["data"][-1]["notificationType"] == "TEST"
+    act("behaviour")
+    act("set-app", "notification_version=1")
+    assert act("app")["notification_version"] == 1
+    act("set-app", "notification_version=2")
+    act("withdraw", "gold")
+    assert not act("end", bought)["auto_renews"]
+    assert "error" in act("end", "1", code=1)
+    assert "is no action" in act("dance", code=2)
+    # Each that the command knows was done here.
+    told = subprocess.run(
+        [tollgate(), "sandbox", "app-store", "act", "--help"], text=True, capture_output=True)
+    known = re.search(r"Actions: ([a-z, \n-]+)\.", told.stdout).group(1)
+    assert {word.strip() for word in known.replace("\n", " ").split(",")} - done == set()
+    ended = subprocess.run(
+        [tollgate(), "sandbox", "app-store", "act", "clock", "--control", "http://127.0.0.1:9"],
+        text=True, capture_output=True, timeout=60)
+    assert ended.returncode == 1 and "No sandbox answers" in ended.stderr
+
+
 def test_failures_are_listed_until_a_retry_succeeds(production):
     start = production.now()
     production.failing = True
@@ -631,6 +1087,106 @@ def test_consumption(store):
     assert json.loads(answers[0]["body"])["consumptionPercentage"] == 50000
 
 
+def test_each_field_of_the_old_consumption_answer_has_its_error(production):
+    coins = production.buy("coins")["transaction_id"]
+    monthly = production.buy("monthly")["transaction_id"]
+    path = f"/inApps/v1/transactions/consumption/{coins}"
+    good = {
+        "customerConsented": True, "appAccountToken": "", "sampleContentProvided": False,
+        "consumptionStatus": 1, "platform": 2, "deliveryStatus": 0, "accountTenure": 4,
+        "playTime": 5, "lifetimeDollarsRefunded": 1, "lifetimeDollarsPurchased": 7,
+        "userStatus": 1, "refundPreference": 2}
+    assert requests.put(
+        production.base + path, json=good, headers=production.client._get_headers(),
+        timeout=30).status_code == 202
+    for change, code in [
+        ({"accountTenure": 8}, 4000032), ({"appAccountToken": "me"}, 4000033),
+        ({"consumptionStatus": 4}, 4000034), ({"customerConsented": False}, 4000035),
+        ({"deliveryStatus": 6}, 4000036), ({"lifetimeDollarsPurchased": 8}, 4000037),
+        ({"lifetimeDollarsRefunded": -1}, 4000038), ({"platform": 3}, 4000039),
+        ({"playTime": 8}, 4000040), ({"sampleContentProvided": None}, 4000041),
+        ({"userStatus": 5}, 4000042), ({"refundPreference": 4}, 4000044),
+    ]:
+        assert raw(production, "PUT", path, None, {**good, **change}) == (400, code), code
+    # The old form was for consumables only.
+    path = f"/inApps/v1/transactions/consumption/{monthly}"
+    assert raw(production, "PUT", path, None, good) == (400, 4000043)
+    assert raw(production, "PUT", path.replace("v1", "v2"), None, ["nonsense"]) == (400, 4000000)
+
+
+def test_every_error_that_the_simulator_knows_is_provoked_here():
+    """Whoever is provoked is asked for a sentence: `refused` and `raw` look at it."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    known = set()
+    for path in (root / "Sources/AppStoreSimulator").rglob("*.swift"):
+        known |= set(re.findall(r"\b[45]_\d{3}_\d{3}\b", path.read_text()))
+    known = {code.replace("_", "") for code in known if int(code.replace("_", "")) >= 4_000_000}
+    assert len(known) > 50
+    # Without the list of messages, which provokes nothing.
+    before, after = pathlib.Path(__file__).read_text().split("\nMESSAGES = {", 1)
+    here = before + after.split("\n}\n", 1)[1]
+    assert sorted(code for code in known if code not in here) == []
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """A store with something of each kind, for questions that change nothing."""
+    store = AppStore(tmp_path_factory.mktemp("asked"), Environment.PRODUCTION)
+    member = store.customer(family="f")["id"]
+    store.buy("family", store.customer(family="f")["id"])
+    shared = store.control("GET", f"customers/{member}/transactions")["current_entitlements"][0]
+    monthly = store.buy("monthly")["transaction_id"]
+    app = store.client.get_app_transaction_info(monthly).signedAppTransactionInfo
+    store.names = {
+        "monthly": monthly, "coins": store.buy("coins")["transaction_id"],
+        "app": store.verifier.verify_and_decode_app_transaction(app).appTransactionId,
+        "shared": store.verifier.verify_and_decode_signed_transaction(shared).transactionId,
+        "trial": store.buy("family")["transaction_id"],
+        "unseen": store.buy(
+            "monthly", store.customer(has_downloaded_app=False)["id"])["transaction_id"],
+    }
+    yield store
+    store.stop()
+
+
+EXTENSION = {"extendByDays": 1, "extendReasonCode": 0, "requestIdentifier": "x"}
+
+
+@pytest.mark.parametrize(
+    "code, method, path, query, body",
+    [
+        (4000000, "PUT", "v2/transactions/consumption/{coins}", None, ["nonsense"]),
+        (4000005, "GET", "v2/history/{monthly}", {"revision": "x"}, None),
+        (4000006, "GET", "v1/transactions/no", None, None),
+        (4000008, "PUT", "v1/subscriptions/extend/no", None, EXTENSION),
+        (4000009, "PUT", "v1/subscriptions/extend/{monthly}", None, EXTENSION | {"extendByDays": 0}),
+        (4000010, "PUT", "v1/subscriptions/extend/{monthly}", None,
+         EXTENSION | {"extendReasonCode": 9}),
+        (4000011, "PUT", "v1/subscriptions/extend/{monthly}", None,
+         EXTENSION | {"requestIdentifier": ""}),
+        (4000021, "GET", "v2/history/{monthly}", {"sort": "UP"}, None),
+        (4000022, "GET", "v2/history/{monthly}", {"productType": "RENTAL"}, None),
+        (4000023, "GET", "v2/history/{monthly}", {"productId": ""}, None),
+        (4000024, "GET", "v2/history/{monthly}", {"subscriptionGroupIdentifier": ""}, None),
+        (4000025, "GET", "v2/history/{monthly}", {"excludeRevoked": "maybe"}, None),
+        (4000026, "GET", "v2/history/{monthly}", {"inAppOwnershipType": "LENT"}, None),
+        (4000048, "GET", "v1/transactions/{app}", None, None),
+        (4000183, "PUT", "v1/transactions/{monthly}/appAccountToken", None,
+         {"appAccountToken": "me"}),
+        (4000185, "PUT", "v1/transactions/{shared}/appAccountToken", None,
+         {"appAccountToken": TOKEN}),
+        (4030004, "PUT", "v1/subscriptions/extend/{trial}", None, EXTENSION),
+        (4040010, "GET", "v1/transactions/1", None, None),
+        (4040019, "GET", "v1/transactions/appTransactions/{unseen}", None, None),
+    ])
+def test_an_error_has_the_message_that_apple_documents(asked, code, method, path, query, body):
+    assert code in MESSAGES
+    assert raw(asked, method, "/inApps/" + path.format(**asked.names), query, body) == (
+        code // 10_000, code)
+
+
+
+
 def test_finish(store):
     customer = store.customer()["id"]
     coins = store.buy("coins", customer)["transaction_id"]
@@ -648,6 +1204,14 @@ def test_order_lookup(production):
     production.verifier.verify_and_decode_signed_transaction(found.signedTransactions[0])
     missing = production.client.look_up_order_id("NOSUCHORDER")
     assert missing.status == OrderLookupStatus.INVALID and missing.signedTransactions is None
+
+
+def test_the_sandbox_looks_up_no_order(sandbox):
+    customer = sandbox.customer()["id"]
+    sandbox.buy("coins", customer)
+    [order] = sandbox.control("GET", f"customers/{customer}/orders")["data"]
+    refused(4000000, sandbox.client.look_up_order_id, order)
+    refused(4000000, sandbox.client.look_up_order_id, "NOSUCHORDER")
 
 
 def test_extension_of_one_subscription(store):
@@ -696,6 +1260,9 @@ def raw(store, method, path, parameters=None, body=None):
     answer = requests.request(
         method, store.base + path, params=parameters, json=body,
         headers=store.client._get_headers(), timeout=30)
+    if answer.status_code >= 400:
+        assert answer.json().keys() == {"errorCode", "errorMessage"}
+        check_message(answer.json()["errorCode"], answer.json()["errorMessage"])
     return answer.status_code, answer.json().get("errorCode")
 
 

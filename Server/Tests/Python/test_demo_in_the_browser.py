@@ -8,11 +8,10 @@ variable TOLLGATE_BIN.
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 
 import pytest
-from playwright.sync_api import Error, expect, sync_playwright
+from playwright.sync_api import Error, expect
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OUTPUT = pathlib.Path(os.environ.get("TOLLGATE_TEST_OUTPUT", ROOT / "output")) / "screenshots"
@@ -50,20 +49,6 @@ def demo(tmp_path_factory):
     demo = Demo(tmp_path_factory.mktemp("demo"))
     yield demo
     demo.stop()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    names = ("chromium", "chromium-browser", "google-chrome")
-    executable = next(filter(None, map(shutil.which, names)), None)
-    assert executable, "no Chromium is installed"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=executable,
-            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -134,6 +119,15 @@ def pay(page, card):
     page.get_by_role("button", name=re.compile(r"^(Pay \$|Subscribe)")).click()
 
 
+def expect_nothing_in_the_app(page, demo):
+    """What did not go through on Stripe's page left nothing; goes back to that page."""
+    checkout = page.url
+    page.goto(demo.url)
+    expect_coins(page, 0)
+    expect_locked(page)
+    page.goto(checkout)
+
+
 def test_a_subscription_opens_a_feature_renews_and_lapses(page, demo):
     begin(page, demo)
     picture(page, "01-locked")
@@ -173,6 +167,7 @@ def test_coins_are_bought_at_checkout_and_spent(page, demo):
     pay(page, "4000 0000 0000 0002")
     expect(page.get_by_role("alert")).to_have_text("Your card was declined.")
     picture(page, "06-declined")
+    expect_nothing_in_the_app(page, demo)
 
     pay(page, "4242 4242 4242 4242")
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
@@ -260,6 +255,7 @@ def test_a_challenge_is_passed_before_coins_come(page, demo):
     picture(page, "15-challenge")
     press(page, "Fail")
     expect(page.get_by_role("alert")).to_be_visible()
+    expect_nothing_in_the_app(page, demo)
     pay(page, "4000 0000 0000 3220")
     press(page, "Complete")
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()

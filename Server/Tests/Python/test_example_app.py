@@ -4,6 +4,7 @@ app's own screens and logic, rendered on stand-ins by AppleStubs' ExampleDriver.
 TOLLGATE_BIN names the server. The driver is built with the tests of AppleStubs.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -37,16 +38,14 @@ def post(url, body=None, form=None, headers=None):
         return error.code, error.read().decode(), error.headers
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    """Addresses of Tollgate and the simulated App Store."""
-    directory = tmp_path_factory.mktemp("example")
+@contextlib.contextmanager
+def running_demo(directory, catalog):
     process = subprocess.Popen(
         [
             os.environ.get("TOLLGATE_BIN", ROOT / "Server/.build/debug/tollgate"), "demo",
             "--listen", "127.0.0.1:0", "--app-store-listen", "127.0.0.1:0",
             "--stripe-listen", "127.0.0.1:0", "--database", f"sqlite:{directory}/demo.sqlite",
-            "--catalog", ROOT / "catalog.yaml",
+            "--catalog", catalog,
         ],
         stdout=subprocess.PIPE, text=True, cwd=directory)
     found = {}
@@ -58,6 +57,13 @@ def demo(tmp_path_factory):
     yield found
     process.terminate()
     process.wait(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """Addresses of Tollgate and the simulated App Store."""
+    with running_demo(tmp_path_factory.mktemp("example"), ROOT / "catalog.yaml") as found:
+        yield found
 
 
 def start_backend(tollgate):
@@ -79,6 +85,8 @@ class App:
     """The sample app in a process of its own."""
 
     def __init__(self, tollgate, backend):
+        if not DRIVER.exists():
+            pytest.skip("the sample app is not built: swift build --package-path AppleStubs")
         environment = {k: v for k, v in os.environ.items() if not k.startswith("BILLING_")}
         self.process = subprocess.Popen(
             [DRIVER, tollgate, "pk_test_demo", backend], stdin=subprocess.PIPE,
@@ -88,7 +96,8 @@ class App:
         self.process.stdin.write(" ".join(words) + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().strip()
-        assert answer and not answer.startswith(("waited in vain", "no button")), answer
+        wrong = ("waited in vain", "no button", "no page", "the page stays open")
+        assert answer and not answer.startswith(wrong), answer
         return answer
 
     def stop(self):
@@ -98,8 +107,6 @@ class App:
 
 @pytest.fixture
 def app(demo, backend):
-    if not DRIVER.exists():
-        pytest.skip("the sample app is not built: swift build --package-path AppleStubs")
     app = App(demo["Tollgate"], backend)
     yield app
     app.stop()
@@ -204,10 +211,91 @@ def test_a_promoted_purchase_waits_for_its_owner_and_opens_the_feature(app, demo
     app("wait", "Here is what only Pro customers see.")
     screen = app("wait", "Your purchase is ready")
     assert "You chose" not in screen
+
+
+def test_purchases_are_managed_in_the_portal(app, demo):
+    app("sign-in", "manager")
+    app("wait", "0 coins")
+    app("press", "Manage purchases")
+    link = app("page")
     # As a browser: the link works once and gives a cookie.
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    with browser.open(app("portal"), timeout=20) as portal:
-        assert "promoted-buyer" in portal.read().decode()
+    with browser.open(link, timeout=20) as portal:
+        assert "manager" in portal.read().decode()
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(link, timeout=20)
+    # What changes while the page is open is seen once it is closed.
+    backend = {"Authorization": "Bearer sk_test_demo"}
+    _, body, _ = post(
+        demo["Tollgate"] + "/v1/customers", {"app_user_id": "manager"}, headers=backend)
+    status, _, _ = post(
+        f"{demo['Tollgate']}/v1/customers/{json.loads(body)['id']}/grants", {"lookup_key": "pro"},
+        headers=backend)
+    assert status == 201
+    assert "Here is what only Pro customers see." not in app("show")
+    app("close")
+    app("wait", "Here is what only Pro customers see.")
+    # Each visit gets a link of its own.
+    app("press", "Manage purchases")
+    assert app("page") != link
+    app("close")
+
+
+def test_what_began_in_the_app_store_waits_for_terms_and_for_the_age(tmp_path):
+    catalog = (ROOT / "catalog.yaml").read_text() + """
+gates:
+  terms_version: "2026-01"
+  terms_url: https://example.com/terms
+  subscription_terms_version: "2026-02"
+  subscription_terms_url: https://example.com/subscription-terms
+  minimum_age: 13
+"""
+    (tmp_path / "catalog.yaml").write_text(catalog)
+    with running_demo(tmp_path, tmp_path / "catalog.yaml") as demo:
+        process, backend = start_backend(demo["Tollgate"])
+        app = App(demo["Tollgate"], backend)
+
+        def consents():
+            token = login(backend, "careful")
+            _, body, _ = post(
+                backend + "/customer-session", {}, headers={"Authorization": f"Bearer {token}"})
+            request = urllib.request.Request(demo["Tollgate"] + "/v1/consents", headers={
+                "Authorization": "Bearer " + json.loads(body)["clientSecret"]})
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                said = json.loads(answer.read())
+            terms = {(one["document"], one["version"]) for one in said["terms"]}
+            return terms, (said.get("age") or {}).get("at_least")
+
+        try:
+            app("promote", "com.example.app.pro.monthly")
+            app("sign-in", "careful")
+            screen = app("wait", "I accept the terms")
+            assert screen.count("Read the terms") == 2 and "Continue" not in screen
+            assert consents() == (set(), None)
+            app("press", "I accept the terms")
+            # A plan is nothing that an age is asked for.
+            screen = app("wait", "You chose com.example.app.pro.monthly")
+            assert "I accept the terms" not in screen and "Continue" in screen
+            accepted = {("terms", "2026-01"), ("subscription_terms", "2026-02")}
+            assert consents() == (accepted, None)
+            app("press", "No, thank you")
+            assert "Put off" not in app("gone", "You chose")
+
+            app("promote", "com.example.app.coins100", "once")
+            screen = app("wait", "I am 18 or older")
+            assert "I accept the terms" not in screen and "Continue" not in screen
+            app("press", "I am 18 or older")
+            screen = app("wait", "You chose com.example.app.coins100")
+            assert "Continue" in screen and consents() == (accepted, 18)
+            # Put off, it asks no more, and is taken up again when the customer wants it.
+            app("press", "Later")
+            assert "Continue" not in app("wait", "You chose com.example.app.coins100 earlier")
+            app("press", "Go on with it")
+            assert "Continue" in app("wait", "You chose com.example.app.coins100 in the App Store")
+        finally:
+            app.stop()
+            process.terminate()
+            process.wait(timeout=20)
 
 
 def test_signing_out_leaves_nothing_for_the_next_customer(app):

@@ -10,9 +10,11 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import pytest
+from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TOLLGATE = os.environ.get("TOLLGATE_BIN", str(ROOT / "Server/.build/debug/tollgate"))
@@ -31,12 +33,6 @@ def refusal(directory, *arguments):
         [TOLLGATE, *arguments], cwd=directory, env=environment(**KEYS), text=True,
         capture_output=True, timeout=60)
     return ended.returncode, ended.stderr
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture
@@ -151,6 +147,36 @@ def test_the_demo_ends_in_order_when_told_to(start, number):
     assert process.stderr.read() == ""
 
 
+@pytest.mark.parametrize("option", ["--listen", "--app-store-listen", "--stripe-listen"])
+def test_the_demo_ends_in_order_while_connections_come(start, tmp_path, option):
+    for turn in range(3):
+        arguments = list(demo("--database", f"sqlite:{tmp_path}/coming.sqlite"))
+        port = free_port()
+        arguments[arguments.index(option) + 1] = f"127.0.0.1:{port}"
+        process = start(*arguments)
+        address(process)
+        ended = threading.Event()
+
+        def come():
+            while not ended.is_set():
+                try:
+                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                except OSError:
+                    pass
+
+        visitors = [threading.Thread(target=come) for _ in range(3)]
+        for visitor in visitors:
+            visitor.start()
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        process.terminate()
+        try:
+            assert process.wait(timeout=20) == 0, process.stderr.read()
+        finally:
+            ended.set()
+            for visitor in visitors:
+                visitor.join()
+
+
 def first_answer(process, port, began):
     """Seconds from `began` to the first answered request."""
     while True:
@@ -184,3 +210,70 @@ def test_a_warm_start_answers_within_a_second(start, tmp_path, command):
     # The first start makes the database. Of the others the best counts: the machine is shared.
     print(f"tollgate {command}: first answer after", [round(second, 3) for second in seconds])
     assert min(seconds[1:]) < 1
+
+
+def test_who_asks_for_the_last_answer_is_told_that_it_is_the_last(start):
+    """Else a client sends its next request on a connection that is being closed."""
+    port = address(start(*demo()))
+    key = "Bearer sk_test_demo"
+    for method, path, wish, told in [
+        ("GET", "/v1/customers/nobody/entitlements", "close", "close"),
+        ("GET", "/v1/customers/nobody/entitlements", "keep-alive", None),
+        ("POST", "/v1/customers", "Close", "close"), ("GET", "/healthz", "close", "close"),
+        ("GET", "/healthz", None, None),
+    ]:
+        line = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        line.request(
+            method, path, body="{}" if method == "POST" else None,
+            headers={"Authorization": key, **({"Connection": wish} if wish else {})})
+        answer = line.getresponse()
+        answer.read()
+        assert answer.getheader("Connection") == told, (method, path, wish)
+        line.close()
+
+
+def test_requests_sent_without_waiting_are_answered_in_their_order(start):
+    """Some answers need no waiting; they still wait for those that were asked before them."""
+    port = address(start(*demo()))
+    key = "Authorization: Bearer sk_test_demo"
+    body = '{"app_user_id":"pipelining"}'
+
+    def get(path, *more):
+        return "\r\n".join((f"GET {path} HTTP/1.1", "Host: x", key, *more, "", ""))
+
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as line:
+        reader = line.makefile("rb")
+
+        def answer():
+            status = reader.readline()
+            headers = dict(
+                field.decode().rstrip().lower().split(": ", 1) for field in iter(reader.readline, b"\r\n"))
+            return int(status.split()[1]), reader.read(int(headers["content-length"])), headers
+
+        line.sendall((
+            f"POST /v1/customers HTTP/1.1\r\nHost: x\r\n{key}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode())
+        status, customer, _ = answer()
+        assert status == 201
+        path = "/v1/customers/" + re.search(rb'"id":"([^"]+)"', customer)[1].decode()
+        grant = '{"lookup_key":"pro"}'
+        line.sendall((
+            f"POST {path}/grants HTTP/1.1\r\nHost: x\r\n{key}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(grant)}\r\n\r\n{grant}").encode())
+        assert answer()[0] == 201
+        entitlements, coins = get(path + "/entitlements"), get(path + "/coins")
+        several = entitlements + coins + entitlements + entitlements + coins
+        for cut in (len(several), 7, len(entitlements) + 3):
+            line.sendall(several[:cut].encode())
+            line.sendall(several[cut:].encode())
+            kinds = [b"balance" in answer()[1] for _ in range(5)]
+            assert kinds == [False, True, False, False, True]
+        line.sendall((get("/v1/customers/nobody/entitlements") + entitlements
+                      + get(path + "/entitlements?at=x") + get(path + "/entitlements/")).encode())
+        assert [answer()[0] for _ in range(4)] == [404, 200, 400, 200]
+        # A body that nobody asked for is read and left.
+        line.sendall((get(path + "/entitlements", "Content-Length: 5") + "hello" + coins).encode())
+        assert [answer()[0] for _ in range(2)] == [200, 200]
+        line.sendall(get(path + "/entitlements", "Connection: close").encode())
+        assert answer()[0] == 200
+        assert reader.read() == b"", "the server ends it, as it was asked"

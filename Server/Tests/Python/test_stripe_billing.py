@@ -168,6 +168,43 @@ def test_a_change_that_cannot_be_paid_waits_or_is_refused(sandbox, plan):
     assert "customer.subscription.pending_update_applied" in sandbox.receiver.types()
 
 
+def test_a_change_of_one_item_that_cannot_be_paid_waits_or_is_refused(sandbox, plan):
+    subscription = subscribe(sandbox, plan)
+    item = subscription["items"].data[0].id
+    sandbox.call(
+        "POST", f"/sandbox/customers/{subscription.customer}/default_card",
+        {"card": "4000000000000341"},
+    )
+    price = dearer(plan)
+    extra = stripe.Price.create(
+        currency="usd", unit_amount=500, recurring={"interval": "month"},
+        product_data={"name": "Extra"})
+    for change in [
+        lambda behavior: stripe.SubscriptionItem.modify(
+            item, price=price.id, proration_behavior="always_invoice", payment_behavior=behavior),
+        lambda behavior: stripe.SubscriptionItem.create(
+            subscription=subscription.id, price=extra.id, proration_behavior="always_invoice",
+            payment_behavior=behavior),
+    ]:
+        before = stripe.Subscription.retrieve(subscription.id)
+        with pytest.raises(stripe.CardError):
+            change("error_if_incomplete")
+        untouched = stripe.Subscription.retrieve(subscription.id)
+        assert untouched.latest_invoice == before.latest_invoice
+        assert [one.price.id for one in untouched["items"].data] == [
+            one.price.id for one in before["items"].data]
+        change("pending_if_incomplete")
+        waiting = stripe.Subscription.retrieve(subscription.id)
+        assert waiting.status == "active" and waiting.pending_update is not None
+        assert len(waiting["items"].data) == len(before["items"].data)
+        stripe.Invoice.pay(waiting.latest_invoice, payment_method="pm_card_visa")
+        assert stripe.Subscription.retrieve(subscription.id).pending_update is None
+    applied = stripe.Subscription.retrieve(subscription.id)
+    assert {one.price.id for one in applied["items"].data} == {price.id, extra.id}
+    with pytest.raises(stripe.InvalidRequestError):
+        stripe.SubscriptionItem.modify(item, quantity=2, payment_behavior="perhaps")
+
+
 def test_a_change_that_is_never_paid_is_forgotten_after_23_hours(sandbox, plan):
     subscription = subscribe(sandbox, plan)
     sandbox.call(
@@ -343,6 +380,211 @@ def test_the_state_survives_a_restart(receiver, tmp_path):
     finally:
         process.terminate()
         process.wait()
+
+
+def test_what_was_answered_survives_being_killed(tmp_path):
+    def start():
+        process = subprocess.Popen(
+            [
+                os.environ["TOLLGATE_BIN"], "sandbox", "stripe", "--listen", "127.0.0.1:0",
+                "--secret-key", "sk_test_python", "--state", tmp_path / "stripe.json",
+            ],
+            stdout=subprocess.PIPE, text=True,
+        )
+        line = process.stdout.readline()
+        assert line.startswith("stripe listening on "), line
+        stripe.api_key, stripe.api_base = "sk_test_python", line.split()[-1]
+        stripe.max_network_retries = 0
+        return process
+
+    def pay_on_its_page(n):
+        session = checkout(stripe.Price.create(
+            product_data={"name": "100 coins"}, currency="usd", unit_amount=1000))
+        status, _ = form(session.url, **CARD)
+        assert status == 303
+        return lambda: stripe.checkout.Session.retrieve(session.id).payment_status == "paid"
+
+    def make_customer(n):
+        customer = stripe.Customer.create(name=f"customer {n}", idempotency_key=f"key {n}")
+
+        def is_there():
+            again = stripe.Customer.create(name=f"customer {n}", idempotency_key=f"key {n}")
+            assert again.last_response.headers["Idempotent-Replayed"] == "true"
+            return again.id == stripe.Customer.retrieve(customer.id).id
+        return is_there
+
+    def delete_customer(n):
+        customer = stripe.Customer.create()
+        stripe.Customer.delete(customer.id)
+        return lambda: customer.id not in [c.id for c in stripe.Customer.list(limit=100).data]
+
+    stripe_checks = []
+    for n, deed in enumerate([make_customer, pay_on_its_page, delete_customer, make_customer]):
+        process = start()
+        try:
+            for check in stripe_checks:
+                assert check()
+            stripe_checks.append(deed(n))
+        finally:
+            # In the instant after the answer.
+            process.kill()
+            process.wait()
+    process = start()
+    try:
+        for check in stripe_checks:
+            assert check()
+        events = [event.type for event in stripe.Event.list(limit=100).data]
+        assert events.count("checkout.session.completed") == 1
+    finally:
+        process.terminate()
+        process.wait()
+
+
+# Billing modes
+
+
+def sample_plans(sandbox):
+    """The plans of Stripe's sample, 10 and 20, in a month of which a third is left later."""
+    sandbox.advance(to=1775001600000)  # 1 April 2026, a month of 30 days
+    product = stripe.Product.create(name="Seat")
+    recurring = {"interval": "month"}
+    return [
+        stripe.Price.create(
+            product=product.id, currency="usd", unit_amount=amount, recurring=recurring)
+        for amount in (1000, 2000)
+    ]
+
+
+def subscription_in(mode, price, **more):
+    customer = stripe.Customer.create(
+        payment_method="pm_card_visa",
+        invoice_settings={"default_payment_method": "pm_card_visa"})
+    return stripe.Subscription.create(
+        customer=customer.id, items=[{"price": price.id}], billing_mode={"type": mode}, **more)
+
+
+def switch(subscription, price, behavior="create_prorations"):
+    item = subscription["items"].data[0].id
+    return stripe.Subscription.modify(
+        subscription.id, items=[{"id": item, "price": price.id}], proration_behavior=behavior)
+
+
+def pending(subscription):
+    items = stripe.InvoiceItem.list(customer=subscription.customer, pending=True, limit=100).data
+    return [item.amount for item in reversed(items)]
+
+
+@pytest.mark.parametrize(("mode", "amounts"), [
+    ("classic", [-667, 333]),  # −334: what the price says is given back, though nobody paid it
+    ("flexible", [-333, 333]),  # 0: only what was billed is given back
+])
+def test_a_plan_that_was_not_prorated_up_is_prorated_down_by_its_billing_mode(
+        sandbox, mode, amounts):
+    small, large = sample_plans(sandbox)
+    subscription = subscription_in(mode, small)
+    assert subscription.billing_mode.type == mode
+    sandbox.advance(by=20 * DAY)
+    switch(subscription, large, "none")
+    assert pending(subscription) == []
+    switch(subscription, small)
+    assert pending(subscription) == amounts
+
+
+def test_flexible_billing_credits_each_change_by_the_bill_before_it(sandbox):
+    small, large = sample_plans(sandbox)
+    subscription = subscription_in("flexible", small)
+    sandbox.advance(by=10 * DAY)
+    switch(subscription, large)
+    assert pending(subscription) == [-667, 1333]
+    sandbox.advance(by=10 * DAY)
+    switch(subscription, small)
+    # Of the 13.33 for two thirds of the month half is left.
+    assert pending(subscription) == [-667, 1333, -667, 333]
+    sandbox.advance(by=10 * DAY + 2 * 3_600_000)
+    invoice = stripe.Invoice.list(subscription=subscription.id).data[0]
+    assert invoice.total == 1000 - 667 + 1333 - 667 + 333
+
+
+@pytest.mark.parametrize("mode", ["classic", "flexible"])
+def test_prorations_are_net_of_the_coupon(sandbox, mode):
+    small, large = sample_plans(sandbox)
+    coupon = stripe.Coupon.create(percent_off=50, duration="forever")
+    subscription = subscription_in(mode, small, discounts=[{"coupon": coupon.id}])
+    assert stripe.Invoice.retrieve(subscription.latest_invoice).amount_paid == 500
+    sandbox.advance(by=15 * DAY)
+    switch(subscription, large)
+    assert pending(subscription) == [-250, 500]
+
+
+def test_flexible_billing_gives_back_what_a_coupon_left_of_the_bill(sandbox):
+    small, large = sample_plans(sandbox)
+    coupon = stripe.Coupon.create(percent_off=50, duration="once")
+    subscription = subscription_in("flexible", small, discounts=[{"coupon": coupon.id}])
+    sandbox.advance(by=15 * DAY)
+    switch(subscription, large)
+    assert pending(subscription) == [-250, 1000]
+
+
+@pytest.mark.parametrize("mode", ["classic", "flexible"])
+def test_a_new_interval_moves_the_anchor_in_classic_billing_only(sandbox, mode):
+    small, _ = sample_plans(sandbox)
+    year = stripe.Price.create(
+        product=small.product, currency="usd", unit_amount=9900, recurring={"interval": "year"})
+    subscription = subscription_in(mode, small)
+    anchor = subscription.billing_cycle_anchor
+    sandbox.advance(by=15 * DAY)
+    changed = switch(subscription, year)
+    item = changed["items"].data[0]
+    invoice = stripe.Invoice.retrieve(changed.latest_invoice)
+    assert invoice.billing_reason == "subscription_update"
+    assert item.current_period_start == anchor + 15 * 86_400
+    if mode == "classic":
+        assert changed.billing_cycle_anchor == anchor + 15 * 86_400
+        assert item.current_period_end == anchor + (15 + 365) * 86_400
+        assert invoice.total == 9900 - 500
+    else:
+        assert changed.billing_cycle_anchor == anchor
+        assert item.current_period_end == anchor + 365 * 86_400
+
+
+def test_a_subscription_migrates_to_flexible_billing_and_not_back(sandbox, plan):
+    subscription = subscription_in("classic", plan)
+    client = stripe.StripeClient("sk_test_python", base_addresses={"api": sandbox.base})
+    changed = client.v1.subscriptions.migrate(
+        subscription.id, params={"billing_mode": {"type": "flexible"}})
+    assert changed.billing_mode.type == "flexible"
+    assert changed.billing_mode.flexible.proration_discounts == "included"
+    with pytest.raises(stripe.InvalidRequestError):
+        client.v1.subscriptions.migrate(
+            subscription.id, params={"billing_mode": {"type": "flexible"}})
+
+
+def test_faults_are_set_and_a_failure_stays_with_its_idempotency_key(sandbox, receiver):
+    sandbox.call("PUT", "/sandbox/faults", {"corrupt": 1})
+    stripe.Customer.create(name="Jenny")
+    sandbox.settle()
+    assert receiver.events == []
+    assert all(isinstance(f, stripe.SignatureVerificationError) for f in receiver.failures)
+    assert receiver.failures
+    receiver.failures.clear()
+
+    sandbox.call("PUT", "/sandbox/faults", {"api_errors": 1})
+    with pytest.raises(stripe.APIError) as failed:
+        stripe.Customer.create(name="Rick", idempotency_key="rick")
+    assert failed.value.http_status == 500
+    sandbox.call("PUT", "/sandbox/faults", {})
+    with pytest.raises(stripe.APIError) as again:
+        stripe.Customer.create(name="Rick", idempotency_key="rick")
+    assert again.value.headers["Idempotent-Replayed"] == "true"
+    assert again.value.headers["Original-Request"] == failed.value.request_id
+    stripe.Customer.create(name="Rick", idempotency_key="rick again")
+    assert [c.name for c in stripe.Customer.list().data] == ["Rick", "Jenny"]
+
+    sandbox.call("PUT", "/sandbox/faults", {"duplicate": 1})
+    receiver.events.clear()
+    stripe.Customer.create(name="Twice")
+    sandbox.settle()
+    assert [e.data.object.name for e in receiver.events] == ["Twice", "Twice"]
 
 
 def test_listen_forwards_every_event_and_trigger_brings_one_about(sandbox, receiver):

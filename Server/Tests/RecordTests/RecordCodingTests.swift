@@ -5,7 +5,13 @@ import TollgateTesting
 
 @Suite("Record bytes")
 struct RecordCodingTests {
-    static let records: [Purchase] = {
+    static let records: [Purchase] = [
+        Purchase(key: .appStore("1")), Purchase(key: .appStore("1"), joining: facts),
+        Purchase(key: .payment("pi"), joining: facts),
+        Purchase(key: .appStore("1"), joining: facts.suffix(9).prefix(4)),
+    ]
+
+    static let facts: [Fact] = {
         let numbers: [Int64] = [.min, -25, -24, -1, 0, 23, 24, 255, 256, 65_535, 65_536, .max]
         let texts = ["", "a", "ü😀", String(repeating: "x", count: 300), "\u{0}\"\\"]
         let facts = numbers.flatMap { number in
@@ -23,7 +29,10 @@ struct RecordCodingTests {
                             start: Instant(milliseconds: number),
                             end: number > 5 ? Instant(milliseconds: number) : nil,
                             quantity: number,
-                            token: number < 0 ? nil : text
+                            token: number < 0 ? nil : text,
+                            discount: number > 23 ? "FREE_TRIAL" : nil,
+                            offer: number > 24 ? text : nil,
+                            storefront: number == 0 ? nil : "JPN"
                         )
                     )
                 )
@@ -46,10 +55,7 @@ struct RecordCodingTests {
                 about: .payment("pi")
             ),
         ]
-        return [
-            Purchase(key: .appStore("1")), Purchase(key: .appStore("1"), joining: facts),
-            Purchase(key: .payment("pi"), joining: others),
-        ]
+        return facts + others
     }()
 
     @Test("a record is read back as it was, from the same bytes", arguments: records.indices)
@@ -59,6 +65,78 @@ struct RecordCodingTests {
         let read = try RecordDecoder.decode(Purchase.self, from: bytes)
         #expect(read == record)
         #expect(try RecordEncoder.encode(read) == bytes)
+    }
+
+    @Test(
+        "what writes itself writes the bytes of its Codable form",
+        arguments: RecordCodingTests.records.indices
+    )
+    func direct(_ index: Int) throws {
+        let record = Self.records[index]
+        let bytes = try RecordEncoder.encode(record)
+        #expect(try bytes == RecordEncoder.encodeCodable(record))
+        #expect(try RecordDecoder.decodeCodable(Purchase.self, from: bytes) == record)
+    }
+
+    @Test("a fact of every kind writes the bytes of its Codable form")
+    func directFacts() throws {
+        let facts =
+            Self.facts + [
+                .said(
+                    .renewal(
+                        RenewalTerms(
+                            willRenew: true,
+                            nextProduct: "p",
+                            graceEnd: .day(3),
+                            awaitsConsent: true,
+                            isInBillingRetry: true,
+                            expirationIntent: 2,
+                            renewalDate: .day(4)
+                        )
+                    ),
+                    on: 2,
+                    about: .appStore("1")
+                ),
+                .said(.renewal(RenewalTerms(willRenew: false)), on: 2, about: .appStore("1")),
+                .said(
+                    .status(SubscriptionStatus(value: 4, reachesTo: .day(9))),
+                    on: 2,
+                    about: .appStore("1")
+                ),
+                .said(.status(SubscriptionStatus(value: 1)), on: 3, about: .appStore("1")),
+                .said(
+                    .period(
+                        Period(
+                            id: "1",
+                            transactionID: "2",
+                            product: "p",
+                            kind: .autoRenewable,
+                            start: .day(1),
+                            end: .day(2),
+                            revoked: .day(2),
+                            revokedShare: 70_000,
+                            isUpgraded: true,
+                            quantity: 3,
+                            token: "t",
+                            isFamilyShared: true,
+                            price: 990,
+                            currency: "EUR",
+                            offerType: 2
+                        )
+                    ),
+                    on: 3,
+                    about: .appStore("1")
+                ),
+            ]
+        for fact in facts {
+            #expect(try RecordEncoder.encode(fact) == RecordEncoder.encodeCodable(fact))
+        }
+        let record = Purchase(key: .appStore("1"), joining: facts)
+        #expect(record.periods.contains { $0.upgradedBy != nil })
+        let bytes = try RecordEncoder.encode(record)
+        #expect(try bytes == RecordEncoder.encodeCodable(record))
+        #expect(try RecordDecoder.decode(Purchase.self, from: bytes) == record)
+        #expect(try RecordDecoder.decodeCodable(Purchase.self, from: bytes) == record)
     }
 
     @Test("the catalog is read back, too")
@@ -75,7 +153,7 @@ struct RecordCodingTests {
     @Test("bytes that are no record are refused, never fatal", arguments: UInt64(1)...10)
     func mutations(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        let bytes = try RecordEncoder.encode(Self.records[2])
+        let bytes = try RecordEncoder.encode(Self.records[seed % 2 == 0 ? 2 : 3])
         for _ in 0..<300 {
             var mutated = bytes
             for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -88,7 +166,10 @@ struct RecordCodingTests {
                     mutated.insert([0xFF, 0xBF, 0x9F, 0x7B, 0x1B][place % 5], at: place)
                 }
             }
-            if let read = try? RecordDecoder.decode(Purchase.self, from: mutated) {
+            let codable = try? RecordDecoder.decodeCodable(Purchase.self, from: mutated)
+            let read = try? RecordDecoder.decode(Purchase.self, from: mutated)
+            #expect(read == codable)
+            if let read {
                 // What can still be read is a record: it can be evaluated and written.
                 _ = read.evaluate(in: CatalogHistory())
                 _ = try RecordEncoder.encode(read)

@@ -4,8 +4,8 @@ import Foundation
 func blockingly(_ body: @escaping @Sendable () async throws -> Void) {
     let done = DispatchSemaphore(value: 0)
     Task {
+        defer { done.signal() }
         try await body()
-        done.signal()
     }
     done.wait()
 }

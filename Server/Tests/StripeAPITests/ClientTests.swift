@@ -27,13 +27,18 @@ final class FakeStripe: Sendable {
     var requests: [Stripe.Request] { state.withLock { $0.requests } }
     var pauses: [Duration] { state.withLock { $0.pauses } }
 
-    var client: Stripe.Client {
+    var client: Stripe.Client { client() }
+
+    /// - Parameter jitter: what chance says each time it is asked.
+    func client(retries: Int = 2, jitter: @escaping @Sendable () -> Double = { 0 }) -> Stripe.Client
+    {
         Stripe.Client(
             apiBase: "http://stripe.test/",
             secretKey: "sk_test_1",
+            maximumRetries: retries,
             transport: { try self.answer(to: $0) },
             sleep: { pause in self.state.withLock { $0.pauses.append(pause) } },
-            jitter: { 0 }
+            jitter: jitter
         )
     }
 
@@ -160,6 +165,81 @@ struct ClientTests {
             return cause is FakeStripe.Down
         }
         #expect(down.requests.count == 3)
+    }
+
+    @Test(
+        "the pause before a try is half a second, doubled up to five, of which chance takes up to half",
+        arguments: [
+            (0.0, [500, 1000, 2000, 4000, 5000, 5000]),
+            (0.5, [375, 750, 1500, 3000, 3750, 3750]),
+            (1.0, [250, 500, 1000, 2000, 2500, 2500]),
+            // Chance that is none is held within its bounds.
+            (7.0, [250, 500, 1000, 2000, 2500, 2500]),
+            (-1.0, [500, 1000, 2000, 4000, 5000, 5000]),
+        ]
+    )
+    func backOff(chance: Double, milliseconds: [Int]) async throws {
+        let stripe = FakeStripe(.down, .down, .down, .down, .down, .down, .down)
+        await #expect(throws: Stripe.RequestError.self) {
+            try await stripe.client(retries: 6, jitter: { chance }).customer("cus_1")
+        }
+        #expect(stripe.requests.count == 7)
+        #expect(stripe.pauses == milliseconds.map { .milliseconds($0) })
+    }
+
+    @Test("chance is asked before each try, so that clients that failed together come back apart")
+    func jitterIsFresh() async throws {
+        var random = SystemRandomNumberGenerator()
+        let drawn = (0..<64).map { _ in Double.random(in: 0...1, using: &random) }
+        var pauses: Set<Duration> = []
+        for chance in drawn {
+            let stripe = FakeStripe(.answer(500, Self.failure), .answer(200, Self.customer))
+            _ = try await stripe.client(jitter: { chance }).customer("cus_1")
+            let pause = try #require(stripe.pauses.first)
+            #expect(pause >= .milliseconds(250) && pause <= .milliseconds(500))
+            pauses.insert(pause)
+        }
+        #expect(pauses.count > 16)
+        let asked = Mutex(0)
+        let stripe = FakeStripe(.down, .down, .answer(200, Self.customer))
+        _ = try await stripe.client(jitter: {
+            asked.withLock { $0 += 1 }
+            return 0
+        }).customer("cus_1")
+        #expect(asked.withLock { $0 } == 2)
+    }
+
+    @Test("a twin that is still being worked on is waited for: the same key gives its answer")
+    func keyInUse() async throws {
+        let conflict = #"""
+            {"error":{"type":"idempotency_error","code":"idempotency_key_in_use",
+            "message":"There is currently another in-progress request using this key."}}
+            """#
+        let stripe = FakeStripe(
+            .answer(409, conflict),
+            .answer(409, conflict),
+            .answer(200, Self.customer, ["Idempotent-Replayed": "true"])
+        )
+        let answer = try await stripe.client.createCustomer(idempotencyKey: "twin")
+        #expect(answer.value.id == "cus_1" && answer.isReplayed)
+        #expect(stripe.requests.map { $0.headers["idempotency-key"] } == ["twin", "twin", "twin"])
+        // Where it lasts, the caller learns that the same call may succeed later.
+        let stuck = FakeStripe(
+            .answer(409, conflict),
+            .answer(409, conflict),
+            .answer(409, conflict)
+        )
+        do throws(Stripe.RequestError) {
+            _ = try await stuck.client.createCustomer(idempotencyKey: "twin")
+            Issue.record("it was made")
+        } catch {
+            #expect(error.isRetryable)
+            guard case .refused(let refusal) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(refusal.code == "idempotency_key_in_use")
+        }
     }
 
     static let tries: [(Int, String?, Int)] = [

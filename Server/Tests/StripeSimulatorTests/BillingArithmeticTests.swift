@@ -35,6 +35,8 @@ import Testing
     @Test(arguments: [
         Change(amount: -1_000, left: 445_540, length: 2_678_400, share: -166),
         Change(amount: 3_252, left: 445_540, length: 2_678_400, share: 541),
+        Change(amount: -2_000, left: 1, length: 3, share: -667),
+        Change(amount: 1_000, left: 1, length: 3, share: 333),
         Change(amount: 1_000, left: 1, length: 2, share: 500),
         Change(amount: 999, left: 30, length: 30, share: 999),
         Change(amount: 999, left: 0, length: 30, share: 0),

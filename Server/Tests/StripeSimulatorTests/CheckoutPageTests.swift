@@ -132,6 +132,58 @@ import Testing
         }
     }
 
+    /// What keeps `checkout.session.completed` from being taken, and whether the payer waits.
+    enum Trouble: String, CaseIterable, Sendable {
+        case silentEndpoint, oneOfTwoDown, downButNotSubscribed, downButDisabled
+    }
+
+    @Test(arguments: Trouble.allCases)
+    func thePayerWaitsForEveryEndpointThatIsSubscribed(_ trouble: Trouble) async throws {
+        let waits = Mutex<[Duration]>([])
+        var configuration = StripeSimulator.Configuration.sample
+        configuration.pause = { wait in waits.withLock { $0.append(wait) } }
+        if trouble == .silentEndpoint { configuration.deliveryTimeout = .milliseconds(300) }
+        let time = Mutex(ContinuousClock.now)
+        configuration.instant = {
+            time.withLock {
+                $0 = $0.advanced(by: .seconds(3)); return $0
+            }
+        }
+        try await SandboxFixture.run(configuration) { sandbox in
+            let events = trouble == .downButNotSubscribed ? "charge.succeeded" : "*"
+            if trouble == .silentEndpoint {
+                sandbox.inbox.answer(with: 0)
+            } else {
+                // Nobody listens on port 1.
+                let endpoint = try await sandbox.send(
+                    .POST,
+                    "/v1/webhook_endpoints",
+                    "url=http://127.0.0.1:1/&enabled_events[0]=\(events)"
+                ).json["id"].text
+                if trouble == .downButDisabled {
+                    _ = try await sandbox.send(
+                        .POST,
+                        "/v1/webhook_endpoints/\(endpoint)",
+                        "disabled=true"
+                    )
+                }
+            }
+            let session = try await sandbox.session(price: "price_coins")
+            let paid = try await sandbox.send(
+                .POST,
+                session["url"].text,
+                SandboxFixture.entry(card: "4242424242424242")
+            )
+            #expect(paid.status == 303)
+            let isHeld = [.silentEndpoint, .oneOfTwoDown].contains(trouble)
+            #expect(waits.withLock { $0 } == (isHeld ? [.seconds(7)] : []))
+            #expect(
+                sandbox.inbox.types.contains("checkout.session.completed")
+                    != (trouble == .silentEndpoint)
+            )
+        }
+    }
+
     @Test func aPaymentLinkMakesASessionOfItsOwn() async throws {
         try await SandboxFixture.run { sandbox in
             let link = try await sandbox.send(

@@ -88,6 +88,40 @@ import Testing
         }
     }
 
+    @Test func anEndpointGetsWhatItWantsInItsOwnVersionAndNothingOnceDisabled() async throws {
+        try await SandboxFixture.run { sandbox in
+            let made = try await sandbox.send(
+                .POST,
+                "/v1/webhook_endpoints",
+                "url=\(sandbox.hooks)?second&enabled_events[0]=customer.created"
+                    + "&enabled_events[1]=customer.deleted&api_version=2025-03-31.basil"
+            )
+            #expect(made.status == 200)
+            @Sendable func arrived() -> [String] {
+                sandbox.inbox.messages.filter { $0.address.hasSuffix("?second") }
+                    .map { $0.event["type"].text + " " + $0.event["api_version"].text }
+            }
+            let customer = try await sandbox.send(.POST, "/v1/customers").json["id"].text
+            _ = try await sandbox.send(.POST, "/v1/customers/\(customer)", "name=Jenny")
+            _ = try await sandbox.send(.POST, "/v1/products", "name=Pro")
+            await sandbox.simulator.settle()
+            #expect(arrived() == ["customer.created 2025-03-31.basil"])
+            #expect(sandbox.inbox.types.contains("customer.updated"))
+            let own = sandbox.inbox.messages.filter { $0.address == "/hooks" }
+            #expect(own.allSatisfy { $0.event["api_version"] == "2026-09-30.endive" })
+
+            let endpoint = "/v1/webhook_endpoints/" + made.json["id"].text
+            _ = try await sandbox.send(.POST, endpoint, "disabled=true")
+            _ = try await sandbox.send(.POST, "/v1/customers")
+            await sandbox.simulator.settle()
+            #expect(arrived().count == 1)
+            _ = try await sandbox.send(.POST, endpoint, "disabled=false")
+            _ = try await sandbox.send(.DELETE, "/v1/customers/\(customer)")
+            await sandbox.simulator.settle()
+            #expect(arrived().last == "customer.deleted 2025-03-31.basil")
+        }
+    }
+
     @Test func stateOutlivesTheProcess() async throws {
         let path = FileSystem.temporary("state.json")
         defer { FileSystem.remove(path) }

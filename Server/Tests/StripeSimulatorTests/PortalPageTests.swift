@@ -67,6 +67,61 @@ import Testing
         }
     }
 
+    private func portal(_ sandbox: SandboxFixture, _ customer: String) async throws -> String {
+        try await sandbox.send(.POST, "/v1/billing_portal/sessions", "customer=\(customer)")
+            .json["url"].text
+    }
+
+    private func typeCard(
+        _ number: String,
+        _ sandbox: SandboxFixture,
+        _ portal: String
+    ) async throws -> SandboxFixture.Answer {
+        try await sandbox.send(
+            .POST,
+            portal,
+            "action=card&card=\(number)&expiry=12/34&cvc=123&name=Jenny+Rosen"
+                + "&country=US&postal_code=94103",
+            key: nil
+        )
+    }
+
+    @Test func theNextRenewalIsChargedToTheNewCard() async throws {
+        try await SandboxFixture.run { sandbox in
+            let (customer, _) = try await subscribed(sandbox)
+            let portal = try await self.portal(sandbox, customer)
+            let answer = try await typeCard("5555555555554444", sandbox, portal)
+            #expect(answer.status == 303)
+            let page = try await sandbox.send(.GET, portal, key: nil)
+            #expect(page.text.contains("Mastercard ending in 4444"))
+            await sandbox.clock.advance(to: 1_767_225_600_000 + 32 * 86_400_000)
+            let charges = try await sandbox.send(.GET, "/v1/charges?customer=\(customer)").json
+            let digits = charges["data"].elements
+                .map { $0["payment_method_details"]["card"]["last4"].text }
+            #expect(digits == ["4444", "4242"])
+            let refused = try await typeCard("4242424242424241", sandbox, portal)
+            #expect(refused.status == 400)
+        }
+    }
+
+    @Test func aCardThatWorksLiftsWhatACardThatFailsLeftPastDue() async throws {
+        try await SandboxFixture.run { sandbox in
+            let (customer, id) = try await subscribed(sandbox)
+            let portal = try await self.portal(sandbox, customer)
+            #expect(try await typeCard("4000000000000341", sandbox, portal).status == 303)
+            await sandbox.clock.advance(to: 1_767_225_600_000 + 32 * 86_400_000)
+            let failed = try await sandbox.send(.GET, "/v1/subscriptions/\(id)").json
+            #expect(failed["status"] == "past_due")
+            #expect(try await typeCard("4242424242424242", sandbox, portal).status == 303)
+            // The next attempt is three days after the first.
+            await sandbox.clock.advance(to: 1_767_225_600_000 + 35 * 86_400_000)
+            let mended = try await sandbox.send(.GET, "/v1/subscriptions/\(id)").json
+            #expect(mended["status"] == "active")
+            let invoices = try await sandbox.send(.GET, "/v1/invoices").json["data"].elements
+            #expect(invoices.map { $0["status"] } == ["paid", "paid"])
+        }
+    }
+
     @Test func anotherCustomersSubscriptionIsOutOfReach() async throws {
         try await SandboxFixture.run { sandbox in
             let (_, id) = try await subscribed(sandbox)

@@ -1,3 +1,4 @@
+import AcceptedConnections
 import AsyncHTTPClient
 import Foundation
 import HTTPTypes
@@ -41,6 +42,8 @@ struct SandboxFixture: Sendable {
     let simulator: StripeSimulator
     let base: String
     let inbox: Inbox
+    /// The address of the endpoint.
+    let hooks: String
 
     /// What arrived at the endpoint, and what it answers.
     final class Inbox: Sendable {
@@ -48,6 +51,8 @@ struct SandboxFixture: Sendable {
             var event: JSON
             var body: String
             var signature: String
+            /// The path and query of the address that it was sent to.
+            var address: String
         }
 
         private let state = Mutex<(messages: [Message], status: Int)>(([], 200))
@@ -55,6 +60,7 @@ struct SandboxFixture: Sendable {
         var messages: [Message] { state.withLock { $0.messages } }
         var types: [String] { messages.map { $0.event["type"].text } }
 
+        /// - Parameter status: 0 for none, ever.
         func answer(with status: Int) { state.withLock { $0.status = status } }
 
         func take(_ message: Message) -> Int {
@@ -82,10 +88,21 @@ struct SandboxFixture: Sendable {
                 let signature =
                     HTTPField.Name("Stripe-Signature").flatMap { request.headers[$0] } ?? ""
                 let status = inbox.take(
-                    .init(event: event, body: text, signature: signature)
+                    .init(
+                        event: event,
+                        body: text,
+                        signature: signature,
+                        address: request.uri.description
+                    )
                 )
+                if status == 0 {
+                    let (nothing, never) = AsyncStream.makeStream(of: Void.self)
+                    for await _ in nothing {}
+                    never.finish()
+                }
                 return Response(status: .init(code: status))
             },
+            server: .http1UntilEnded,
             configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { found.yield($0.localAddress?.port ?? 0) }
         )
@@ -107,7 +124,8 @@ struct SandboxFixture: Sendable {
                     clock: clock,
                     simulator: simulator,
                     base: "http://127.0.0.1:\(listening)",
-                    inbox: inbox
+                    inbox: inbox,
+                    hooks: "http://127.0.0.1:\(inboxPort)/hooks"
                 )
             )
         }

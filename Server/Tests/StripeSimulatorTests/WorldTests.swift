@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import StripeSimulator
@@ -13,19 +14,19 @@ import Testing
         _ path: String,
         _ body: String = "",
         key: String = "sk_test_1",
-        idempotencyKey: String? = nil
+        idempotencyKey: String? = nil,
+        version: String? = nil
     ) -> (status: Int, json: JSON) {
-        let response = world.answer(
-            APIRequest(
-                method: method,
-                path: path,
-                body: body,
-                authorization: "Bearer \(key)",
-                idempotencyKey: idempotencyKey
-            ),
-            keys: ["sk_test_1"],
-            wall: 0
+        var request = APIRequest(
+            method: method,
+            path: path,
+            body: body,
+            authorization: "Bearer \(key)",
+            idempotencyKey: idempotencyKey
         )
+        request.version = version
+        let response = world.answer(request, keys: ["sk_test_1"], wall: 0)
+        #expect(response.headers["stripe-version"] == version ?? "2026-09-30.endive")
         let json = (try? JSON(parsing: .init(response.body.utf8))) ?? .null
         return (response.status, json)
     }
@@ -86,11 +87,56 @@ import Testing
         #expect(call(&world, "POST", "/v1/payment_intents", body).status == 400)
     }
 
-    @Test func methodTypesAreRefusedFromEndiveOn() {
-        var world = world()
-        let body = "amount=500&currency=usd&payment_method_types[0]=card"
-        let answer = call(&world, "POST", "/v1/payment_intents", body)
-        #expect(answer.json["error"]["code"] == "payment_method_types_no_longer_supported")
+    /// Calls that may say by which methods somebody pays.
+    private static let withMethodTypes = [
+        ("/v1/payment_intents", "amount=500&currency=usd"), ("/v1/setup_intents", ""),
+        (
+            "/v1/checkout/sessions",
+            "mode=payment&success_url=https://example.com&line_items[0][quantity]=1"
+                + "&line_items[0][price_data][currency]=usd"
+                + "&line_items[0][price_data][unit_amount]=500"
+                + "&line_items[0][price_data][product_data][name]=Coins"
+        ),
+    ]
+
+    @Test(arguments: withMethodTypes)
+    func methodTypesAreRefusedFromEndiveOn(_ path: String, _ form: String) {
+        let body = form + "&payment_method_types[0]=card"
+        for version in [nil, "2026-09-30.endive"] {
+            var world = world()
+            let answer = call(&world, "POST", path, body, version: version)
+            #expect(answer.status == 400)
+            #expect(answer.json["error"]["code"] == "payment_method_types_no_longer_supported")
+            #expect(answer.json["error"]["param"] == "payment_method_types")
+        }
+        for version in ["2026-06-24.dahlia", "2025-07-30.basil"] {
+            var world = world()
+            let answer = call(&world, "POST", path, body, version: version)
+            #expect(answer.status == 200, "\(version)")
+            #expect(answer.json["payment_method_types"] == ["card"], "\(version)")
+        }
+    }
+
+    @Test(arguments: [
+        ("hosted", "hosted_page"), ("embedded", "embedded_page"), ("custom", "elements"),
+    ])
+    func theModesOfCheckoutHaveOtherNamesFromDahliaOn(_ old: String, _ new: String) {
+        func mode(_ name: String?, _ version: String?) -> (status: Int, mode: JSON, param: JSON) {
+            var world = world()
+            let body = Self.withMethodTypes[2].1 + (name.map { "&ui_mode=\($0)" } ?? "")
+            let answer = call(&world, "POST", "/v1/checkout/sessions", body, version: version)
+            return (answer.status, answer.json["ui_mode"], answer.json["error"]["param"])
+        }
+        for version in ["2026-02-25.clover", "2025-07-30.basil"] {
+            #expect(mode(old, version).mode == .string(old))
+            #expect(mode(new, version).status == 400 && mode(new, version).param == "ui_mode")
+            #expect(mode(nil, version).mode == "hosted")
+        }
+        for version in [nil, "2026-03-25.dahlia", "2026-09-30.endive"] {
+            #expect(mode(new, version).mode == .string(new))
+            #expect(mode(old, version).status == 400 && mode(old, version).param == "ui_mode")
+            #expect(mode(nil, version).mode == "hosted_page")
+        }
     }
 
     @Test func expansionThatLeadsNowhereIsRefused() {
@@ -126,5 +172,62 @@ import Testing
         let value: JSON = ["b": "a\"\\\n\u{1}é", "id": "x", "a": [1, .double(0.5), .null, true]]
         #expect(value.rendered == #"{"id":"x","a":[1,0.5,null,true],"b":"a\"\\\n\u0001é"}"#)
         #expect(try JSON(parsing: .init(value.rendered.utf8)) == value)
+    }
+}
+
+@Suite struct SnapshotTests {
+    private func post(_ world: inout World, _ path: String, _ body: String = "") -> JSON {
+        let request = APIRequest(
+            method: "POST",
+            path: path,
+            body: body,
+            authorization: "Bearer sk_test_1",
+            idempotencyKey: "key-\(path)-\(body)"
+        )
+        let response = world.answer(request, keys: ["sk_test_1"], wall: 0)
+        return (try? JSON(parsing: .init(response.body.utf8))) ?? .null
+    }
+
+    @Test func whatIsWrittenStepByStepReadsAsTheWorldThatWroteIt() throws {
+        let path = FileSystem.temporary("steps.json")
+        defer { FileSystem.remove(path) }
+        var world = World(now: 1_767_225_600, seed: 7, apiVersion: "2026-09-30.endive")
+        world.preload(.sample)
+        var snapshot = try Snapshot(&world, at: path)
+        let kept = post(&world, "/v1/customers", "name=kept")["id"].text
+        let gone = post(&world, "/v1/products", "name=gone")["id"].text
+        _ = world.addEndpoint(url: "http://127.0.0.1:1", events: ["*"])
+        try snapshot.save(&world)
+        _ = world.delete(.product, gone)
+        _ = post(&world, "/v1/customers/\(kept)", "name=renamed")
+        world.faults.drop = 0.5
+        world.nextPayout = nil
+        world.perform(at: world.now + 100)
+        try snapshot.save(&world)
+
+        let read = try #require(try Snapshot.load(path))
+        #expect(read.frame == world.frame)
+        #expect(read.replies == world.replies)
+        for kind in Kind.allCases { #expect(read.all(kind) == world.all(kind), "\(kind)") }
+        #expect(read.get(.customer, kept)?["name"] == "renamed")
+        #expect(read.get(.product, gone) == nil)
+    }
+
+    @Test func aLineThatWasHalfWrittenIsPassedOver() throws {
+        let path = FileSystem.temporary("torn.json")
+        defer { FileSystem.remove(path) }
+        var world = World(now: 1_767_225_600, seed: 7, apiVersion: "2026-09-30.endive")
+        var snapshot = try Snapshot(&world, at: path)
+        _ = post(&world, "/v1/customers", "name=whole")
+        try snapshot.save(&world)
+        let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+        _ = post(&world, "/v1/customers", "name=torn")
+        try snapshot.save(&world)
+        let all = try Data(contentsOf: URL(fileURLWithPath: path))
+        for length in [whole.count, whole.count + 1, (whole.count + all.count) / 2, all.count - 1] {
+            try all.prefix(length).write(to: URL(fileURLWithPath: path))
+            let names = try Snapshot.load(path)?.all(.customer).map { $0["name"].text }
+            #expect(names == ["whole"], "\(length) of \(all.count) bytes")
+        }
     }
 }

@@ -1,3 +1,4 @@
+import AcceptedConnections
 import AppStoreAPI
 import AppStoreSimulator
 import Foundation
@@ -26,6 +27,8 @@ struct AppStoreWorld: Sendable {
     let tollgate: Tollgate
     let appStore: SimulatedAppStore
     let clock: VirtualClock
+    /// Real time.
+    let wall: TestClock
     let calls: Calls
     let environment: StoreEnvironment
 
@@ -58,6 +61,8 @@ struct AppStoreWorld: Sendable {
         var hasSharedSecret = false
         var faults = SimulatedAppStore.Faults()
         var notifies = true
+        /// What `verifyReceipt` answers, whatever it is asked; `nil` asks the App Store.
+        var receiptAnswer: String?
         /// Statuses with which a driver refuses rows, by dedupe key.
         var refusing: Set<[UInt8]> = []
     }
@@ -84,17 +89,20 @@ struct AppStoreWorld: Sendable {
         await clock.join(appStore)
         let server = Application(
             router: appStore.router(surface: .serverAPI),
+            server: .http1UntilEnded,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )
         try await server.test(.ahc(.http)) { client in
             let calls = Calls()
+            let wall = TestClock(start)
             let driver = FaultyDriver(try await backend.open(), refusing: setup.refusing)
             let tollgate = try await application(
                 setup,
                 appStore,
                 driver,
                 clock,
-                transport(client, calls)
+                wall,
+                transport(client, calls, setup.receiptAnswer)
             )
             target.set(tollgate)
             try await test(
@@ -102,6 +110,7 @@ struct AppStoreWorld: Sendable {
                     tollgate: tollgate,
                     appStore: appStore,
                     clock: clock,
+                    wall: wall,
                     calls: calls,
                     environment: setup.environment
                 )
@@ -128,6 +137,7 @@ struct AppStoreWorld: Sendable {
         _ appStore: SimulatedAppStore,
         _ driver: any StorageDriver,
         _ clock: VirtualClock,
+        _ wall: TestClock,
         _ transport: @escaping AppStore.Transport
     ) async throws -> Tollgate {
         let store = try await RecordStore(driver)
@@ -187,7 +197,7 @@ struct AppStoreWorld: Sendable {
             stripe: nil,
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },
-                wall: { Instant(milliseconds: start) }
+                wall: { wall.now }
             ),
             randomBytes: { count in random.withLock { $0.bytes(count) } },
             signer: try await AnswerSigner(keptIn: driver),
@@ -205,11 +215,15 @@ struct AppStoreWorld: Sendable {
 
     private static func transport(
         _ client: any TestClientProtocol,
-        _ calls: Calls
+        _ calls: Calls,
+        _ receiptAnswer: String?
     ) -> AppStore.Transport {
         { request in
             let path = String(request.url.dropFirst("https://app-store.test".count))
             try calls.take(path)
+            if path == "/verifyReceipt", let receiptAnswer {
+                return AppStore.HTTPResponse(status: 200, body: Array(receiptAnswer.utf8))
+            }
             var headers: HTTPFields = [:]
             for (name, value) in request.headers {
                 if let name = HTTPField.Name(name) { headers[name] = value }

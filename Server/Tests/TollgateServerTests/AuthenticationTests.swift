@@ -17,7 +17,7 @@ struct AuthenticationTests {
         #expect(Self.guarded.count >= 13)
     }
 
-    @Test("Without a key, and with a key of no server's, every guarded address answers 401")
+    @Test("K1: without a key, and with a key of no server's, every guarded address answers 401")
     func noKeyAndUnknownKeys() async throws {
         try await TestServer.run { server in
             let customer = try await server.customer()
@@ -40,7 +40,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("A publishable key opens no address of the secret key")
+    @Test("K1: a publishable key opens no address of the secret key")
     func publishableKeyIsOutOfScope() async throws {
         try await TestServer.run { server in
             let customer = try await server.customer()
@@ -59,7 +59,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("A customer session opens no address of the secret key alone")
+    @Test("K1: a customer session opens no address of the secret key alone")
     func sessionIsOutOfScope() async throws {
         try await TestServer.run { server in
             let customer = try await server.customer()
@@ -92,7 +92,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("Another customer's id is, for a session, as if it were not there")
+    @Test("T1: another customer's id is, for a session, as if it were not there")
     func anotherCustomersIDIsMissing() async throws {
         try await TestServer.run { server in
             let mine = try await server.customer("mine")
@@ -120,7 +120,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("A session ends at its second, not before and not after")
+    @Test("T1: a session ends at its second, not before and not after")
     func sessionsEndOnTime() async throws {
         try await TestServer.run { server in
             let customer = try await server.customer()
@@ -141,7 +141,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("A changed secret is nobody's session")
+    @Test("T1: a changed secret is nobody's session")
     func tamperedSecretsAreRefused() async throws {
         try await TestServer.run { server in
             let customer = try await server.customer()

@@ -69,6 +69,26 @@ struct Browser: Sendable {
     }
 }
 
+extension Browser {
+    /// Follows a link on the portal's page and presses the button behind it.
+    mutating func press(_ action: String, product: String? = nil) async throws -> Page {
+        let page = try await open("/portal")
+        let pattern = "/portal/change?action=\(action)&amp;subscription="
+        let start = try #require(page.text.range(of: pattern), "no way to \(action)")
+        let address =
+            pattern.replacing("&amp;", with: "&")
+            + page.text[start.upperBound...].prefix { $0 != "\"" }.replacing("&amp;", with: "&")
+        let asked = try await open(address)
+        #expect(asked.status == 200)
+        var form: [String: String] = [:]
+        for name in ["form", "action", "subscription", "product"] {
+            form[name] = Self.field(name, in: asked)
+        }
+        if let product { #expect(form["product"] == product) }
+        return try await open("/portal/change", form: form)
+    }
+}
+
 extension TestServer {
     /// A browser that knows nobody yet.
     var browser: Browser { Browser(port: client.port ?? 0) }

@@ -130,7 +130,7 @@ struct CheckoutTests {
         "app.example://billing.example.com/x", "https://BILLING.example.com.evil.example/",
     ]
 
-    @Test("Nobody is sent to a page that is not this server's", arguments: foreignAddresses)
+    @Test("B1: nobody is sent to a page that is not this server's", arguments: foreignAddresses)
     func foreignReturnAddresses(_ address: String) async throws {
         try await TestServer.run { server in
             let id = try await server.customer()

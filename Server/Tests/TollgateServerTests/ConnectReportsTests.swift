@@ -2,6 +2,7 @@ import AppStoreAPI
 import AppStoreSimulator
 import Foundation
 import HTTPTypes
+import Reports
 import SandboxClock
 import Storage
 import Testing
@@ -126,6 +127,148 @@ struct ConnectReportsTests {
             await #expect(throws: ConnectReports.Failure.noPeriod("SUBSCRIPTION")) {
                 _ = try await reports.take(bytes, named: "report.txt", at: now)
             }
+        }
+    }
+
+    @Test("An older edition of a report is kept, and the reconciliation says so")
+    func reissued() async throws {
+        try await TestServer.run { server in
+            try await Self.trade(server)
+            let client = try await Self.client(server)
+            let bytes = try #require(
+                try await client.salesReport(.init(.sales, date: "2026-06-02"))
+            )
+            let reports = ConnectReports(server.tollgate.store)
+            let name = "S_D_87654321_20260602.txt.gz"
+            let first = Instant(milliseconds: TestServer.start)
+            _ = try await reports.take(bytes, named: name, at: first)
+            let sold = String(decoding: try Inflate.gunzip(bytes, limit: 1 << 20), as: UTF8.self)
+            let corrected = sold.replacingOccurrences(of: "10.00", with: "9.00")
+            #expect(corrected != sold)
+            // The same lines, unpacked, are no other edition.
+            #expect(try await !reports.take(Array(sold.utf8), named: name, at: first).isNew)
+            #expect(try await server.tollgate.store.reportEditions(["SALES"]).isEmpty)
+            let later = first.advanced(by: 3 * 86_400_000)
+            for _ in 0..<2 {
+                _ = try await reports.take(Array(corrected.utf8), named: name, at: later)
+            }
+            let editions = try await server.tollgate.store.reportEditions(["SALES"])
+            #expect(editions.map(\.kind) == ["SALES"])
+            #expect(editions.map(\.fetched) == [first] && editions.map(\.replaced) == [later])
+            let day = try #require(Finance.Day("2026-06-02"))
+            let told = try await server.tollgate.reconciliation(from: day, to: day)
+            #expect(
+                told.reissues == [
+                    Finance.Reissue(
+                        source: "SALES",
+                        period: "DAILY 2026-06-02",
+                        fetched: Finance.Day(utc: first),
+                        replaced: Finance.Day(utc: later)
+                    )
+                ]
+            )
+            let next = day.advanced(by: 1)
+            let other = try await server.tollgate.reconciliation(from: next, to: next)
+            #expect(other.reissues == [])
+        }
+    }
+
+    /// A sales report of one line, downloads of an app.
+    private static func downloads(_ first: String, _ last: String, _ units: Int) -> [UInt8] {
+        let values = [
+            "SKU": "app", "Title": "App", "Product Type Identifier": "1F", "Units": "\(units)",
+            "Developer Proceeds": "0.70", "Begin Date": first, "End Date": last,
+            "Customer Currency": "USD", "Country Code": "US", "Currency of Proceeds": "USD",
+            "Apple Identifier": "1", "Customer Price": "1.00",
+        ]
+        let columns = Reports.AppleLayout.sales.columns
+        let lines = [columns, columns.map { values[$0] ?? "" }]
+        return Array(lines.map { $0.joined(separator: "\t") + "\n" }.joined().utf8)
+    }
+
+    @Test("What a daily and a monthly report both tell counts once", arguments: Backend.allCases)
+    func overlapping(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let reports = ConnectReports(server.tollgate.store)
+            let now = Instant(milliseconds: TestServer.start)
+            func take(_ first: String, _ last: String, _ units: Int) async throws {
+                let bytes = Self.downloads(first, last, units)
+                _ = try await reports.take(bytes, named: "S.txt", at: now)
+            }
+            func told(_ from: String, _ to: String, _ step: Reports.Step = .month) async throws
+                -> (units: String?, proceeds: String?)
+            {
+                let first = try #require(Reports.Day(from))
+                let last = try #require(Reports.Day(to))
+                let downloads = try await server.tollgate.report(
+                    "downloads",
+                    from: first,
+                    to: last,
+                    by: step,
+                    environment: .production
+                )
+                let revenue = try await server.tollgate.report(
+                    "revenue",
+                    from: first,
+                    to: last,
+                    by: step,
+                    environment: .production
+                )
+                return (
+                    downloads.values("first_downloads").last?.plain,
+                    revenue.values("reported_proceeds").last?.plain
+                )
+            }
+            await server.clock.advance(to: TestServer.start + 60 * Self.day)
+            for day in 8...14 {
+                let date = "06/\(day < 10 ? "0" : "")\(day)/2026"
+                try await take(date, date, 2)
+            }
+            try await take("06/08/2026", "06/14/2026", 14)
+            try await take("06/01/2026", "06/30/2026", 100)
+            // Every day of the week has a report of its own.
+            #expect(try await told("2026-06-08", "2026-06-14") == ("14", "9.800"))
+            // Not so the month's.
+            #expect(try await told("2026-06-01", "2026-06-30") == ("100", "70.000"))
+            // The month reaches beyond the days that are asked for.
+            #expect(try await told("2026-05-20", "2026-06-14") == ("14", "9.800"))
+        }
+    }
+
+    @Test("A week that begins with a month is a week, and only a whole month is one")
+    func periods() async throws {
+        try await TestServer.run { server in
+            let reports = ConnectReports(server.tollgate.store)
+            let now = Instant(milliseconds: TestServer.start)
+            for (first, last, period) in [
+                ("06/01/2026", "06/07/2026", "WEEKLY 2026-06-07"),
+                ("06/01/2026", "06/30/2026", "MONTHLY 2026-06"),
+                ("02/01/2028", "02/29/2028", "MONTHLY 2028-02"),
+                ("06/01/2026", "06/01/2026", "DAILY 2026-06-01"),
+                ("01/01/2026", "12/31/2026", "YEARLY 2026"),
+            ] {
+                let bytes = Self.downloads(first, last, 1)
+                let kept = try await reports.take(bytes, named: "S.txt", at: now)
+                #expect(kept.period == period)
+            }
+        }
+    }
+
+    @Test("A finance report of one region adds nothing to that of all", arguments: Backend.allCases)
+    func regions(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            try await Self.trade(server)
+            let reports = ConnectReports(server.tollgate.store)
+            let client = try await Self.client(server)
+            let today = await Instant(milliseconds: server.clock.now)
+            _ = try await reports.fetch(with: client, today: today, days: 45)
+            let first = try #require(Finance.Day("2026-05-31"))
+            let whole = try await server.tollgate.payouts(from: first, to: first)
+            #expect(whole.map(\.status) == ["reported"])
+            let bytes = try #require(try await client.financeReport(month: "2026-09"))
+            let kept = try await reports.take(bytes, named: "87654321_0926_US.txt", at: today)
+            #expect(kept.isNew && kept.period == "FISCAL 2026-09 US")
+            #expect(try await server.tollgate.payouts(from: first, to: first) == whole)
         }
     }
 

@@ -71,6 +71,44 @@ struct ConsumptionTests {
         }
     }
 
+    @Test("Unanswered, it is asked again under another id until it is answered")
+    func repeated() async throws {
+        try await TestServer.run { server in
+            let buyer = try await Buyer(server)
+            let bought = try await buyer.buys("com.example.app.coins100")
+            try await server.appStore.requestRefund(bought.transactionID)
+            func asked() async -> [SimulatedAppStore.Notification] {
+                await server.appStore.notifications().filter { $0.type == "CONSUMPTION_REQUEST" }
+            }
+            func pass(hours: Int64) async {
+                await server.clock.advance(to: server.clock.now + hours * 3_600_000)
+            }
+            await pass(hours: 5)
+            #expect(await asked().count == 2)
+            try await server.deliverNotifications()
+            await server.tollgate.fetchWanted()
+            // Nothing was said, since nobody had agreed; by the next time somebody has.
+            try await Self.consent(buyer)
+            await pass(hours: 4)
+            #expect(Set(await asked().map(\.id)).count == 3)
+            try await server.deliverNotifications()
+            await server.tollgate.fetchWanted()
+            #expect(await server.appStore.consumptionAnswers().count == 1)
+            await pass(hours: 48)
+            #expect(await asked().count == 3)
+
+            // A decision ends it too, and so do twelve hours.
+            let second = try await buyer.buys("com.example.app.coins100")
+            try await server.appStore.requestRefund(second.transactionID)
+            try await server.appStore.declineRefund(second.transactionID)
+            await pass(hours: 48)
+            #expect(await asked().count == 4)
+            try await server.appStore.requestRefund(second.transactionID)
+            await pass(hours: 48)
+            #expect(await asked().count == 7)
+        }
+    }
+
     @Test("After twelve hours it is too late")
     func late() async throws {
         try await TestServer.run { server in

@@ -5,6 +5,7 @@ import Crypto
 import Foundation
 import Testing
 import TollgateAPI
+import TollgateService
 import TollgateTesting
 
 @Suite("Entitlements")
@@ -43,6 +44,52 @@ struct EntitlementTests {
             #expect(yes.json["entitled"].bool == true)
             #expect(yes.json["ground"].string == "payment")
             #expect(yes.json["facts"].array?.contains { $0["decides"].bool == true } == true)
+        }
+    }
+
+    @Test(
+        "The answer that needs no waiting is the one that the route gives",
+        arguments: Backend.allCases
+    )
+    func atOnce(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let token = UUID()
+            let id = try await server.customer(token: token)
+            let session = try await server.session(of: id)
+            let path = "/v1/customers/\(id)/entitlements"
+            // A question with a query is the route's.
+            let routed = path + "?environment=sandbox"
+            #expect(try server.tollgate.entitlementsAtOnce(of: id) == nil)
+            let buyer = try await server.appStore.createCustomer()
+            _ = try await server.appStore.buy(
+                "com.example.app.pro.monthly",
+                customer: buyer.id,
+                appAccountToken: token.uuidString.lowercased()
+            )
+            _ = try await server.deliverNewestNotification()
+
+            let list = try server.tollgate.entitlementsAtOnce(of: id)
+            #expect((list != nil) == (backend == .sqlite))
+            for key in [TestServer.secretKey, session] {
+                let atOnce = try await server.get(path, as: key)
+                let route = try await server.get(routed, as: key)
+                #expect(atOnce.status == 200)
+                #expect(atOnce.json["data"] == route.json["data"])
+                #expect(atOnce.json["at"] == route.json["at"])
+                #expect((atOnce.json["signed_answer"] == .null) == (key == TestServer.secretKey))
+                #expect(atOnce.headerNames == route.headerNames)
+                #expect(atOnce.headerNames.isSuperset(of: ["date", "server", "content-length"]))
+            }
+            // What is refused is refused by the route.
+            #expect(try await server.get(path, as: TestServer.publishableKey).status == 403)
+            #expect(try await server.get(path, as: "sk_test_wrong").status == 401)
+            let other = try await server.customer("user-2")
+            let stranger = try await server.session(of: other)
+            #expect(try await server.get(path, as: stranger).status == 404)
+            server.wall.advance(seconds: 86_400)
+            #expect(try await server.get(path, as: session).status == 401)
+            _ = try await server.tollgate.revokeSession(stranger)
+            #expect(try await server.get(path, as: stranger).status == 401)
         }
     }
 

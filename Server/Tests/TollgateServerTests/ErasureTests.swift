@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import Storage
 import Testing
+import TollgateCore
 import TollgateTesting
 
 @Suite("Erasure")
@@ -96,6 +97,74 @@ struct ErasureTests {
                 }
             }
             return false
+        }
+    }
+
+    @Test(
+        "A receipt that was dropped while the store was asked stays dropped",
+        arguments: Backend.allCases
+    )
+    func renewedTooLate(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let store = server.tollgate.store
+            let customer = Customer.ID(try await server.customer())
+            let start = Instant(milliseconds: 0)
+            var receipt = StoredReceipt(
+                key: RowKey("receipt", customer.rawValue),
+                customer: customer,
+                body: [1],
+                due: start
+            )
+            try await store.keep(receipt)
+            receipt.body = [2]
+            try await store.renew(receipt)
+            #expect(try await store.receipts(due: start, limit: 9).map(\.body) == [[2]])
+            try await store.drop(receipt)
+            try await store.renew(receipt)
+            #expect(try await store.receipts(due: start, limit: 9).isEmpty)
+        }
+    }
+
+    @Test(
+        "Receipts go in the very write that erases, and none is kept afterwards",
+        arguments: Backend.allCases
+    )
+    func receiptsOfTheErased(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let store = server.tollgate.store
+            let gone = Customer.ID(try await server.customer("gone"))
+            let kept = Customer.ID(try await server.customer("kept"))
+            let start = Instant(milliseconds: 0)
+            func receipt(_ customer: Customer.ID) -> StoredReceipt {
+                StoredReceipt(
+                    key: RowKey("receipt", customer.rawValue),
+                    customer: customer,
+                    body: [1],
+                    due: start
+                )
+            }
+            try await store.keep(receipt(gone))
+            try await store.keep(receipt(kept))
+            // The one write, and then the process dies: nothing else is needed.
+            let outcome = try await store.submit(
+                JournalItem(
+                    dedupeKey: RowKey("erase", gone.rawValue),
+                    subject: RecordStore.subject(of: gone),
+                    kind: .command,
+                    stated: start,
+                    content: .erase(gone)
+                )
+            )
+            guard case .recorded = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(try await store.receipts(due: start, limit: 9).map(\.customer) == [kept])
+            // One that was under way, and comes too late.
+            try await store.keep(receipt(gone))
+            #expect(try await store.receipts(due: start, limit: 9).map(\.customer) == [kept])
+            let twice = try await server.send(.delete, "/v1/customers/\(gone.rawValue)")
+            #expect(twice.status == 410)
         }
     }
 

@@ -38,7 +38,7 @@ struct OfferTests {
         )
     }
 
-    @Test("A promotional offer is redeemed with either form of the signature, once each")
+    @Test("O1: a promotional offer is redeemed with either form of the signature, once each")
     func promotionalOffer() async throws {
         try await Self.run { server, buyer in
             let signed = try await server.post(
@@ -70,7 +70,7 @@ struct OfferTests {
         }
     }
 
-    @Test("Without a signature, or with one for something else, the store refuses")
+    @Test("O1: without a signature, or with one for something else, the store refuses")
     func needsASignature() async throws {
         try await Self.run { server, buyer in
             let signed = try await server.post(
@@ -101,7 +101,7 @@ struct OfferTests {
         }
     }
 
-    @Test("The introductory offer is for who never had one in the group")
+    @Test("O1: the introductory offer is for who never had one in the group")
     func introductoryOffer() async throws {
         try await Self.run { server, buyer in
             try await server.offerTrial()
@@ -146,7 +146,7 @@ struct OfferTests {
     }
 
     @Test(
-        "Only what the catalog offers is signed, for who is signed in",
+        "O1: only what the catalog offers is signed, for who is signed in",
         arguments: [
             ("{\"type\":\"promotional_offer\",\"product\":\"pro_monthly\"}", 400),
             (

@@ -58,7 +58,7 @@ struct OperationTests {
         }
     }
 
-    @Test("Apple finds the app association as JSON, without a redirect")
+    @Test("B4: Apple finds the app association as JSON, without a redirect")
     func appSiteAssociation() async throws {
         try await TestServer.run { server in
             let answer = try await server.get("/.well-known/apple-app-site-association", as: nil)

@@ -5,6 +5,7 @@ import AppStoreSimulator
 import Foundation
 import HTTPTypes
 import Testing
+import TollgateAPI
 import TollgateCore
 import TollgateTesting
 
@@ -36,6 +37,55 @@ struct OwnershipPolicyTests {
             #expect(restored.status == status)
             #expect(try await server.access(of: ann).isEmpty != first)
             #expect(try await server.access(of: bob).isEmpty != second)
+        }
+    }
+
+    @Test(
+        "Who restores a subscription is named to the App Store, and has it when it renews",
+        arguments: Backend.allCases
+    )
+    func token(_ backend: Backend) async throws {
+        try await AppStoreWorld.run(on: backend) { world in
+            let store = world.tollgate.store
+            var catalog = store.history.current
+            catalog.ownership = .transfer
+            try await store.adopt(catalog, at: Instant(milliseconds: await world.clock.now))
+            await world.pass(days: 1)
+            let ann = try await world.customer("ann")
+            let bob = try await world.customer("bob")
+            let bought = try await world.appStore.buy(AppStoreWorld.weekly, customer: ann.buyer)
+            await world.pass(days: 1)
+            for _ in 0..<2 {
+                _ = try await world.tollgate.receiveSignedTransaction(
+                    API.AppStoreTransactionRequest(
+                        signedTransaction: bought.jws,
+                        mode: .restored
+                    ),
+                    from: Customer.ID(bob.id)
+                )
+            }
+            #expect(try await world.count("wanted") == 1)
+            await world.tollgate.fetchWanted()
+            #expect(try await world.count("wanted") == 0)
+            let now = try await world.appStore.signedTransaction(bought.transactionID).jws
+            let token = try await world.tollgate.customer(bob.id).appAccountToken
+            let payload = try #require(now.split(separator: ".").dropFirst().first)
+            let bytes = try #require(Base64URL.decode(String(payload)))
+            let fields = String(decoding: bytes, as: UTF8.self)
+            #expect(fields.contains("\"appAccountToken\":\"\(token)\""))
+            await world.pass(days: 40)
+            #expect(try await world.isEntitled(bob.id))
+            #expect(try await !world.isEntitled(ann.id))
+            // And back: what Ann's device shows was signed when it was hers, and names her.
+            _ = try await world.tollgate.receiveSignedTransaction(
+                API.AppStoreTransactionRequest(signedTransaction: bought.jws, mode: .restored),
+                from: Customer.ID(ann.id)
+            )
+            await world.tollgate.fetchWanted()
+            await world.pass(days: 40)
+            #expect(try await world.isEntitled(ann.id))
+            #expect(try await !world.isEntitled(bob.id))
+            #expect(try await world.isRebuilt())
         }
     }
 

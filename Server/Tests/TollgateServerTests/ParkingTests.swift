@@ -131,6 +131,75 @@ struct ParkingTests {
         }
     }
 
+    @Test("What names no app because it is about no purchase is taken in, and acted upon by nobody")
+    func withoutApp() async throws {
+        try await TestServer.run { server in
+            let before = try await server.rowCounts()
+            let uuids = [
+                "5e1d4a1c-0000-4000-8000-000000000001", "5e1d4a1c-0000-4000-8000-000000000002",
+                "5e1d4a1c-0000-4000-8000-000000000003",
+            ]
+            let payloads = [
+                Self.payload([
+                    "notificationType": "\"UNCLAIM_SEATS\"", "data": nil,
+                    "notificationUUID": "\"\(uuids[0])\"",
+                    "unclaimInfo": "{\"unclaimSeatIds\":[\"\(uuids[1])\"]}",
+                ]),
+                Self.payload([
+                    "notificationType": "\"EXTERNAL_PURCHASE_TOKEN\"", "data": nil,
+                    "notificationUUID": "\"\(uuids[1])\"",
+                    "externalPurchaseToken": "{\"externalPurchaseId\":\"SANDBOX_1\"}",
+                ]),
+                Self.payload([
+                    "notificationType": "\"RESCIND_CONSENT\"", "data": nil,
+                    "notificationUUID": "\"\(uuids[2])\"",
+                    "appData": "{\"bundleId\":\"com.example.app\",\"environment\":\"Sandbox\"}",
+                ]),
+            ]
+            for payload in payloads {
+                let signed = try await server.appStore.sign(anyPayload: payload)
+                for _ in 0..<2 { #expect(try await server.deliver(signed).status == 200) }
+            }
+            // A token of production is as foreign to a sandbox as any purchase from there.
+            let foreign = Self.payload([
+                "notificationType": "\"EXTERNAL_PURCHASE_TOKEN\"", "data": nil,
+                "externalPurchaseToken": "{\"externalPurchaseId\":\"1\"}",
+            ])
+            let refused = try await server.deliver(
+                try await server.appStore.sign(anyPayload: foreign)
+            )
+            #expect((400..<500).contains(refused.status))
+            var after = try await server.rowCounts()
+            #expect(after["journal"] == (before["journal"] ?? 0) + 3)
+            after["journal"] = before["journal"]
+            #expect(after == before)
+            let metrics = try await server.get("/metrics", as: nil).text
+            #expect(
+                metrics.contains(
+                    "tollgate_messages_total{store=\"app_store\",outcome=\"nothing\"} 3\n"
+                )
+            )
+            // What somebody has to do by hand is seen, once each, and nothing else with it.
+            let left = metrics.split(separator: "\n").filter {
+                $0.hasPrefix("tollgate_left_to_you_total{")
+            }
+            #expect(
+                left.sorted() == [
+                    "tollgate_left_to_you_total{store=\"app_store\",type=\"RESCIND_CONSENT\"} 1",
+                    "tollgate_left_to_you_total{store=\"app_store\",type=\"UNCLAIM_SEATS\"} 1",
+                ]
+            )
+            // One that cannot be read is as little another app's.
+            let unreadable = Self.payload([
+                "notificationType": "\"UNCLAIM_SEATS\"", "data": nil,
+                "unclaimInfo": "{\"unclaimSeatIds\":7}",
+            ])
+            let signed = try await server.appStore.sign(anyPayload: unreadable)
+            #expect(try await server.deliver(signed).status == 200)
+            #expect(try await server.tollgate.store.parked().count == 1)
+        }
+    }
+
     @Test("A type of tomorrow is journalled and counted")
     func unknownType() async throws {
         try await TestServer.run { server in

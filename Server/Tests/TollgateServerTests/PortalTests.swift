@@ -3,34 +3,13 @@ import Foundation
 import StripeAPI
 import StripeSimulator
 import Testing
+import TollgateAPI
 import TollgateService
 import TollgateCore
 import TollgateTesting
 
 @Suite("The customer portal")
 struct PortalTests {
-    /// Follows a link on the page and presses the button behind it.
-    private func press(
-        _ action: String,
-        in browser: inout Browser,
-        product: String? = nil
-    ) async throws -> Browser.Page {
-        let page = try await browser.open("/portal")
-        let pattern = "/portal/change?action=\(action)&amp;subscription="
-        let start = try #require(page.text.range(of: pattern), "no way to \(action)")
-        let address =
-            pattern.replacing("&amp;", with: "&")
-            + page.text[start.upperBound...].prefix { $0 != "\"" }.replacing("&amp;", with: "&")
-        let asked = try await browser.open(address)
-        #expect(asked.status == 200)
-        var form: [String: String] = [:]
-        for name in ["form", "action", "subscription", "product"] {
-            form[name] = Browser.field(name, in: asked)
-        }
-        if let product { #expect(form["product"] == product) }
-        return try await browser.open("/portal/change", form: form)
-    }
-
     @Test(
         "A plan is cancelled, kept after all, and changed, each seen at once",
         arguments: Backend.allCases
@@ -46,16 +25,16 @@ struct PortalTests {
             #expect(page.text.contains("Pro, monthly") && page.text.contains("$9.99 a month"))
             #expect(page.text.contains("Renews on 1 February 2026"))
 
-            let cancelled = try await press("cancel", in: &browser)
+            let cancelled = try await browser.press("cancel")
             #expect(cancelled.text.contains("You keep it until the end of the period"))
             #expect(cancelled.text.contains("Ends on 1 February 2026"))
             #expect(try await shop.subscription().cancelAt != nil)
 
-            let resumed = try await press("resume", in: &browser)
+            let resumed = try await browser.press("resume")
             #expect(resumed.text.contains("Renews on 1 February 2026"))
             #expect(try await shop.subscription().cancelAt == nil)
 
-            let switched = try await press("switch", in: &browser, product: "pro_yearly")
+            let switched = try await browser.press("switch", product: "pro_yearly")
             #expect(switched.text.contains("Your plan has been changed"))
             #expect(switched.text.contains("Pro, yearly"))
             #expect(try await shop.subscription().items.data[0].price.id == "price_pro_yearly")
@@ -73,9 +52,34 @@ struct PortalTests {
             let customer = try await shop.stripeCustomer(of: id)
             try await shop.stripe.setDefaultCard("4000000000000341", customer: customer)
             var browser = try await shop.server.portal(of: id)
-            let page = try await press("switch", in: &browser)
+            let page = try await browser.press("switch")
             #expect(page.text.contains("The payment was declined, so nothing was changed"))
             #expect(try await shop.subscription().items.data[0].price.id == "price_pro_monthly")
+        }
+    }
+
+    @Test(
+        "Signing out ends the portal that was opened with the session",
+        arguments: Backend.allCases
+    )
+    func signingOut(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let id = try await server.customer()
+            let session = try await server.session(of: id)
+            let link = try await server.post("/v1/portal_sessions", as: session, "{}")
+            var browser = server.browser
+            _ = try await browser.open(
+                (link.json["url"].string ?? "").replacing(TestServer.publicURL, with: "")
+            )
+            #expect(try await browser.send("/portal").status == 200)
+            let unused = try await server.post("/v1/portal_sessions", as: session, "{}")
+            #expect(try await server.tollgate.revokeSession(session).revoked == 1)
+            #expect(try await browser.send("/portal").status == 401)
+            var late = server.browser
+            let opened = try await late.send(
+                (unused.json["url"].string ?? "").replacing(TestServer.publicURL, with: "")
+            )
+            #expect(opened.status == 401)
         }
     }
 

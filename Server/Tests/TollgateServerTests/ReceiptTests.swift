@@ -171,14 +171,19 @@ struct ReceiptTests {
     }
 
     @Test(
-        "Who lives on receipts is asked about again, with the newest one",
-        arguments: Backend.allCases
+        "Who lives on receipts is asked about again, with the newest one, in either form of receipt",
+        arguments: Backend.allCases,
+        [true, false]
     )
-    func revalidation(_ backend: Backend) async throws {
+    func revalidation(_ backend: Backend, isAppReceipt: Bool) async throws {
         try await AppStoreWorld.run(on: backend, Self.setup(serverAPI: false)) { world in
             let (id, buyer) = try await Self.customer("user", world)
             let bought = try await world.appStore.buy(AppStoreWorld.weekly, customer: buyer)
-            let first = try await world.appStore.receipt(customer: buyer)
+            // The older form is of one purchase, and is answered with an object for an array.
+            let first =
+                isAppReceipt
+                ? try await world.appStore.receipt(customer: buyer)
+                : try await world.appStore.transactionReceipt(bought.transactionID)
             _ = try await Self.post(first, of: id, to: world)
             #expect(try await world.tollgate.revalidateReceipts() == nil, "nothing is due yet")
             for week in 1...3 {
@@ -199,6 +204,117 @@ struct ReceiptTests {
             _ = try await world.tollgate.revalidateReceipts()
             #expect(try await !world.isEntitled(id))
             #expect(try await world.isRebuilt())
+        }
+    }
+
+    @Test(
+        "What is due is asked about by itself, all of it, and a failure is tried again",
+        arguments: Backend.allCases
+    )
+    func revalidationByItself(_ backend: Backend) async throws {
+        try await AppStoreWorld.run(on: backend, Self.setup(serverAPI: false)) { world in
+            var customers: [String] = []
+            for number in 0..<3 {
+                let (id, buyer) = try await Self.customer("user-\(number)", world)
+                _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: buyer)
+                let receipt = try await world.appStore.receipt(customer: buyer)
+                _ = try await Self.post(receipt, of: id, to: world)
+                customers.append(id)
+            }
+            func entitled() async throws -> Int {
+                var count = 0
+                for id in customers where try await world.isEntitled(id) { count += 1 }
+                return count
+            }
+            world.calls.forget()
+            await world.tollgate.revalidateReceiptsIfDue()
+            #expect(world.calls.all.isEmpty, "nothing is due yet")
+
+            await world.pass(days: 7.2)
+            #expect(try await entitled() == 0)
+            // The App Store is away: nothing is lost, and nothing is thrown at the server's loop.
+            world.calls.fail(Set(0..<100))
+            await world.tollgate.revalidateReceiptsIfDue()
+            #expect(!world.calls.all.isEmpty)
+            #expect(try await entitled() == 0)
+
+            world.calls.fail([])
+            world.calls.forget()
+            await world.tollgate.revalidateReceiptsIfDue()
+            #expect(try await entitled() == 3)
+            #expect(world.calls.all == Array(repeating: "/verifyReceipt", count: 3))
+            await world.tollgate.revalidateReceiptsIfDue()
+            #expect(world.calls.all.count == 3, "until the next period ends")
+            #expect(try await world.isRebuilt())
+        }
+    }
+
+    @Test(
+        "A free subscription of a receipt has no expiry, is there again, and ends by report",
+        arguments: Backend.allCases
+    )
+    func freeSubscription(_ backend: Backend) async throws {
+        var setup = Self.setup(serverAPI: false)
+        setup.receiptAnswer = """
+            {"status":0,"environment":"Sandbox","latest_receipt":"bmV3ZXI=","receipt":{\
+            "receipt_type":"ProductionSandbox","bundle_id":"\(TestServer.bundleID)",\
+            "request_date_ms":"\(AppStoreWorld.start)","receipt_creation_date_ms":\
+            "\(AppStoreWorld.start)"},"latest_receipt_info":[{"quantity":"1",\
+            "product_id":"com.example.app.reader","transaction_id":"1000000042",\
+            "original_transaction_id":"1000000042","purchase_date_ms":"\(AppStoreWorld.start)",\
+            "original_purchase_date_ms":"\(AppStoreWorld.start)"}]}
+            """
+        try await AppStoreWorld.run(on: backend, setup) { world in
+            let (id, buyer) = try await Self.customer("user", world)
+            let receipt = try await world.appStore.receipt(customer: buyer)
+            let reply = try await Self.post(receipt, of: id, to: world, mode: .restored)
+            #expect(reply.purchases.count == 1)
+            await world.pass(days: 3000)
+            #expect(try await world.isEntitled(id, "archive"), "it has no end")
+            // Another device shows it once more: the same one.
+            _ = try await Self.post(receipt, of: id, to: world, mode: .restored)
+            #expect(try await world.count("purchase") == 1)
+            _ = try await world.tollgate.removeFreeSubscription("reader", of: id)
+            #expect(try await !world.isEntitled(id, "archive"))
+            #expect(try await world.isRebuilt())
+        }
+    }
+
+    @Test(
+        "A receipt that fails each time holds up none of the others",
+        arguments: Backend.allCases
+    )
+    func failingForEver(_ backend: Backend) async throws {
+        try await AppStoreWorld.run(on: backend, Self.setup(serverAPI: false)) { world in
+            let (id, buyer) = try await Self.customer("user", world)
+            _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: buyer)
+            let receipt = try await world.appStore.receipt(customer: buyer)
+            _ = try await Self.post(receipt, of: id, to: world)
+            let (other, _) = try await Self.customer("other", world)
+            // What the App Store calls malformed each time, and first in the queue each time.
+            try await world.tollgate.store.keep(
+                StoredReceipt(
+                    key: RowKey("receipt", other),
+                    customer: Customer.ID(other),
+                    body: Array("bm9uc2Vuc2U=".utf8),
+                    due: Instant(milliseconds: 0)
+                )
+            )
+            for week in 1...3 {
+                await world.pass(days: 7.2)
+                var changed = 0
+                for _ in 0..<2 {
+                    let result = try await world.tollgate.revalidateReceipts(limit: 1)
+                    #expect(result?.receipts == 1 && result?.dropped == 0, "week \(week)")
+                    changed += result?.changed ?? 0
+                }
+                #expect(changed == 1, "week \(week)")
+                #expect(try await world.isEntitled(id), "week \(week)")
+                // Nothing is due any more: the failing one rests for an hour.
+                #expect(try await world.tollgate.revalidateReceipts() == nil)
+                await world.pass(days: 0.05)
+                #expect(try await world.tollgate.revalidateReceipts()?.receipts == 1)
+            }
         }
     }
 

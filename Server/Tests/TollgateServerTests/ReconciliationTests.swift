@@ -180,6 +180,30 @@ struct ReconciliationTests {
         }
     }
 
+    @Test(
+        "One that was broken off too long ago proves only what the store still tells",
+        arguments: Backend.allCases
+    )
+    func brokenOffForLong(_ backend: Backend) async throws {
+        var setup = AppStoreWorld.Setup()
+        setup.faults.drop = 1
+        try await AppStoreWorld.run(on: backend, setup) { world in
+            let first = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            await world.pass(days: 1)
+            world.calls.forget()
+            world.calls.fail([0, 1, 2])
+            await #expect(throws: AppStore.ServerAPIError.self) {
+                _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
+            }
+            world.calls.fail([])
+            await world.pass(days: 29.5)
+            let now = await world.clock.now
+            let report = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            #expect(report.completeFrom > first.completeUntil)
+            #expect(report.completeFrom >= now - 30 * 86_400_000)
+        }
+    }
+
     @Test("Of several servers one does it", arguments: Backend.allCases)
     func leased(_ backend: Backend) async throws {
         try await AppStoreWorld.run(on: backend) { world in

@@ -1,3 +1,4 @@
+import AcceptedConnections
 import AppStoreAPI
 import AppStoreSimulator
 import AsyncHTTPClient
@@ -29,6 +30,42 @@ struct Shop: Sendable {
     let clock: VirtualClock
     let stripe: StripeSimulator
     let api: Stripe.Client
+    let calls: Calls
+
+    /// What Stripe was asked, and what goes wrong when it is.
+    final class Calls: Sendable {
+        private struct Inside {
+            var paths: [String] = []
+            var failing: (path: String, spared: Int)?
+        }
+        private let inside = Mutex(Inside())
+
+        struct Unreachable: Error {}
+
+        /// Fails the calls whose path begins so, but for the first `spared` from now on.
+        func fail(_ path: String, after spared: Int) {
+            inside.withLock { $0 = Inside(failing: (path, spared)) }
+        }
+
+        /// Nothing fails any more, and nothing was asked.
+        func forget() { inside.withLock { $0 = Inside() } }
+
+        /// With queries; those that failed are not among them.
+        var all: [String] { inside.withLock { $0.paths } }
+
+        func all(_ path: String) -> [String] { all.filter { $0.hasPrefix(path) } }
+
+        fileprivate func take(_ path: String) throws {
+            try inside.withLock { inside in
+                if let (failing, spared) = inside.failing, path.hasPrefix(failing),
+                    inside.paths.count(where: { $0.hasPrefix(failing) }) >= spared
+                {
+                    throw Unreachable()
+                }
+                inside.paths.append(path)
+            }
+        }
+    }
 
     private static let http = HTTPClient(eventLoopGroupProvider: .singleton)
 
@@ -87,10 +124,15 @@ struct Shop: Sendable {
         let store = try await RecordStore(driver)
         try await store.adopt(catalog, at: Instant(milliseconds: start))
         let appStore = try TestServer.simulatedAppStore(clock)
+        let calls = Calls()
         let api = Stripe.Client(
             apiBase: base,
             secretKey: "sk_test_stripe",
-            transport: { try await send($0) }
+            transport: { request in
+                try calls.take(String(request.url.dropFirst(base.count)))
+                return try await send(request)
+            },
+            sleep: { _ in }
         )
         let random = Mutex(SplitMix64(seed: 1))
         let wall: @Sendable () -> Instant = {
@@ -123,7 +165,11 @@ struct Shop: Sendable {
         )
         var logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         logger.logLevel = .critical
-        let application = Application(router: try buildRouter(tollgate), logger: logger)
+        let application = Application(
+            router: try buildRouter(tollgate),
+            server: .http1UntilEnded,
+            logger: logger
+        )
         try await application.test(.ahc(.http)) { client in
             if hasWebhook {
                 try await stripe.add(
@@ -148,7 +194,8 @@ struct Shop: Sendable {
                     ),
                     clock: clock,
                     stripe: stripe,
-                    api: api
+                    api: api,
+                    calls: calls
                 )
             )
         }
@@ -196,6 +243,19 @@ struct Shop: Sendable {
         let id = try #require(checkout.json["id"].string)
         _ = try await stripe.pay(checkoutSession: id, card: card)
         return id
+    }
+
+    /// A call of Stripe's API, by anybody who has the key.
+    func call(_ method: String, _ path: String, _ form: String) async throws -> JSONValue {
+        let answer = await stripe.exchange(
+            method: method,
+            path: path,
+            query: "",
+            body: form,
+            headers: ["authorization": "Bearer sk_test_stripe"]
+        )
+        if !(200..<300).contains(answer.status) { Issue.record("\(path): \(answer.body)") }
+        return try JSONDecoder().decode(JSONValue.self, from: Data(answer.body.utf8))
     }
 
     /// What Stripe calls `customer`.

@@ -80,24 +80,148 @@ struct StripeIngestTests {
         }
     }
 
-    @Test("The return page and the webhook fulfil at once, and coins come once")
-    func concurrentFulfilment() async throws {
-        try await Shop.run(on: .postgres) { shop in
+    @Test(
+        "Where Stripe's entitlements say something else it is counted and shown, and not obeyed",
+        arguments: Backend.allCases
+    )
+    func disagreement(_ backend: Backend) async throws {
+        try await Shop.run(on: backend) { shop in
+            // Somebody gives the plan one feature more at Stripe, and forgets the catalog.
+            let feature = try await shop.call(
+                "POST",
+                "/v1/entitlements/features",
+                "name=Back+issues&lookup_key=archive_of_stripe"
+            )
+            _ = try await shop.call(
+                "POST",
+                "/v1/products/prod_pro_monthly/features",
+                "entitlement_feature=\(try #require(feature["id"].string))"
+            )
             let id = try await shop.server.customer()
-            let session = try await shop.buy("coins_100", for: id)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<8 {
-                    group.addTask {
-                        let page = try await shop.server.get(
-                            "/checkout_redirect/success?session_id=\(session)",
-                            as: nil
-                        )
-                        #expect(page.text.contains("Thank you"))
-                    }
-                    group.addTask { await shop.stripe.settle() }
-                }
-                try await group.waitForAll()
+            try await shop.buy("pro_monthly", for: id)
+            await shop.stripe.settle()
+            await shop.server.tollgate.fetchWanted()
+            #expect(try await shop.entitlements(of: id) == ["pro"])
+            func counted() async throws -> Int64 {
+                let metrics = try await shop.server.get("/metrics", as: nil).text
+                let name = "tollgate_entitlement_disagreements_total{store=\"stripe\"} "
+                return metrics.split(separator: "\n").first { $0.hasPrefix(name) }
+                    .flatMap { Int64($0.dropFirst(name.count)) } ?? 0
             }
+            let before = try await counted()
+            #expect(before > 0)
+            let answer = try await shop.server.get(
+                "/v1/customers/\(id)/explain?lookup_key=archive_of_stripe"
+            )
+            #expect(answer.json["entitled"].bool == false)
+            let opinion = answer.json["facts"].array?
+                .first { $0["kind"].string == "entitlement_summary" }
+            #expect(
+                opinion?["summary"].string == "Stripe's own entitlements list archive_of_stripe"
+            )
+            #expect(opinion?["decides"].bool == false)
+
+            // What the other store or staff gives is no disagreement, and adds none.
+            let other = try await shop.server.customer("user-2")
+            _ = try await shop.server.post(
+                "/v1/customers/\(other)/grants",
+                "{\"lookup_key\":\"archive\"}"
+            )
+            try await shop.buy("coins_100", for: other)
+            await shop.stripe.settle()
+            await shop.server.tollgate.fetchWanted()
+            #expect(try await counted() == before)
+        }
+    }
+
+    @Test("Of 101 entitlements a summary shows ten; all of them count, and are explained")
+    func manyEntitlements() async throws {
+        let keys = (1...101).map { "feature_\($0)" }
+        try await Shop.run(
+            catalog: { catalog in
+                catalog.entitlements += keys.map { .init(lookupKey: $0, name: "Feature \($0)") }
+                for index in catalog.products.indices
+                where catalog.products[index].id == "pro_monthly" {
+                    catalog.products[index].entitlements += keys
+                }
+            },
+            { shop in
+                let id = try await shop.server.customer()
+                try await shop.buy("pro_monthly", for: id)
+                let events = try await shop.call("GET", "/v1/events", "limit=100")
+                let summary = events["data"].array?.first {
+                    $0["type"].string == "entitlements.active_entitlement_summary.updated"
+                }?["data"]["object"]["entitlements"]
+                #expect(summary?["data"].array?.count == 10)
+                #expect(summary?["has_more"].bool == true)
+                await shop.server.tollgate.fetchWanted()
+                #expect(Set(try await shop.entitlements(of: id)) == Set(keys + ["pro"]))
+                for key in ["feature_1", "feature_101"] {
+                    let answer = try await shop.server.get(
+                        "/v1/customers/\(id)/explain?lookup_key=\(key)"
+                    )
+                    #expect(answer.json["entitled"].bool == true)
+                    let opinions = answer.json["facts"].array?.compactMap { fact in
+                        fact["kind"].string == "entitlement_summary"
+                            ? fact["summary"].string : nil
+                    }
+                    #expect(opinions == ["Stripe's own entitlements list \(key)"])
+                }
+            }
+        )
+    }
+
+    /// Opens the return page eight times while the events that were held back are let go.
+    private func race(_ shop: Shop, _ session: String) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<8 {
+                group.addTask {
+                    let page = try await shop.server.get(
+                        "/checkout_redirect/success?session_id=\(session)",
+                        as: nil
+                    )
+                    #expect(page.text.contains("Thank you"))
+                }
+                if index == 3 {
+                    group.addTask { await shop.stripe.setFaults(StripeSimulator.Faults()) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await shop.server.tollgate.fetchWanted()
+    }
+
+    @Test(
+        "The return page and the webhook fulfil at once, and coins come once",
+        arguments: Backend.allCases
+    )
+    func concurrentFulfilment(_ backend: Backend) async throws {
+        try await Shop.run(on: backend) { shop in
+            let id = try await shop.server.customer()
+            var faults = StripeSimulator.Faults()
+            faults.isPaused = true
+            await shop.stripe.setFaults(faults)
+            let session = try await shop.buy("coins_100", for: id)
+            #expect(try await shop.coins(of: id) == 0)
+            try await race(shop, session)
+            #expect(try await shop.coins(of: id) == 100)
+        }
+    }
+
+    @Test(
+        "A bank's late yes and the return page fulfil at once, and coins come once",
+        arguments: Backend.allCases
+    )
+    func concurrentLateFulfilment(_ backend: Backend) async throws {
+        try await Shop.run(on: backend) { shop in
+            let id = try await shop.server.customer()
+            let session = try await shop.buy("coins_100", for: id, card: "AT611904300234573201")
+            var faults = StripeSimulator.Faults()
+            faults.isPaused = true
+            await shop.stripe.setFaults(faults)
+            try await shop.wait(days: 14)
+            #expect(try await shop.coins(of: id) == 0)
+            try await race(shop, session)
             #expect(try await shop.coins(of: id) == 100)
         }
     }

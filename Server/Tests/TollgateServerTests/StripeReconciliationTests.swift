@@ -86,6 +86,70 @@ struct StripeReconciliationTests {
         }
     }
 
+    @Test("Broken off between two kinds of object, it goes on with the second")
+    func resumedBetweenKinds() async throws {
+        try await Shop.run(hasWebhook: false) { shop in
+            let tollgate = shop.server.tollgate
+            let id = try await shop.server.customer()
+            try await shop.buy("pro_monthly", for: id)
+            try await shop.buy("coins_100", for: id)
+            shop.calls.fail("/v1/payment_intents?", after: 0)
+            await #expect(throws: Stripe.RequestError.self) {
+                _ = try await tollgate.reconcileStripe()
+            }
+            let kinds = ["subscriptions", "invoices", "checkout/sessions"].map { "/v1/\($0)?" }
+            for kind in kinds { #expect(shop.calls.all(kind).count == 1, "\(kind)") }
+            #expect(try await tollgate.stripeCompleteTo() == nil)
+            shop.calls.forget()
+            let found = try #require(try await tollgate.reconcileStripe())
+            for kind in kinds { #expect(shop.calls.all(kind) == [], "\(kind)") }
+            #expect(shop.calls.all.first?.hasPrefix("/v1/payment_intents?") == true)
+            #expect(found.objects.new > 0 && found.completeTo == Shop.start)
+        }
+    }
+
+    @Test("Broken off within a list, it goes on after what it had, and asks nothing twice")
+    func resumedWithinAList() async throws {
+        try await Shop.run(hasWebhook: false) { shop in
+            let tollgate = shop.server.tollgate
+            let id = try await shop.server.customer()
+            for _ in 0..<60 { try await shop.buy("coins_100", for: id) }
+            // Each checkout is read by itself. Nobody answers for the 56th.
+            shop.calls.fail("/v1/checkout/sessions/", after: 55)
+            await #expect(throws: Stripe.RequestError.self) {
+                _ = try await tollgate.reconcileStripe()
+            }
+            #expect(try await shop.coins(of: id) == 5500)
+            let before = Set(shop.calls.all("/v1/checkout/sessions/"))
+            shop.calls.forget()
+            let found = try #require(try await tollgate.reconcileStripe())
+            // Each checkout, and the payment of each.
+            #expect(found.objects.seen == 120)
+            #expect(try await shop.coins(of: id) == 6000)
+            let list = shop.calls.all("/v1/checkout/sessions?")
+            #expect(list.count == 1 && list.allSatisfy { $0.contains("starting_after=cs_") })
+            let read = Set(shop.calls.all("/v1/checkout/sessions/"))
+            #expect(read.count == 5 && read.isDisjoint(with: before))
+            #expect(shop.calls.all("/v1/subscriptions?") == [])
+
+            // So it is with the list of events, whose second page does not come.
+            try await shop.wait(days: 1)
+            _ = try await tollgate.reconcileStripe()
+            for _ in 0..<30 { try await shop.buy("coins_100", for: id) }
+            shop.calls.fail("/v1/events?", after: 1)
+            await #expect(throws: Stripe.RequestError.self) {
+                _ = try await tollgate.reconcileStripe()
+            }
+            shop.calls.forget()
+            let rest = try #require(try await tollgate.reconcileStripe())
+            let pages = shop.calls.all("/v1/events?")
+            #expect(pages.allSatisfy { $0.contains("starting_after=evt_") })
+            #expect(pages.count == (rest.events.seen - 100 + 99) / 100)
+            #expect(rest.events.seen > 100 && rest.events.new == rest.events.seen)
+            #expect(try await shop.coins(of: id) == 9000)
+        }
+    }
+
     @Test("Two servers do not reconcile at once", arguments: Backend.allCases)
     func leased(_ backend: Backend) async throws {
         try await Shop.run(on: backend) { shop in
@@ -100,6 +164,107 @@ struct StripeReconciliationTests {
             #expect(try await tollgate.reconcileStripe() == nil)
             try await tollgate.store.release(lease)
             #expect(try await tollgate.reconcileStripe() != nil)
+        }
+    }
+
+    /// Sells two hundred coins by an invoice and a hundred by a payment, with no checkout.
+    private static func sellWithoutCheckout(_ shop: Shop, to buyer: String) async throws {
+        _ = try await shop.call(
+            "POST",
+            "/v1/invoiceitems",
+            "customer=\(buyer)&pricing[price]=price_coins_100&quantity=2"
+        )
+        let method = try await shop.call(
+            "POST",
+            "/v1/payment_methods/pm_card_visa/attach",
+            "customer=\(buyer)"
+        )
+        let card = try #require(method["id"].string)
+        let invoice = try #require(
+            try await shop.call(
+                "POST",
+                "/v1/invoices",
+                "customer=\(buyer)&pending_invoice_items_behavior=include"
+            )["id"].string
+        )
+        _ = try await shop.call("POST", "/v1/invoices/\(invoice)/finalize", "")
+        let paid = try await shop.call(
+            "POST",
+            "/v1/invoices/\(invoice)/pay",
+            "payment_method=\(card)"
+        )
+        #expect(paid["status"].string == "paid")
+        for words in ["metadata[tollgate_lines]=price_coins_100:1", "metadata[sku]=coins_100"] {
+            let intent = try await shop.call(
+                "POST",
+                "/v1/payment_intents",
+                "amount=1000&currency=usd&customer=\(buyer)&payment_method=\(card)&confirm=true"
+                    + "&\(words)"
+            )
+            #expect(intent["status"].string == "succeeded")
+        }
+    }
+
+    @Test(
+        "What was sold without a checkout counts, told by webhooks or found later",
+        arguments: [true, false]
+    )
+    func withoutCheckout(_ hasWebhook: Bool) async throws {
+        try await Shop.run(hasWebhook: hasWebhook) { shop in
+            let tollgate = shop.server.tollgate
+            let id = try await shop.server.customer()
+            // A first checkout makes the customer known to Stripe.
+            try await shop.buy("coins_100", for: id)
+            let buyer = try await shop.stripeCustomer(of: id)
+            try await Self.sellWithoutCheckout(shop, to: buyer)
+            if hasWebhook {
+                await shop.stripe.settle()
+                await tollgate.fetchWanted()
+            } else {
+                _ = try await tollgate.reconcileStripe()
+            }
+            // The payment that names no price is nobody's coins.
+            #expect(try await shop.coins(of: id) == 400)
+            let before = try await shop.server.rowCounts()
+            _ = try await tollgate.reconcileStripe(isFull: true)
+            #expect(try await shop.server.rowCounts()["purchase"] == before["purchase"])
+            #expect(try await shop.coins(of: id) == 400)
+            // The invoice is paid back in whole, found by the payment that paid it.
+            var refunded = 0
+            for try await invoice in shop.api.invoices() where invoice.subscription == nil {
+                for try await link in shop.api.invoicePayments(ofInvoice: invoice.id) {
+                    let intent = try #require(link.paymentIntent?.id)
+                    _ = try await shop.call("POST", "/v1/refunds", "payment_intent=\(intent)")
+                    refunded += 1
+                }
+            }
+            #expect(refunded == 1)
+            if hasWebhook {
+                await shop.stripe.settle()
+                await tollgate.fetchWanted()
+            } else {
+                _ = try await tollgate.reconcileStripe()
+            }
+            #expect(try await shop.coins(of: id) == 200)
+        }
+    }
+
+    @Test("An import takes payments by the word that the account has for what they paid for")
+    func importedPayments() async throws {
+        try await Shop.run(hasWebhook: false) { shop in
+            let buyer = try await shop.api.createCustomer(
+                email: "jenny@example.com",
+                metadata: ["app_user_id": "reader-1"],
+                idempotencyKey: UUID().uuidString
+            ).value.id
+            try await Self.sellWithoutCheckout(shop, to: buyer)
+            let tollgate = shop.server.tollgate
+            let found = try #require(try await tollgate.importStripe(priceKey: "sku"))
+            #expect(found.objects.new == 3)
+            #expect(try await shop.coins(of: "reader-1") == 400)
+            let again = try #require(try await tollgate.importStripe(priceKey: "sku"))
+            #expect(again.objects.new == 0)
+            #expect(try await shop.coins(of: "reader-1") == 400)
         }
     }
 

@@ -18,6 +18,7 @@ struct Answer: Sendable {
     var text: String { String(decoding: bytes, as: UTF8.self) }
     /// The body as JSON; null if it is none.
     var json: JSONValue { (try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))) ?? .null }
+    var headerNames: Set<String> { Set(headers.map(\.name.canonicalName)) }
     /// The error's code.
     var code: String? { json["error"]["code"].string }
 }

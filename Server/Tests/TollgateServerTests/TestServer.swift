@@ -1,3 +1,4 @@
+import AcceptedConnections
 import AppStoreAPI
 import AppStoreSimulator
 import Foundation
@@ -38,6 +39,8 @@ struct TestServer: Sendable {
     let stripe: FakeStripe
     /// Leads to the simulated App Store's addresses, over loopback.
     let appStoreTransport: AppStore.Transport
+    /// The app's backend, where webhooks arrive.
+    var receiver = WebhookReceiver()
 
     /// Serves while `test` runs.
     ///
@@ -51,7 +54,11 @@ struct TestServer: Sendable {
         let appStore = try simulatedAppStore(clock)
         await clock.join(appStore)
         let silent = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        let serverAPI = Application(router: appStore.router(surface: .serverAPI), logger: silent)
+        let serverAPI = Application(
+            router: appStore.router(surface: .serverAPI),
+            server: .http1UntilEnded,
+            logger: silent
+        )
         try await serverAPI.test(.ahc(.http)) { serverAPI in
             try await run(on: backend, clock, appStore, serverAPI, adjust, test)
         }
@@ -68,6 +75,7 @@ struct TestServer: Sendable {
         let wall = TestClock(start)
         let appStoreTransport = transport(over: serverAPI)
         let stripe = FakeStripe()
+        let receiver = WebhookReceiver()
         let driver = try await backend.open()
         let store = try await RecordStore(driver)
         var catalog = try sampleCatalog()
@@ -100,9 +108,11 @@ struct TestServer: Sendable {
                 maximumRetries: 0,
                 transport: { try await stripe.answer($0) }
             ),
+            webhooks: { try await receiver.take($0) },
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },
-                wall: { wall.now }
+                wall: { wall.now },
+                nowAtOnce: { Instant(milliseconds: clock.nowAtOnce) }
             ),
             randomBytes: randomBytes,
             signer: try await AnswerSigner(keptIn: driver),
@@ -112,7 +122,16 @@ struct TestServer: Sendable {
         logger.logLevel = .critical
         let application = Application(
             router: try buildRouter(tollgate),
-            server: .http1OnEventLoops,
+            server: .http1OnEventLoops(
+                tollgate,
+                // A machine that is busy with tests is no slow client.
+                limits: ConnectionLimits(
+                    firstByte: .seconds(300),
+                    headers: .seconds(300),
+                    body: .seconds(300)
+                )
+            ),
+            configuration: .init(serverName: "tollgate"),
             logger: logger
         )
         try await application.test(.ahc(.http)) { client in
@@ -124,7 +143,8 @@ struct TestServer: Sendable {
                     clock: clock,
                     wall: wall,
                     stripe: stripe,
-                    appStoreTransport: appStoreTransport
+                    appStoreTransport: appStoreTransport,
+                    receiver: receiver
                 )
             )
         }

@@ -58,6 +58,22 @@ extension BillingClient {
         _ transaction: SignedTransaction,
         mode: AppStoreSubmission.Mode
     ) async throws -> AppStoreSubmission {
+        do {
+            return try await deliverShared(transaction, mode)
+        } catch BillingSDKError.unauthenticated {
+            // It began for nobody; somebody may have signed in meanwhile and joined it in vain.
+            guard guarded.withLock({ $0.state.customer }) != nil else {
+                throw BillingSDKError.unauthenticated
+            }
+            return try await deliverShared(transaction, mode)
+        }
+    }
+
+    /// Takes it to the server together with whoever else is about to.
+    private func deliverShared(
+        _ transaction: SignedTransaction,
+        _ mode: AppStoreSubmission.Mode
+    ) async throws -> AppStoreSubmission {
         let key = TransactionDeliveries.Key(
             transactionID: transaction.id,
             signature: transaction.signature,
@@ -76,21 +92,15 @@ extension BillingClient {
         }
         let task = deliveries.withLock { deliveries in
             if let task = deliveries.underWay[key] { return task }
+            // It was being done when we looked first.
+            if mode == .observed, let done = deliveries.done[key.signature] { return Task { done } }
             if mode == .observed, let task = deliveries.claiming(key) { return task }
             // It outlives a caller that is cancelled: what was paid for goes on.
             let task = Task { try await self.deliverOnce(transaction, key) }
             deliveries.underWay[key] = task
             return task
         }
-        do {
-            return try await task.value
-        } catch BillingSDKError.unauthenticated {
-            // It began for nobody; somebody may have signed in meanwhile and joined it in vain.
-            guard guarded.withLock({ $0.state.customer }) != nil else {
-                throw BillingSDKError.unauthenticated
-            }
-            return try await deliverOnce(transaction, key)
-        }
+        return try await task.value
     }
 
     private func deliverOnce(

@@ -19,6 +19,10 @@
         public static var canMakePayments: Bool { AppStore.canMakePayments }
 
         /// The App Store's products with these ids, in the order of `ids`; unknown ids are left out.
+        ///
+        /// Asks StoreKit, which keeps what it has fetched; the server is not asked.
+        /// - Throws: StoreKit's errors as they are: `StoreKitError.networkError`, `.systemError` and
+        ///   `.unknown`. No ``BillingSDKError``.
         public func getAppStoreProducts(ids: [String]) async throws -> [Product] {
             let products = try await Product.products(for: ids)
             return ids.compactMap { id in products.first { $0.id == id } }

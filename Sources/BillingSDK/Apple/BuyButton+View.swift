@@ -44,7 +44,6 @@
                 if let explanation {
                     Text(verbatim: explanation)
                         .font(.caption)
-                        .foregroundColor(.secondary)
                         .multilineTextAlignment(.center)
                         .fixedSize(horizontal: false, vertical: true)
                 }

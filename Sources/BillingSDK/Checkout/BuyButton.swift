@@ -62,6 +62,15 @@ public final class BuyButton: Identifiable, Sendable {
     ///
     /// For the customer who is signed in; where nobody is, anonymously. A provider that fails is
     /// not taken for "nobody": the call throws, and nothing is bought for nobody by mistake.
+    /// - Throws: ``BillingSDKError/customerSessionProviderFailed(_:)`` and
+    ///   ``BillingSDKError/sessionRejected(_:)`` where it is not known for whom;
+    ///   ``BillingSDKError/notFound(_:)`` where the button is gone;
+    ///   ``BillingSDKError/requestRefused(status:code:message:)`` where it may not be bought now:
+    ///   code `already_active` where the customer has it already;
+    ///   ``BillingSDKError/notPermitted(code:message:)`` where the session was made without buy
+    ///   buttons; ``BillingSDKError/networkUnavailable(_:)`` and
+    ///   ``BillingSDKError/serverUnavailable(status:message:)`` where there is no answer. Nothing was
+    ///   bought then.
     public func checkout() async throws -> URL {
         try await client.checkout(of: self)
     }

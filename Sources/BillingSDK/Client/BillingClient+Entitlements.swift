@@ -96,7 +96,7 @@ extension BillingClient {
         let accepted = guarded.withLock { $0.state.readArrived(snapshot, flight: flight) }
         deliverAnnouncements()
         guard accepted else { return .superseded }
-        await keep(list, of: answered.session.customer, epoch: flight.epoch)
+        await keep(list, of: answered.session.customer, flight)
         return .entitlements(snapshot.entries.map(\.entitlement))
     }
 
@@ -146,12 +146,17 @@ extension BillingClient {
     }
 
     /// Keeps the signed form of an answer for a time without network.
-    private func keep(_ list: API.EntitlementList, of customer: String, epoch: Int) async {
+    private func keep(
+        _ list: API.EntitlementList,
+        of customer: String,
+        _ flight: ClientState.Flight
+    ) async {
         await keepCatalog()
         guard let token = list.signedAnswer, offline.canVerify else { return }
         let names = list.data.map(\.entry.entitlement)
         offline.keep(token: token, names: names, customer: customer, at: now()) {
-            guarded.withLock { $0.state.epoch } == epoch
+            // A later answer may have been kept while the catalog was fetched.
+            guarded.withLock { $0.state.isNewest(flight) }
         }
         await keepKey(of: token)
     }

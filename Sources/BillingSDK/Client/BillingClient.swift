@@ -142,14 +142,20 @@ final class BillingClient: Sendable {
     /// The session of the customer who is signed in; nil if nobody is.
     func session() async throws -> UBCustomerSessionDetails? {
         let resets = guarded.withLock { $0.state.resets }
+        var mayHaveSignedInSince = true
         for _ in 0..<8 {
             let step = guarded.withLock { sessionStep(&$0) }
             switch step {
             case .nobody: return nil
             case .use(let details): return details
-            case .flight(let task):
+            case .flight(let task, let isShared):
                 do {
-                    return try await task.value
+                    if let details = try await task.value { return details }
+                    // The provider was asked before this call began: somebody may have signed in
+                    // between, and it is asked once more.
+                    guard isShared, mayHaveSignedInSince else { return nil }
+                    mayHaveSignedInSince = false
+                    guard guarded.withLock({ $0.state.resets }) == resets else { return nil }
                 } catch is Superseded {
                     // Signed out meanwhile: this call was for somebody who is gone.
                     guard guarded.withLock({ $0.state.resets }) == resets else { return nil }
@@ -162,7 +168,7 @@ final class BillingClient: Sendable {
     private enum SessionStep {
         case nobody
         case use(UBCustomerSessionDetails)
-        case flight(Task<UBCustomerSessionDetails?, any Error>)
+        case flight(Task<UBCustomerSessionDetails?, any Error>, isShared: Bool)
     }
 
     private func sessionStep(_ guarded: inout Guarded) -> SessionStep {
@@ -170,13 +176,13 @@ final class BillingClient: Sendable {
         switch guarded.state.session(at: now()) {
         case .use(let details): return .use(details)
         case .wait:
-            if let task = guarded.sessionTask { return .flight(task) }
+            if let task = guarded.sessionTask { return .flight(task, isShared: true) }
             preconditionFailure("a session flight without a task")
         case .fetch(let flight):
             // The flight outlives a caller that is cancelled, since others share it.
             let task = Task { try await self.fetchSession(from: provider, flight: flight) }
             guarded.sessionTask = task
-            return .flight(task)
+            return .flight(task, isShared: false)
         }
     }
 

@@ -43,6 +43,8 @@ struct ClientState: Sendable {
 
     private var snapshot: EntitlementSnapshot?
     private var readFlight: Flight?
+    /// Reads up to this one were asked before something was bought: what they bring is old.
+    private var lastOutdatedFlight = 0
 
     /// What listeners heard last, and what they are still to hear, in order.
     private var announced: Set<Entitlement> = []
@@ -145,13 +147,16 @@ struct ClientState: Sendable {
     /// With `after`, only an answer whose request began after flight `after` will do.
     mutating func read(at now: Date, after: Int?) -> ReadAction {
         if let after {
-            if let readFlight { return readFlight.number > after ? .wait : .waitOut }
-            if let snapshot, snapshot.flight > after, snapshot.customer == customer {
+            let outdated = max(after, lastOutdatedFlight)
+            if let readFlight { return readFlight.number > outdated ? .wait : .waitOut }
+            if let snapshot, snapshot.flight > outdated, snapshot.customer == customer {
                 return .use(snapshot.active(at: now))
             }
         } else {
             if let snapshot = freshSnapshot(at: now) { return .use(snapshot.active(at: now)) }
-            if readFlight != nil { return .wait }
+            if let readFlight {
+                return readFlight.number > lastOutdatedFlight ? .wait : .waitOut
+            }
         }
         lastReadFlight += 1
         let flight = Flight(number: lastReadFlight, epoch: epoch)
@@ -164,7 +169,7 @@ struct ClientState: Sendable {
         guard flight == readFlight else { return false }
         readFlight = nil
         guard snapshot.customer == customer else { return false }
-        self.snapshot = snapshot
+        self.snapshot = flight.number > lastOutdatedFlight ? snapshot : snapshot.outdated()
         announce(snapshot.entries.map(\.entitlement))
         return true
     }
@@ -213,15 +218,13 @@ struct ClientState: Sendable {
 
     /// Makes the next read ask the server, since something was bought.
     mutating func expireSnapshot() {
-        snapshot = snapshot.map {
-            EntitlementSnapshot(
-                customer: $0.customer,
-                entries: $0.entries,
-                at: $0.at,
-                takenAt: .distantPast,
-                flight: $0.flight
-            )
-        }
+        snapshot = snapshot?.outdated()
+        lastOutdatedFlight = lastReadFlight
+    }
+
+    /// Whether what `flight` brought is still the newest that is known.
+    func isNewest(_ flight: Flight) -> Bool {
+        flight.epoch == epoch && snapshot?.flight == flight.number
     }
 
     // MARK: - Listeners

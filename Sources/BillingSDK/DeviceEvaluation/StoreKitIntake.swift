@@ -65,11 +65,11 @@ enum StoreKitIntake {
             store: .appStore,
             environment: environment,
             application: bundleID,
-            id: kind == .autoRenewable ? originalID : transactionID
+            id: originalID
         )
         let period = Period(
             id: kind == .autoRenewable
-                ? payload.webOrderLineItemId ?? transactionID : transactionID,
+                ? payload.webOrderLineItemId ?? transactionID : originalID,
             transactionID: transactionID,
             product: product,
             kind: kind,
@@ -83,7 +83,10 @@ enum StoreKitIntake {
             isFamilyShared: payload.inAppOwnershipType == "FAMILY_SHARED",
             price: payload.price,
             currency: payload.currency,
-            offerType: payload.offerType
+            offerType: payload.offerType,
+            discount: payload.offerDiscountType,
+            offer: payload.offerIdentifier,
+            storefront: payload.storefront
         )
         return (key, (period, signed))
     }
@@ -146,6 +149,9 @@ private struct TransactionPayload: Decodable {
     var environment: String?
     var price: Int64?
     var currency: String?
+    var offerDiscountType: String?
+    var offerIdentifier: String?
+    var storefront: String?
 }
 
 /// The payload of signed renewal info, as far as access depends on it; Apple's words.

@@ -38,6 +38,17 @@ struct EntitlementSnapshot: Sendable {
         return max(one, other)
     }
 
+    /// The same, too old to be given without asking.
+    func outdated() -> EntitlementSnapshot {
+        EntitlementSnapshot(
+            customer: customer,
+            entries: entries,
+            at: at,
+            takenAt: .distantPast,
+            flight: flight
+        )
+    }
+
     /// Whether this may be given at `now` without asking: young enough, and nothing in it has ended.
     ///
     /// A clock that was set back makes the age negative: then nothing is known about it.

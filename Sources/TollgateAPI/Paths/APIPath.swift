@@ -57,8 +57,27 @@ extension APIPath {
     public static let appStoreReceipts = Self(template: "/v1/app_store/receipts")
     public static let consents = Self(template: "/v1/consents")
     public static let events = Self(template: "/v1/events")
+    public static let report = Self(template: "/v1/reports/{name}")
+    public static let reportRows = Self(template: "/v1/reports/{name}/rows")
+    public static let webhookEndpoints = Self(template: "/v1/webhook_endpoints")
+    public static let webhookEndpoint = Self(template: "/v1/webhook_endpoints/{id}")
+    public static let webhookEndpointRotateSecret = Self(
+        template: "/v1/webhook_endpoints/{id}/rotate_secret"
+    )
+    public static let webhookEndpointReplay = Self(
+        template: "/v1/webhook_endpoints/{id}/replay"
+    )
+    public static let webhookEndpointDeliveries = Self(
+        template: "/v1/webhook_endpoints/{id}/deliveries"
+    )
+    public static let signingKeys = Self(template: "/v1/signing_keys")
+    public static let signingKeysRotate = Self(template: "/v1/signing_keys/rotate")
     public static let appStoreWebhook = Self(template: "/webhooks/app_store")
     public static let stripeWebhook = Self(template: "/webhooks/stripe")
+    public static let payments = Self(template: "/v1/payments")
+    public static let reconciliation = Self(template: "/v1/reports/reconciliation")
+    public static let statement = Self(template: "/v1/reports/statement")
+    public static let payouts = Self(template: "/v1/reports/payouts")
     public static let openAPI = Self(template: "/openapi.json")
     public static let jsonWebKeySet = Self(template: "/.well-known/jwks.json")
     public static let appleAppSiteAssociation = Self(

@@ -229,6 +229,11 @@ extension Purchase {
                 line(grant, "grant", "\(grant.value.lookupKey) granted \(until)", decides: true)
             )
         }
+        if let coins {
+            let amount = coins.value.amount
+            let text = amount < 0 ? "staff took \(-amount) coins" : "staff gave \(amount) coins"
+            lines.append(line(coins, "coins", text, decides: false))
+        }
         for report in freeSubscription ?? [] {
             lines.append(
                 line(

@@ -41,6 +41,12 @@ public struct Period: Hashable, Codable, Sendable {
     public var currency: String?
     /// `offerType`: 1 introductory, 2 promotional, 3 offer code, 4 win-back.
     public var offerType: Int64?
+    /// `offerDiscountType`: `FREE_TRIAL`, `PAY_UP_FRONT`, `PAY_AS_YOU_GO`, `ONE_TIME`.
+    public var discount: String?
+    /// `offerIdentifier`; none of an introductory offer.
+    public var offer: String?
+    /// `storefront`: the country of the store (ISO 3166-1 alpha-3).
+    public var storefront: String?
 
     public init(
         id: String,
@@ -57,7 +63,10 @@ public struct Period: Hashable, Codable, Sendable {
         isFamilyShared: Bool = false,
         price: Int64? = nil,
         currency: String? = nil,
-        offerType: Int64? = nil
+        offerType: Int64? = nil,
+        discount: String? = nil,
+        offer: String? = nil,
+        storefront: String? = nil
     ) {
         self.id = id
         self.transactionID = transactionID
@@ -74,6 +83,9 @@ public struct Period: Hashable, Codable, Sendable {
         self.price = price
         self.currency = currency
         self.offerType = offerType
+        self.discount = discount
+        self.offer = offer
+        self.storefront = storefront
     }
 }
 

@@ -58,4 +58,5 @@ public enum Statement: Hashable, Codable, Sendable {
     case assignment(Assignment)
     case grant(StaffGrant)
     case freeSubscription(FreeSubscription)
+    case coins(StaffCoins)
 }

@@ -59,3 +59,21 @@ public struct FreeSubscription: Hashable, Codable, Sendable {
         self.isOn = isOn
     }
 }
+
+/// Staff corrected a customer's coins: gave some, or took some away.
+///
+/// A lot like any other, so it is posted once, and its reason is kept with it (RULES §6). A
+/// correction may lead into debt; a spend never does.
+public struct StaffCoins: Hashable, Codable, Sendable {
+    public var customer: Customer.ID
+    /// More than zero gives, less takes.
+    public var amount: Int64
+
+    public init(customer: Customer.ID, amount: Int64) {
+        self.customer = customer
+        self.amount = amount
+    }
+
+    /// The most that one correction may give or take.
+    public static let largest: Int64 = 1_000_000_000
+}

@@ -9,13 +9,24 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
         public var start: Instant
         /// `current_period_end`.
         public var end: Instant
+        /// Whether its price is metered: a period is billed when it is over; `nil`: it is not.
+        public var isBilledInArrears: Bool?
 
-        public init(id: String, price: String, quantity: Int64, start: Instant, end: Instant) {
+        public init(
+            id: String,
+            price: String,
+            quantity: Int64,
+            start: Instant,
+            end: Instant,
+            isBilledInArrears: Bool = false
+        ) {
             self.id = id
             self.price = price
             self.quantity = quantity
             self.start = start
             self.end = end
+            // Left out where it is not so, as it was before anybody asked.
+            self.isBilledInArrears = isBilledInArrears ? true : nil
         }
     }
 
@@ -48,7 +59,8 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
     public var isFinal: Bool { status == "canceled" || status == "incomplete_expired" }
 }
 
-/// A one-time purchase through a Checkout Session in payment mode.
+/// A one-time purchase: a Checkout Session in payment mode, an invoice that is no plan's, or a
+/// payment that says itself what it paid for.
 public struct StripePayment: Hashable, Codable, Sendable {
     public struct Line: Hashable, Codable, Sendable {
         public var price: String
@@ -60,7 +72,7 @@ public struct StripePayment: Hashable, Codable, Sendable {
         }
     }
 
-    /// The Checkout Session's id.
+    /// The Checkout Session's id; where there was none, the invoice's or the payment intent's.
     public var session: String
     /// The Checkout Session's status: `open`, `expired`, `complete`.
     public var status: String
@@ -75,6 +87,8 @@ public struct StripePayment: Hashable, Codable, Sendable {
     public var amount: Int64
     public var currency: String
     public var created: Instant
+    /// The payer's country (ISO 3166-1 alpha-2), where the page asked for it.
+    public var country: String?
 
     public init(
         session: String,
@@ -85,7 +99,8 @@ public struct StripePayment: Hashable, Codable, Sendable {
         lines: [Line]?,
         amount: Int64,
         currency: String,
-        created: Instant
+        created: Instant,
+        country: String? = nil
     ) {
         self.session = session
         self.status = status
@@ -96,6 +111,7 @@ public struct StripePayment: Hashable, Codable, Sendable {
         self.amount = amount
         self.currency = currency
         self.created = created
+        self.country = country
     }
 
     /// Stripe's own limit of a line is 999 999; anything above is nonsense, and must not overflow.
@@ -153,17 +169,36 @@ public struct StripeInvoice: Hashable, Codable, Sendable {
 
     public var id: String
     public var isPaid: Bool
-    /// Minor units of `currency`.
+    /// What was paid, in minor units of `currency`.
     public var amount: Int64
+    /// What it came to, less discounts, before what the customer's balance paid; `nil` in facts
+    /// that are older than this.
+    public var total: Int64?
     public var currency: String
     public var lines: [Line]
+    /// When it was paid.
+    public var paid: Instant?
+    /// The payer's country (ISO 3166-1 alpha-2), as far as Stripe knows it.
+    public var country: String?
 
-    public init(id: String, isPaid: Bool, amount: Int64, currency: String, lines: [Line]) {
+    public init(
+        id: String,
+        isPaid: Bool,
+        amount: Int64,
+        total: Int64? = nil,
+        currency: String,
+        lines: [Line],
+        paid: Instant? = nil,
+        country: String? = nil
+    ) {
         self.id = id
         self.isPaid = isPaid
         self.amount = amount
+        self.total = total
         self.currency = currency
         self.lines = lines.sorted { $0.id < $1.id }
+        self.paid = paid
+        self.country = country
     }
 }
 
@@ -177,12 +212,21 @@ public struct StripeRefund: Hashable, Codable, Sendable {
     /// The invoice whose payment it pays back, once somebody has read which one that is: a refund
     /// itself names only the payment.
     public var invoice: String?
+    /// When Stripe made it.
+    public var created: Instant?
 
-    public init(id: String, amount: Int64, status: String, invoice: String? = nil) {
+    public init(
+        id: String,
+        amount: Int64,
+        status: String,
+        invoice: String? = nil,
+        created: Instant? = nil
+    ) {
         self.id = id
         self.amount = amount
         self.status = status
         self.invoice = invoice
+        self.created = created
     }
 
     /// How far the refund has come; a later statement never takes it back a step (RULES §4.1).
@@ -208,12 +252,21 @@ public struct StripeDispute: Hashable, Codable, Sendable {
     public var status: String
     /// The invoice whose payment is disputed, once somebody has read which one that is.
     public var invoice: String?
+    /// When Stripe made it.
+    public var created: Instant?
 
-    public init(id: String, amount: Int64, status: String, invoice: String? = nil) {
+    public init(
+        id: String,
+        amount: Int64,
+        status: String,
+        invoice: String? = nil,
+        created: Instant? = nil
+    ) {
         self.id = id
         self.amount = amount
         self.status = status
         self.invoice = invoice
+        self.created = created
     }
 
     var isClosed: Bool {

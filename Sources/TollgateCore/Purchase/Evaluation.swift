@@ -67,6 +67,9 @@ public struct Wanted: Hashable, Codable, Sendable {
         case entitlements
         /// A CONSUMPTION_REQUEST to be answered: not what we lack but what the store does.
         case consumption
+        /// The token of the customer who restored a purchase is to be set with the App Store: the
+        /// object is the original transaction's id and the token, apart by a space (RULES §8).
+        case appAccountToken = "app_account_token"
     }
 
     public var kind: Kind
@@ -97,11 +100,26 @@ extension Purchase {
             evaluation.wanted.append(Wanted(kind: .payment, object: key.id))
         }
         if let grant { evaluate(grant, &evaluation) }
+        if let coins { evaluate(coins, &evaluation) }
         if key.store == .tollgate { evaluateFreeSubscription(&evaluation) }
         if evaluation.shares.isEmpty {
             evaluation.add(PurchaseAccess(), to: owner(named: []))
         }
         return evaluation
+    }
+
+    private func evaluate(_ coins: Newest<StaffCoins>, _ evaluation: inout Evaluation) {
+        let owner: HolderNames = [.customer(coins.value.customer)]
+        evaluation.add(PurchaseAccess(), to: owner)
+        evaluation.lots.append(
+            CoinLot(
+                id: "staff",
+                owner: owner,
+                credit: coins.value.amount,
+                clawed: 0,
+                credited: coins.stated.instant
+            )
+        )
     }
 
     private func evaluate(_ grant: Newest<StaffGrant>, _ evaluation: inout Evaluation) {

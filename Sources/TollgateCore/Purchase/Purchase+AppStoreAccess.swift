@@ -79,7 +79,7 @@ extension Purchase {
 
     /// The earliest of `expiresDate`, an unreversed revocation, a revoked status, the start of the
     /// next period, and for an upgraded one the earliest word of the upgrade (RULES §2.1, §2.5).
-    private func end(of record: PeriodRecord, in ordered: [PeriodRecord]) -> Instant? {
+    func end(of record: PeriodRecord, in ordered: [PeriodRecord]) -> Instant? {
         var end = earlier(record.period.end, revocation(of: record))
         end = earlier(end, record.upgradedBy)
         guard record.period.kind == .autoRenewable else { return end }
@@ -175,7 +175,7 @@ extension Purchase {
     }
 
     /// Until when a failed payment is tolerated, and who says so (RULES §2.3).
-    private func grace(after end: Instant) -> (Instant, String)? {
+    func grace(after end: Instant) -> (Instant, String)? {
         var graceEnd: Instant
         let evidence: String
         let stated: Stated

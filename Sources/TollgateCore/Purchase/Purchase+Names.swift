@@ -12,6 +12,7 @@ extension Fact {
         case .assignment(let assignment): [.customer(assignment.customer)]
         case .grant(let grant): [.customer(grant.customer)]
         case .freeSubscription(let subscription): [.customer(subscription.customer)]
+        case .coins(let coins): [.customer(coins.customer)]
         case .renewal, .status, .refundReversed, .invoice, .refund, .dispute: []
         }
     }
@@ -28,6 +29,7 @@ extension Purchase {
         names += claims.map { .customer($0.customer) }
         if let assignment { names.append(.customer(assignment.value.customer)) }
         if let grant { names.append(.customer(grant.value.customer)) }
+        if let coins { names.append(.customer(coins.value.customer)) }
         names += (freeSubscription ?? []).map { .customer($0.value.customer) }
         return names
     }

@@ -52,7 +52,7 @@ extension Purchase {
             let stops = subscription.cancelAt != nil || subscription.cancelsAtPeriodEnd || isCut
             return stops ? [paid] : [paid, interval(end, end, .renewal)]
         case "past_due":
-            let unpaid = min(item.start, paidThrough(item.price) ?? item.start)
+            let unpaid = min(item.start, paidThrough(item) ?? item.start)
             return [interval(unpaid, unpaid, .grace)]
         case "canceled":
             guard let ended = subscription.endedAt else { return [] }
@@ -75,13 +75,20 @@ extension Purchase {
         return nil
     }
 
-    /// Until when paid invoices cover a price.
+    /// Until when paid invoices cover an item.
     ///
     /// Periods go on rolling while none of them is paid, and each would bring a grace of its own.
-    private func paidThrough(_ price: String) -> Instant? {
-        invoices.filter(\.value.isPaid).flatMap(\.value.lines)
-            .filter { $0.price == price && !$0.isProration }
+    private func paidThrough(_ item: StripeSubscription.Item) -> Instant? {
+        let paid = invoices.filter(\.value.isPaid).flatMap(\.value.lines)
+            .filter { $0.price == item.price && !$0.isProration }
             .map(\.end).max()
+        guard let paid, item.isBilledInArrears == true else { return paid }
+        // Usage is billed when its period is over. So who has paid up to the beginning of a period
+        // owes nothing until its end, and what is unpaid begins one period later than it seems.
+        // Months differ in length: half a period's tolerance finds the boundary itself.
+        let length = item.end.milliseconds - item.start.milliseconds
+        let behind = item.start.milliseconds - paid.milliseconds
+        return behind <= length + length / 2 ? item.start : paid.advanced(by: length)
     }
 
     /// A one-time purchase: for ever, for a while, or coins.
@@ -138,16 +145,16 @@ extension Purchase {
     }
 
     /// How much of a payment its refunds and disputes have taken back (RULES §5).
-    struct TakenBack {
+    public struct TakenBack: Hashable, Sendable {
         /// Minor units, at most the amount.
-        var amount: Int64
-        var of: Int64
+        public var amount: Int64
+        public var of: Int64
         /// When all of it was gone.
-        var cut: Instant?
+        public var cut: Instant?
     }
 
     /// - Parameter invoice: which invoice's payment; `nil` for a one-time payment.
-    func takenBack(of amount: Int64, paying invoice: String?) -> TakenBack {
+    public func takenBack(of amount: Int64, paying invoice: String?) -> TakenBack {
         var sum: Int64 = 0
         var cut: Instant?
         let movements =

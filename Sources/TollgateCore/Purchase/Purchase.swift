@@ -31,6 +31,8 @@ public struct Purchase: Hashable, Codable, Sendable {
     public private(set) var claims: [ClaimRecord] = []
     public private(set) var assignment: Newest<Assignment>?
     public private(set) var grant: Newest<StaffGrant>?
+    /// A correction of coins by staff; `nil`: it is none.
+    public private(set) var coins: Newest<StaffCoins>?
     /// Every report about a free subscription, the oldest first; `nil`: it is none.
     public private(set) var freeSubscription: [Newest<FreeSubscription>]?
 
@@ -62,6 +64,7 @@ public struct Purchase: Hashable, Codable, Sendable {
         case .assignment(let assignment): self.assignment.join(newest(assignment, fact))
         case .grant(let grant): self.grant.join(newest(grant, fact))
         case .freeSubscription(let subscription): join(subscription, fact)
+        case .coins(let coins): self.coins.join(newest(coins, fact))
         }
     }
 
@@ -194,6 +197,12 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
     ///
     /// Once stated, it stays (RULES §2.1).
     public private(set) var upgradedBy: Instant?
+
+    /// As it was kept.
+    public init(newest: Newest<Period>, upgradedBy: Instant?) {
+        self.newest = newest
+        self.upgradedBy = upgradedBy
+    }
 
     init(_ stated: Newest<Period>) {
         newest = stated

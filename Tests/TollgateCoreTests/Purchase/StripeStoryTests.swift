@@ -150,6 +150,31 @@ struct StripeStoryTests {
             expected: [.on(31, .grace), .on(33, plus: -1, .grace), .off(33)]
         ),
         Story(
+            testDescription: "S9: what is metered is billed late, and its grace begins no earlier",
+            facts: [
+                .subscription("active", 0, from: 0, to: 30, metered: true),
+                .invoice("in_2", 0), .subscription("active", 30, from: 30, to: 60, metered: true),
+                .subscription("past_due", 60.05, from: 60, to: 90, metered: true),
+            ],
+            expected: [.on(61, .grace), .on(63, plus: -1, .grace), .off(63)]
+        ),
+        Story(
+            testDescription: "S9: months of any length make no difference to what is metered",
+            facts: [
+                .invoice("in_2", 0),
+                .subscription("past_due", 61.05, from: 61, to: 89, metered: true),
+            ],
+            expected: [.on(62, .grace), .on(64, plus: -1, .grace), .off(64)]
+        ),
+        Story(
+            testDescription: "S9: metered periods that go on rolling unpaid bring one grace",
+            facts: [
+                .invoice("in_2", 0),
+                .subscription("past_due", 90.05, from: 90, to: 120, metered: true),
+            ],
+            expected: [.off(91), .off(93)]
+        ),
+        Story(
             testDescription: "S9: unpaid gives nothing",
             facts: [.subscription("unpaid", 5, from: 0, to: 30)],
             expected: [.off(6)]

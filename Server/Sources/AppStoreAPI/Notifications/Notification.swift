@@ -46,7 +46,11 @@ extension AppStore {
             externalPurchaseToken = try fields.object("externalPurchaseToken")
                 .map(ExternalPurchaseToken.init)
             appData = try fields.object("appData").map(AppData.init)
-            unclaimSeatIDs = try fields.object("unclaimInfo")?.strings("unclaimSeatIds")
+            if let released = try fields.object("unclaimInfo") {
+                unclaimSeatIDs = try released.strings("unclaimSeatIds") ?? []
+            } else {
+                unclaimSeatIDs = nil
+            }
             self.json = json
         }
 

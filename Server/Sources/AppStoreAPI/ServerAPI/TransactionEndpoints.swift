@@ -19,10 +19,13 @@ extension AppStore.ServerAPIClient {
     ///   - transactionID: Any transaction of the customer.
     ///   - request: What to leave out.
     ///   - revision: The last revision of an earlier, ascending read: only news follow.
+    ///   - version: Of the endpoint. The first one is deprecated, and omits consumables that were
+    ///     finished unless they were refunded.
     public func transactionHistory(
         _ transactionID: String,
         _ request: AppStore.TransactionHistoryRequest = .init(),
-        after revision: String? = nil
+        after revision: String? = nil,
+        version: AppStore.TransactionHistoryVersion = .v2
     ) -> AppStore.Pages<AppStore.HistoryResponse> {
         let operation = "Get Transaction History"
         return AppStore.Pages(
@@ -32,7 +35,7 @@ extension AppStore.ServerAPIClient {
                 let query = request.query + (cursor.map { [("revision", $0)] } ?? [])
                 let call = Call(
                     operation: operation,
-                    path: "/inApps/v2/history/\(path)",
+                    path: "/inApps/\(version.rawValue)/history/\(path)",
                     query: query
                 )
                 return try await send(call, AppStore.HistoryResponse.init)
@@ -155,5 +158,12 @@ extension AppStore.ServerAPIClient {
                 path: "/inApps/v1/transactions/\(path)/finish"
             )
         )
+    }
+}
+
+extension AppStore {
+    /// The versions of Get Transaction History.
+    public enum TransactionHistoryVersion: String, Sendable {
+        case v1, v2
     }
 }

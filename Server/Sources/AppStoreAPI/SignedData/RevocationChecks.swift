@@ -54,6 +54,8 @@ extension AppStore {
             switch result {
             case .validCertificate:
                 guard await !line.hasFailed else { throw VerificationError(.revocationUnknown) }
+                // Whoever asked meanwhile about the same chain takes up no second place.
+                good.removeAll { $0.chain == chain }
                 good.append((chain, now() + Self.lifetime))
                 if good.count > Self.capacity { good.removeFirst() }
             case .couldNotValidate(let failures):

@@ -1,4 +1,4 @@
-import Crypto
+package import Crypto
 import Foundation
 import StrictJSON
 import SwiftASN1
@@ -140,13 +140,17 @@ extension AppStore.SignedDataVerifier {
             payload["data"], payload["summary"], payload["externalPurchaseToken"],
             payload["appData"],
         ].compactMap { $0 }
-        guard !parts.isEmpty else { return false }
+        guard !parts.isEmpty else { return payload["unclaimInfo"] != nil }
         return parts.allSatisfy { part in
             var environment = part["environment"]?.string.map(AppStore.Environment.init)
             if let token = part["externalPurchaseId"]?.string {
                 environment = token.hasPrefix("SANDBOX") ? .sandbox : .production
             }
             do {
+                if part["externalPurchaseId"] != nil, Self.namesNoApp(part) {
+                    try check(environment: environment)
+                    return true
+                }
                 try check(
                     bundleID: part["bundleId"]?.string,
                     appAppleID: .some(part["appAppleId"]?.int64),
@@ -157,6 +161,11 @@ extension AppStore.SignedDataVerifier {
                 return false
             }
         }
+    }
+
+    /// Tokens and released seats state nothing of a purchase, and may come without an app.
+    private static func namesNoApp(_ part: JSON) -> Bool {
+        part["bundleId"] == nil && part["appAppleId"] == nil
     }
 
     /// Verifies a signed transaction that stands alone.
@@ -272,12 +281,23 @@ extension AppStore.SignedDataVerifier {
         if let known { chain = known } else { chain = try prove(jws.header, now: now) }
         var hash = SHA256()
         hash.update(bufferPointer: jws.signingInput)
-        guard signature.count == 64,
-            let value = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
-            chain.key.isValidSignature(value, for: hash.finalize())
-        else { throw AppStore.VerificationError(.signature) }
+        guard Self.isGenuine(signature, over: hash.finalize(), by: chain.key) else {
+            throw AppStore.VerificationError(.signature)
+        }
         if known == nil { chains.remember(header: jws.header, of: chain) }
         return (payload, chain)
+    }
+
+    /// Whether 64 bytes, r and s side by side, are the signature of what has this digest.
+    package static func isGenuine(
+        _ signature: [UInt8],
+        over digest: SHA256Digest,
+        by key: P256.Signing.PublicKey
+    ) -> Bool {
+        guard signature.count == 64,
+            let value = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+        else { return false }
+        return key.isValidSignature(value, for: digest)
     }
 
     private func prove(
@@ -329,15 +349,29 @@ extension AppStore.SignedDataVerifier {
 
 extension AppStore.SignedDataVerifier {
     /// Each part of a notification that names an app must name ours, and there must be one.
+    ///
+    /// Excepted are a token of the external purchase programme that bears no app, and released
+    /// seats, which have nowhere to name one: nothing follows from either, and a refusal would
+    /// have the App Store send a genuine notice for six days.
     private func check(
         _ notification: AppStore.Notification
     ) throws(AppStore.VerificationError) {
         var identities: [AppStore.Notification.Identity] = []
         if let data = notification.data { identities.append(data.identity) }
         if let summary = notification.summary { identities.append(summary.identity) }
-        if let token = notification.externalPurchaseToken { identities.append(token.identity) }
         if let appData = notification.appData { identities.append(appData.identity) }
-        guard !identities.isEmpty else { throw AppStore.VerificationError(.bundle) }
+        var isOfNoPurchase = notification.unclaimSeatIDs != nil
+        if let token = notification.externalPurchaseToken {
+            if token.bundleID == nil, token.appAppleID == nil {
+                isOfNoPurchase = true
+                try check(environment: token.environment)
+            } else {
+                identities.append(token.identity)
+            }
+        }
+        guard !identities.isEmpty || isOfNoPurchase else {
+            throw AppStore.VerificationError(.bundle)
+        }
         for identity in identities {
             try check(
                 bundleID: identity.bundleID,

@@ -6,7 +6,8 @@ import SandboxClock
 
 /// The sales and finance reports of the App Store Connect API.
 ///
-/// Days are those of UTC here, not Apple's Pacific ones.
+/// Days are those of UTC here, not Apple's Pacific ones, unless `ReportDifference.Kind.timeZone`
+/// makes them so.
 struct ConnectReportRoutes: Sendable {
     var store: SimulatedAppStore
 
@@ -120,8 +121,10 @@ struct ReportQuery: Sendable {
     }
 }
 
-/// A month of Apple's fiscal year, which begins on the last Sunday of September; of each quarter
-/// the first month has five weeks and the others four.
+/// A month of Apple's fiscal year, which ends with the last Saturday of September.
+///
+/// Of each quarter the first month has five weeks and the others four; the 53rd week that some
+/// years have is the fifth of the third month.
 struct FiscalMonth {
     let span: (from: Int64, to: Int64)
 
@@ -130,14 +133,22 @@ struct FiscalMonth {
         let parts = text.split(separator: "-").compactMap { Int64($0) }
         guard parts.count == 2, (2000...2100).contains(parts[0]), (1...12).contains(parts[1])
         else { throw ConnectError.invalid("reportDate") }
-        let lastOfSeptember = CivilDate(year: parts[0] - 1, month: 9, day: 30).daysSince1970
-        // 1970-01-01 was a Thursday.
-        let weekday = (lastOfSeptember + 4) % 7
-        let begin = lastOfSeptember - weekday
-        let weeks = (0..<parts[1] - 1).reduce(Int64(0)) { $0 + ($1 % 3 == 0 ? 5 : 4) }
-        let length: Int64 = (parts[1] - 1) % 3 == 0 ? 5 : 4
+        let begin = Self.end(ofYear: parts[0] - 1)
+        let isLong = Self.end(ofYear: parts[0]) - begin == 53 * 7
+        var lengths: [Int64] = [5, 4, 4, 5, 4, 4, 5, 4, 4, 5, 4, 4]
+        if isLong { lengths[2] = 5 }
+        let index = Int(parts[1] - 1)
+        let weeks = lengths[..<index].reduce(0, +)
         let day = CivilDate.millisecondsPerDay
-        span = ((begin + weeks * 7) * day, (begin + (weeks + length) * 7) * day)
+        span = ((begin + weeks * 7) * day, (begin + (weeks + lengths[index]) * 7) * day)
+    }
+
+    /// The day after the year's last, which is a Saturday.
+    private static func end(ofYear year: Int64) -> Int64 {
+        let lastOfSeptember = CivilDate(year: year, month: 9, day: 30).daysSince1970
+        // 1970-01-01 was a Thursday; a Saturday is 6.
+        let weekday = (lastOfSeptember + 4) % 7
+        return lastOfSeptember - (weekday + 1) % 7 + 1
     }
 }
 

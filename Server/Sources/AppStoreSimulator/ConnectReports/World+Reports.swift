@@ -1,25 +1,20 @@
 import Foundation
 
 extension SimulatedAppStore.World {
-    /// A sale or the refund of one, on its day.
-    private struct Sale {
-        var transaction: Transaction
-        var isRefund: Bool
-    }
-
-    /// What was charged and given back in [from, to).
-    private func sales(from: Int64, to: Int64) -> [Sale] {
+    /// What was charged and given back in [from, to), as it is booked.
+    private func sales(from: Int64, to: Int64) -> [Booking] {
         let paid = transactions.values.filter { $0.ownership == .purchased }
             .sorted { ($0.purchaseDate, $0.id) < ($1.purchaseDate, $1.id) }
         return paid.flatMap { transaction in
-            var sales: [Sale] = []
-            if (from..<to).contains(transaction.purchaseDate) {
-                sales.append(Sale(transaction: transaction, isRefund: false))
+            var bookings = [Booking(transaction, isRefund: false, at: transaction.purchaseDate)]
+            if let date = transaction.revocation?.date {
+                bookings.append(Booking(transaction, isRefund: true, at: date))
             }
-            if let date = transaction.revocation?.date, (from..<to).contains(date) {
-                sales.append(Sale(transaction: transaction, isRefund: true))
+            for difference in reportDifferences ?? []
+            where difference.transactionID.map({ $0 == transaction.id }) ?? true {
+                bookings = bookings.flatMap { $0.booked(under: difference) }
             }
-            return sales
+            return bookings.filter { (from..<to).contains($0.instant) }
         }
     }
 
@@ -30,23 +25,23 @@ extension SimulatedAppStore.World {
         var units: [[String: String]: Int] = [:]
         for sale in sales(from: from, to: to) {
             let transaction = sale.transaction
-            let price = (transaction.price ?? 0) / Int64(max(1, transaction.quantity))
+            let price = sale.price
             let line: [String: String] = [
                 "Provider": "APPLE", "Provider Country": "US", "SKU": transaction.productID,
                 "Developer": "Example", "Title": transaction.productID,
                 "Product Type Identifier": productType(transaction.kind),
-                "Developer Proceeds": money(proceeds(price, transaction)),
+                "Developer Proceeds": money(sale.proceeds),
                 "Begin Date": slashed(from), "End Date": slashed(to - 1),
                 "Customer Currency": transaction.currency ?? "USD",
                 "Country Code": country(transaction),
-                "Currency of Proceeds": transaction.currency ?? "USD",
+                "Currency of Proceeds": sale.proceedsCurrency,
                 "Apple Identifier": number(of: transaction.productID),
                 "Customer Price": money(sale.isRefund ? -price : price),
                 "Parent Identifier": bundleID,
                 "Subscription": transaction.kind != .autoRenewable
                     ? "" : transaction.reason == .renewal ? "Renewal" : "New",
                 "Period": period(transaction.productID), "Device": "iPhone",
-                "Supported Platforms": "iOS", "Proceeds Reason": proceedsReason(transaction),
+                "Supported Platforms": "iOS", "Proceeds Reason": sale.proceedsReason,
                 "Order Type": transaction.offer == nil ? "" : "Introductory Offer",
                 // Refunds are lines of their own.
                 "CMB": sale.isRefund ? "-" : "",
@@ -200,23 +195,22 @@ extension SimulatedAppStore.World {
     /// A fiscal month of Apple's.
     func financeReport(from: Int64, to: Int64) -> Data? {
         var table = ReportTable(ReportTable.financial)
-        for sale in sales(from: from, to: to) where (sale.transaction.price ?? 0) > 0 {
+        for sale in sales(from: from, to: to) where sale.price > 0 {
             let transaction = sale.transaction
-            let count = transaction.quantity
-            let price = (transaction.price ?? 0) / Int64(max(1, count))
-            let share = proceeds(price, transaction)
+            let count = sale.quantity
+            let share = sale.proceeds
             let sign: Int64 = sale.isRefund ? -1 : 1
             table.add([
                 "Start Date": slashed(from), "End Date": slashed(to - 1),
                 "Vendor Identifier": transaction.productID,
                 "Quantity": "\(Int64(count) * sign)", "Partner Share": money(share),
                 "Extended Partner Share": money(share * Int64(count) * sign),
-                "Partner Share Currency": transaction.currency ?? "USD",
+                "Partner Share Currency": sale.proceedsCurrency,
                 "Sales or Return": sale.isRefund ? "R" : "S",
                 "Apple Identifier": number(of: transaction.productID),
                 "Artist/Show/Developer/Author": "Example", "Title": transaction.productID,
                 "Product Type Identifier": productType(transaction.kind),
-                "Country Of Sale": country(transaction), "Customer Price": money(price),
+                "Country Of Sale": country(transaction), "Customer Price": money(sale.price),
                 "Customer Currency": transaction.currency ?? "USD",
             ])
         }
@@ -256,15 +250,12 @@ extension SimulatedAppStore.World {
         }
     }
 
-    /// 70 % of the price, 85 % after a year of the subscription; there are no taxes here.
     private func proceeds(_ price: Int64, _ transaction: Transaction) -> Int64 {
         price * (proceedsReason(transaction).isEmpty ? 70 : 85) / 100
     }
 
     private func proceedsReason(_ transaction: Transaction) -> String {
-        let age = transaction.purchaseDate - transaction.originalPurchaseDate
-        return transaction.kind == .autoRenewable && age >= 365 * CivilDate.millisecondsPerDay
-            ? "Rate After One Year" : ""
+        Booking(transaction, isRefund: false, at: transaction.purchaseDate).proceedsReason
     }
 
     private func country(_ transaction: Transaction) -> String {

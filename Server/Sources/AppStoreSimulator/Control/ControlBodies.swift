@@ -35,10 +35,14 @@ enum ControlBody {
         var appAccountToken: String?
         var storefront: String?
         var family: String?
+        var hasDownloadedApp: Bool?
+        var preorderDate: Int64?
 
         enum CodingKeys: String, CodingKey {
             case appAccountToken = "app_account_token"
             case storefront, family
+            case hasDownloadedApp = "has_downloaded_app"
+            case preorderDate = "preorder_date"
         }
     }
 
@@ -81,6 +85,26 @@ enum ControlBody {
 
     struct Extension: Decodable {
         var days: Int
+    }
+
+    struct MassExtension: Decodable {
+        var days: Int
+        var requestIdentifier: String?
+
+        enum CodingKeys: String, CodingKey {
+            case days
+            case requestIdentifier = "request_identifier"
+        }
+    }
+
+    struct Attachment: Decodable {
+        var appAccountToken: String
+        enum CodingKeys: String, CodingKey { case appAccountToken = "app_account_token" }
+    }
+
+    struct Notice: Decodable {
+        var type: String
+        var subtype: String?
     }
 
     struct Price: Decodable {
@@ -157,7 +181,7 @@ enum ControlBody {
             originalTransactionID = subscription.originalTransactionID
             customer = subscription.customer
             productID = subscription.productID
-            autoRenewProductID = subscription.autoRenewProductID
+            autoRenewProductID = subscription.nextProductID
             autoRenews = subscription.autoRenews
             status = subscription.state.rawValue
             renewalDate = subscription.renewalDate

@@ -24,10 +24,12 @@ struct ControlRoutes: Sendable {
         control.post("clock/advance") { [store] request, _ in
             let body: ControlBody.Advance = try await request.control()
             let now = await store.clock.now
-            guard let target = body.to ?? body.by.map({ now.addingClamped($0) }), target >= now
+            // A hundred years in one step are more than any story needs, and every instant still fits.
+            guard let target = body.to ?? body.by.map({ now.addingClamped($0) }), target >= now,
+                target <= now.addingClamped(100 * 366 * 86_400_000)
             else {
                 throw SimulatedAppStore.Refusal.invalid(
-                    "Give to (milliseconds, not in the past) or by (milliseconds, not negative)."
+                    "Give to (milliseconds, not in the past) or by (milliseconds, not negative); a hundred years at most."
                 )
             }
             await store.clock.advance(to: target)
@@ -67,6 +69,21 @@ struct ControlRoutes: Sendable {
             )
             return try Response.json(ControlBody.List(data: await store.products()))
         }
+        control.post("products/:id/extend") { [store] request, context in
+            let body: ControlBody.MassExtension = try await request.control()
+            let now = await store.clock.now
+            return try Response.json(
+                await store.extendAll(
+                    productID: try context.parameters.require("id"),
+                    days: body.days,
+                    identifier: body.requestIdentifier ?? "extension-\(now)"
+                )
+            )
+        }
+        control.post("products/:id/withdraw") { [store] _, context in
+            try await store.withdraw(productID: try context.parameters.require("id"))
+            return try Response.json(ControlBody.List(data: await store.products()))
+        }
         control.get("api_key") { [store] _, _ in
             let key = await store.apiKey
             return try Response.json(
@@ -98,6 +115,12 @@ struct ControlRoutes: Sendable {
             await store.setOCSPAnswer(body.answer)
             return Response.empty()
         }
+        control.put("report_differences") { [store] request, _ in
+            let body: ControlBody.List<SimulatedAppStore.ReportDifference> =
+                try await request.control()
+            await store.setReportDifferences(body.data)
+            return Response.empty()
+        }
         control.put("behaviour") { [store] request, _ in
             let behaviour: SimulatedAppStore.Behaviour = try await request.control()
             await store.setBehaviour(behaviour)
@@ -117,7 +140,9 @@ struct ControlRoutes: Sendable {
                 await store.createCustomer(
                     appAccountToken: body.appAccountToken,
                     storefront: body.storefront ?? "USA",
-                    family: body.family
+                    family: body.family,
+                    hasDownloadedApp: body.hasDownloadedApp ?? true,
+                    preorderDate: body.preorderDate
                 ),
                 status: HTTPResponse.Status.created
             )
@@ -127,6 +152,11 @@ struct ControlRoutes: Sendable {
         }
         control.get("customers/:id") { [store] _, context in
             try Response.json(await store.customer(try context.parameters.require("id")))
+        }
+        control.post("customers/:id/download") { [store] _, context in
+            let id = try context.parameters.require("id")
+            try await store.download(customer: id)
+            return try Response.json(await store.customer(id))
         }
         control.get("customers/:id/transactions") { [store] _, context in
             try Response.json(
@@ -204,6 +234,11 @@ struct ControlRoutes: Sendable {
         act("resume") { [store] _, id in try await store.resume(id) }
         act("consent") { [store] _, id in try await store.consentToPriceIncrease(id) }
         act("revoke_family_share") { [store] _, id in try await store.revokeFamilyShare(id) }
+        act("end") { [store] _, id in try await store.end(id) }
+        act("attach") { [store] request, id in
+            let body: ControlBody.Attachment = try await request.control()
+            try await store.attach(appAccountToken: body.appAccountToken, to: id)
+        }
         act("extend") { [store] request, id in
             let body: ControlBody.Extension = try await request.control()
             try await store.extend(id, days: body.days)
@@ -251,6 +286,10 @@ struct ControlRoutes: Sendable {
             try await store.requestRefund(id, reason: body.reason ?? "UNINTENDED_PURCHASE")
         }
         act("decline_refund") { [store] _, id in try await store.declineRefund(id) }
+        act("tell") { [store] request, id in
+            let body: ControlBody.Notice = try await request.control()
+            try await store.tell(body.type, subtype: body.subtype, about: id)
+        }
         control.get("transactions/:id") { [store] _, context in
             try Response.json(await store.signedTransaction(try context.parameters.require("id")))
         }

@@ -4,17 +4,20 @@ extension SimulatedAppStore {
             bundleID: world.bundleID,
             appAppleID: world.appAppleID,
             environment: environment,
-            notificationURL: world.notificationURL
+            notificationURL: world.notificationURL,
+            notificationVersion: world.notificationVersion,
+            sharedSecret: sharedSecret
         )
     }
 
     /// What is left out stays as it is; an empty notification URL stands for none.
-    func setUp(_ app: ControlBody.App) {
+    func setUp(_ app: ControlBody.App) async {
         setApp(
             bundleID: app.bundleID ?? world.bundleID,
             appAppleID: app.appAppleID ?? world.appAppleID
         )
-        if let version = app.notificationVersion { setNotificationVersion(version) }
+        if let version = app.notificationVersion { await setNotificationVersion(version) }
+        if let secret = app.sharedSecret { setSharedSecret(secret) }
         if let url = app.notificationURL { setNotificationURL(url.isEmpty ? nil : url) }
     }
 

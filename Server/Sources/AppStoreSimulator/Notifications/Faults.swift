@@ -53,9 +53,13 @@ extension SimulatedAppStore {
             let shares = [
                 ("drop", drop), ("duplicate", duplicate), ("delay", delay),
                 ("longest_delay", delay > 0 ? Double(longestDelay) : 0), ("reorder", reorder),
-                ("slow", slow), ("corrupt", corrupt),
+                ("slow", slow), ("corrupt", corrupt), ("api_errors", apiErrors),
             ]
+            let outage = [("outage_start", outageStart), ("outage_end", outageEnd)]
             return shares.filter { $0.1 > 0 }.map { Deed.Detail($0.0, "\($0.1)") }
+                + outage.compactMap { name, instant in
+                    instant.map { Deed.Detail(name, "\($0)") }
+                }
         }
 
         func isOutage(at now: Int64) -> Bool {

@@ -54,7 +54,7 @@ extension SimulatedAppStore {
         if let subscription = announcement.subscription {
             body["original_transaction_id"] = .string(subscription.originalTransactionID)
             body["auto_renew_status"] = .string(subscription.autoRenews ? "true" : "false")
-            body["auto_renew_product_id"] = .string(subscription.autoRenewProductID)
+            body["auto_renew_product_id"] = .string(subscription.nextProductID)
             if let intent = subscription.expirationIntent, subscription.state != .active {
                 body["expiration_intent"] = .string(String(intent))
             }

@@ -3,6 +3,8 @@ extension SimulatedAppStore.World {
     static let retryHours: [Int64] = [1, 12, 24, 48, 72]
     /// The same for version 1.
     static let retryHoursOfVersionOne: [Int64] = [6, 24, 48]
+    /// How long retries of version 1 go on after a switch to version 2, in milliseconds.
+    static let versionOneAfterSwitch: Int64 = 3 * 24 * 3_600_000
 
     /// Writes down how an attempt went, and when the next one is.
     mutating func recordAttempt(
@@ -18,7 +20,11 @@ extension SimulatedAppStore.World {
             notification.versionOneBody == nil ? Self.retryHours : Self.retryHoursOfVersionOne
         // The sandbox tries once.
         if result != .success, environment == .production, failures <= ladder.count {
-            notification.nextAttempt = now + ladder[failures - 1] * 3_600_000
+            let next = now + ladder[failures - 1] * 3_600_000
+            let isOver =
+                notification.versionOneBody != nil
+                && versionTwoSince.map { next > $0 + Self.versionOneAfterSwitch } ?? false
+            if !isOver { notification.nextAttempt = next }
         }
         notifications[id] = notification
         if let next = notification.nextAttempt { dues.insert(.notification(id), at: next) }

@@ -64,7 +64,7 @@ struct LegacyReceipt {
 
     private func renewal(_ subscription: Subscription) -> [String: String] {
         var entry = [
-            "auto_renew_product_id": subscription.autoRenewProductID,
+            "auto_renew_product_id": subscription.nextProductID,
             "auto_renew_status": subscription.autoRenews ? "1" : "0",
             "original_transaction_id": subscription.originalTransactionID,
             "product_id": subscription.productID,
@@ -102,6 +102,7 @@ struct LegacyReceipt {
         for (name, instant) in [
             ("receipt_creation_date", now), ("request_date", now),
             ("original_purchase_date", customer.downloaded),
+            ("preorder_date", customer.preordered),
         ] {
             entries.merge(
                 LegacyDate.entries(name, instant).mapValues(LegacyJSON.string)

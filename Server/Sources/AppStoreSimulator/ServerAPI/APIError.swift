@@ -31,6 +31,10 @@ struct APIError: Error, HTTPResponseError {
         4_040_005,
         "Original transaction id not found."
     )
+    static let appTransactionDoesNotExist = Self(
+        4_040_019,
+        "No AppTransaction exists for the customer."
+    )
     static let transactionIDNotFound = Self(4_040_010, "Transaction id not found.")
     static let appTransactionIDNotSupported = Self(
         4_000_048,

@@ -21,10 +21,11 @@ struct NotificationHistoryQuery: Sendable {
         "PRICE_INCREASE": ["PENDING", "ACCEPTED"],
         "RENEWAL_EXTENSION": ["SUMMARY", "FAILURE"],
         "EXTERNAL_PURCHASE_TOKEN": ["UNREPORTED", "CREATED", "ACTIVE_TOKEN_REMINDER"],
-        "GRACE_PERIOD_EXPIRED": [], "REFUND": [], "REFUND_REVERSED": [], "REFUND_DECLINED": [],
+        "GRACE_PERIOD_EXPIRED": [], "REFUND": ["SEATS"], "REFUND_REVERSED": [],
+        "REFUND_DECLINED": [],
         "CONSUMPTION_REQUEST": [], "REVOKE": [], "RENEWAL_EXTENDED": [], "ONE_TIME_CHARGE": [],
         "TEST": [], "RESCIND_CONSENT": [], "METADATA_UPDATE": [], "MIGRATION": [],
-        "PRICE_CHANGE": [],
+        "PRICE_CHANGE": ["INCREASE_QUANTITY", "DECREASE_QUANTITY"], "UNCLAIM_SEATS": [],
     ]
 
     var startDate: Int64

@@ -10,6 +10,19 @@ extension SimulatedAppStore {
         public var body: String
     }
 
+    /// What an extension of all of a product's subscriptions came to.
+    public struct ExtensionSummary: Codable, Hashable, Sendable {
+        public var requestIdentifier: String
+        public var succeededCount: Int
+        public var failedCount: Int
+
+        enum CodingKeys: String, CodingKey {
+            case requestIdentifier = "request_identifier"
+            case succeededCount = "succeeded_count"
+            case failedCount = "failed_count"
+        }
+    }
+
     /// A request to extend all subscriptions to a product.
     struct MassExtension: Codable, Sendable {
         var requestIdentifier: String

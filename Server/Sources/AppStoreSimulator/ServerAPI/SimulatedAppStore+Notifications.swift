@@ -58,7 +58,8 @@ extension SimulatedAppStore {
             let customer = try customer(byAny: id)
             transactions = Set(world.transactionsOf(customer.id).map(\.originalID))
         }
-        let skipped = try token.map { text throws(APIError) in try Self.position(of: text) } ?? 0
+        let skipped =
+            try token.map { text throws(APIError) in try Self.position(of: text, at: now) } ?? 0
         let matching = notifications().filter {
             $0.url != nil && $0.versionOneBody == nil && !$0.attempts.isEmpty
                 && query.includes($0, ofCustomer: transactions)
@@ -67,7 +68,7 @@ extension SimulatedAppStore {
         let end = skipped + page.count
         let hasMore = end < matching.count
         return NotificationHistoryResponse(
-            paginationToken: hasMore ? Data("p1:\(end)".utf8).base64URL : nil,
+            paginationToken: hasMore ? Data("p2:\(end):\(now)".utf8).base64URL : nil,
             hasMore: hasMore,
             notificationHistory: page.map {
                 .init(signedPayload: $0.signedPayload, sendAttempts: $0.attempts)
@@ -75,12 +76,17 @@ extension SimulatedAppStore {
         )
     }
 
-    private static func position(of token: String) throws(APIError) -> Int {
+    /// Apple says that tokens expire, and not when: here, a day after they were given.
+    private static func position(of token: String, at now: Int64) throws(APIError) -> Int {
         guard let bytes = Data(base64URL: token),
             case let words = String(decoding: bytes, as: UTF8.self).split(separator: ":"),
-            words.count == 2, words[0] == "p1", let position = Int(words[1]), position >= 0
+            words.count == 3, words[0] == "p2", let position = Int(words[1]), position >= 0,
+            let given = Int64(words[2])
         else {
             throw APIError(4_000_014, "Invalid request. The pagination token is invalid.")
+        }
+        guard now <= given.addingClamped(CivilDate.millisecondsPerDay) else {
+            throw APIError(4_000_017, "Invalid request. The pagination token is expired.")
         }
         return position
     }

@@ -43,11 +43,10 @@ extension SimulatedAppStore {
 
     func appTransactionInfo(_ id: String) async throws -> AppTransactionInfoResponse {
         let now = await clock.now
+        let customer = try customer(byAny: id)
+        guard customer.downloaded != nil else { throw APIError.appTransactionDoesNotExist }
         return AppTransactionInfoResponse(
-            signedAppTransactionInfo: try signedAppTransaction(
-                try customer(byAny: id),
-                at: now
-            )
+            signedAppTransactionInfo: try signedAppTransaction(customer, at: now)
         )
     }
 
@@ -101,6 +100,7 @@ extension SimulatedAppStore {
             body: String(decoding: json, as: UTF8.self)
         )
         world.consumptionAnswers.append(answer)
+        world.settleConsumptionRequest(id)
         save()
     }
 

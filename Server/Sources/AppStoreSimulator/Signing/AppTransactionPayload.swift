@@ -10,6 +10,7 @@ struct AppTransactionPayload: Encodable, Sendable {
     var versionExternalIdentifier: Int64?
     var receiptCreationDate: Int64
     var originalPurchaseDate: Int64
+    var preorderDate: Int64?
     var originalApplicationVersion = "1.0"
     var deviceVerification: String
     var deviceVerificationNonce: String
@@ -28,7 +29,8 @@ struct AppTransactionPayload: Encodable, Sendable {
         bundleId = world.bundleID
         versionExternalIdentifier = world.environment == .production ? 850_000_001 : 0
         receiptCreationDate = signedDate
-        originalPurchaseDate = customer.downloaded
+        originalPurchaseDate = customer.downloaded ?? signedDate
+        preorderDate = customer.preordered
         // Apple defines it as SHA-384 of the nonce followed by the device's identifier.
         deviceVerification = Data(SHA384.hash(data: Data((nonce + customer.id).utf8)))
             .base64EncodedString()

@@ -31,16 +31,8 @@ struct CertificateAuthority: Sendable {
     static func generate(ocspURL: String?) throws -> Self {
         let rootKey = P384.Signing.PrivateKey()
         let intermediateKey = P384.Signing.PrivateKey()
-        let leafKey = P256.Signing.PrivateKey()
         let rootName = try name("Tollgate Sandbox Root CA - G3", unit: "Certification Authority")
-        let intermediateName = try name(
-            "Tollgate Sandbox Worldwide Developer Relations Certification Authority",
-            unit: "G6"
-        )
-        let leafName = try name(
-            "Tollgate Sandbox ECC Mac App Store and iTunes Store Receipt Signing",
-            unit: "Worldwide Developer Relations"
-        )
+        let intermediateName = try intermediateName()
 
         let rootIdentifier = SubjectKeyIdentifier(hash: .init(rootKey.publicKey))
         let intermediateIdentifier = SubjectKeyIdentifier(hash: .init(intermediateKey.publicKey))
@@ -71,22 +63,6 @@ struct CertificateAuthority: Sendable {
                 ocspURL: ocspURL
             )
         )
-        let leaf = try certificate(
-            .init(leafKey.publicKey),
-            subject: leafName,
-            issuer: intermediateName,
-            issuerKey: intermediateKey,
-            extensions: try extensions(
-                Certificate.Extensions {
-                    Critical(BasicConstraints.notCertificateAuthority)
-                    AuthorityKeyIdentifier(keyIdentifier: intermediateIdentifier.keyIdentifier)
-                    SubjectKeyIdentifier(hash: .init(leafKey.publicKey))
-                    Critical(KeyUsage(digitalSignature: true))
-                },
-                marker: [1, 2, 840, 113635, 100, 6, 11, 1],
-                ocspURL: ocspURL
-            )
-        )
         return try Self(
             Snapshot(
                 root: Identity(certificate: root, privateKey: rootKey.pemRepresentation),
@@ -94,8 +70,55 @@ struct CertificateAuthority: Sendable {
                     certificate: intermediate,
                     privateKey: intermediateKey.pemRepresentation
                 ),
-                leaf: Identity(certificate: leaf, privateKey: leafKey.pemRepresentation)
+                leaf: try leaf(under: intermediateKey, ocspURL: ocspURL)
             )
+        )
+    }
+
+    /// The same root and intermediate with another leaf, as one that runs out is replaced.
+    func replacingLeaf(ocspURL: String?) throws -> Self {
+        let issuer = try P384.Signing.PrivateKey(
+            pemRepresentation: snapshot.intermediate.privateKey
+        )
+        var changed = snapshot
+        changed.leaf = try Self.leaf(under: issuer, ocspURL: ocspURL)
+        return try Self(changed)
+    }
+
+    private static func leaf(
+        under issuer: P384.Signing.PrivateKey,
+        ocspURL: String?
+    ) throws -> Identity {
+        let key = P256.Signing.PrivateKey()
+        let certificate = try certificate(
+            .init(key.publicKey),
+            subject: try name(
+                "Tollgate Sandbox ECC Mac App Store and iTunes Store Receipt Signing",
+                unit: "Worldwide Developer Relations"
+            ),
+            issuer: try intermediateName(),
+            issuerKey: issuer,
+            extensions: try extensions(
+                Certificate.Extensions {
+                    Critical(BasicConstraints.notCertificateAuthority)
+                    AuthorityKeyIdentifier(
+                        keyIdentifier: SubjectKeyIdentifier(hash: .init(issuer.publicKey))
+                            .keyIdentifier
+                    )
+                    SubjectKeyIdentifier(hash: .init(key.publicKey))
+                    Critical(KeyUsage(digitalSignature: true))
+                },
+                marker: [1, 2, 840, 113635, 100, 6, 11, 1],
+                ocspURL: ocspURL
+            )
+        )
+        return Identity(certificate: certificate, privateKey: key.pemRepresentation)
+    }
+
+    private static func intermediateName() throws -> DistinguishedName {
+        try name(
+            "Tollgate Sandbox Worldwide Developer Relations Certification Authority",
+            unit: "G6"
         )
     }
 

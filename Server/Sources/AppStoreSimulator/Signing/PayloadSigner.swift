@@ -37,10 +37,18 @@ struct PayloadSigner: Sendable {
 extension Data {
     /// Base64 for URLs, unpadded.
     var base64URL: String {
-        base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-")
-            .replacingOccurrences(of: "/", with: "_")
-            .replacingOccurrences(of: "=", with: "")
+        var bytes = Array(base64EncodedData())
+        while bytes.last == UInt8(ascii: "=") { bytes.removeLast() }
+        bytes.withUnsafeMutableBufferPointer { bytes in
+            for index in 0..<bytes.count {
+                switch bytes[index] {
+                case UInt8(ascii: "+"): bytes[index] = UInt8(ascii: "-")
+                case UInt8(ascii: "/"): bytes[index] = UInt8(ascii: "_")
+                default: break
+                }
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// - Parameter base64URL: Base64 for URLs, unpadded; anything else gives `nil`.

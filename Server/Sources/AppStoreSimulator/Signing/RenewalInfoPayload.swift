@@ -21,6 +21,17 @@ struct RenewalInfoPayload: Encodable, Sendable {
     var appTransactionId: String
     var environment: String
     var signedDate: Int64
+    var renewalBillingPlanType: String?
+    var commitmentInfo: CommitmentInfo?
+
+    /// What comes after the commitment of a monthly plan.
+    struct CommitmentInfo: Encodable, Sendable {
+        var commitmentAutoRenewProductId: String
+        var commitmentAutoRenewStatus: Int
+        var commitmentRenewalBillingPlanType: String
+        var commitmentRenewalDate: Int64
+        var commitmentRenewalPrice: Int64?
+    }
 
     init(
         _ subscription: SimulatedAppStore.Subscription,
@@ -28,11 +39,11 @@ struct RenewalInfoPayload: Encodable, Sendable {
         in world: SimulatedAppStore.World,
         signedDate: Int64
     ) {
-        let product = world.products[subscription.autoRenewProductID]
+        let product = world.products[subscription.nextProductID]
         let isShared = subscription.sharedFrom != nil
         originalTransactionId = subscription.originalTransactionID
         productId = subscription.productID
-        autoRenewProductId = subscription.autoRenewProductID
+        autoRenewProductId = subscription.nextProductID
         autoRenewStatus = subscription.autoRenews ? 1 : 0
         switch subscription.state {
         case .billingGrace, .billingRetry: isInBillingRetryPeriod = true
@@ -64,5 +75,19 @@ struct RenewalInfoPayload: Encodable, Sendable {
         appTransactionId = customer.appTransactionID
         environment = world.environment.rawValue
         self.signedDate = signedDate
+        if product?.commitmentPeriods != nil, !isShared {
+            renewalBillingPlanType = SimulatedAppStore.Commitment.plan
+        }
+        if let commitment = subscription.commitment {
+            let next = world.products[subscription.autoRenewProductID]
+            commitmentInfo = CommitmentInfo(
+                commitmentAutoRenewProductId: subscription.autoRenewProductID,
+                commitmentAutoRenewStatus: commitment.renews && subscription.autoRenews ? 1 : 0,
+                commitmentRenewalBillingPlanType: next?.commitmentPeriods == nil
+                    ? "BILLED_UPFRONT" : SimulatedAppStore.Commitment.plan,
+                commitmentRenewalDate: commitment.expires,
+                commitmentRenewalPrice: next?.commitmentPrice
+            )
+        }
     }
 }

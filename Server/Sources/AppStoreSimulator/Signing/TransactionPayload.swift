@@ -30,6 +30,16 @@ struct TransactionPayload: Encodable, Sendable {
     var price: Int64?
     var currency: String?
     var appTransactionId: String
+    var billingPlanType: String?
+    var commitmentInfo: CommitmentInfo?
+
+    /// Where in the commitment of a monthly plan the period lies.
+    struct CommitmentInfo: Encodable, Sendable {
+        var billingPeriodNumber: Int
+        var commitmentExpiresDate: Int64
+        var commitmentPrice: Int64
+        var totalBillingPeriods: Int
+    }
 
     init(
         _ transaction: SimulatedAppStore.Transaction,
@@ -67,5 +77,14 @@ struct TransactionPayload: Encodable, Sendable {
         price = transaction.price
         currency = transaction.currency
         appTransactionId = customer.appTransactionID
+        if let commitment = transaction.commitment {
+            billingPlanType = SimulatedAppStore.Commitment.plan
+            commitmentInfo = CommitmentInfo(
+                billingPeriodNumber: commitment.number,
+                commitmentExpiresDate: commitment.expires,
+                commitmentPrice: commitment.price,
+                totalBillingPeriods: commitment.total
+            )
+        }
     }
 }

@@ -8,8 +8,10 @@ extension SimulatedAppStore {
         public var appTransactionID: String
         /// ISO 3166-1 alpha-3.
         public var storefront: String
-        /// When the app was first downloaded, UNIX milliseconds.
-        public var downloaded: Int64
+        /// When the app was first downloaded, UNIX milliseconds; `nil`: not yet.
+        public var downloaded: Int64?
+        /// When the app was ordered ahead of its release, UNIX milliseconds; `nil`: it was not.
+        public var preordered: Int64?
         /// Whether charging this account's card fails.
         public var billingFails: Bool
         /// Accounts of one family share what is shareable.
@@ -21,6 +23,7 @@ extension SimulatedAppStore {
             case appAccountToken = "app_account_token"
             case appTransactionID = "app_transaction_id"
             case storefront, downloaded
+            case preordered = "preorder_date"
             case billingFails = "billing_fails"
             case family
             case transactionIDs = "transaction_ids"

@@ -6,6 +6,7 @@ struct DueQueue: Sendable {
     enum Subject: Hashable, Sendable {
         case subscription(String)
         case notification(String)
+        case consumptionRequest(String)
     }
 
     struct Entry: Sendable {

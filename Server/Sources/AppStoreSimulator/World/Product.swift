@@ -35,6 +35,9 @@ extension SimulatedAppStore {
         public var isFamilyShareable: Bool
         /// Offered by itself to whoever never had one in this group.
         public var introductoryOffer: Offer?
+        /// A monthly plan with a commitment: to how many billing periods the customer is bound, 2 to
+        /// 12; `nil` binds to none.
+        public var commitmentPeriods: Int?
         /// Promotional, code and win-back offers, redeemed by identifier.
         public var offers: [Offer]
         /// When false, subscriptions to it end at their next renewal.
@@ -47,6 +50,7 @@ extension SimulatedAppStore {
             case subscriptionGroup = "subscription_group_id"
             case isFamilyShareable = "family_shareable"
             case introductoryOffer = "introductory_offer"
+            case commitmentPeriods = "commitment_periods"
             case isForSale = "for_sale"
         }
 
@@ -60,6 +64,7 @@ extension SimulatedAppStore {
             level: Int? = nil,
             isFamilyShareable: Bool = false,
             introductoryOffer: Offer? = nil,
+            commitmentPeriods: Int? = nil,
             offers: [Offer] = []
         ) {
             self.id = id
@@ -71,6 +76,7 @@ extension SimulatedAppStore {
             self.level = level
             self.isFamilyShareable = isFamilyShareable
             self.introductoryOffer = introductoryOffer
+            self.commitmentPeriods = commitmentPeriods
             self.offers = offers
             isForSale = true
         }
@@ -87,6 +93,7 @@ extension SimulatedAppStore {
             isFamilyShareable =
                 try values.decodeIfPresent(Bool.self, forKey: .isFamilyShareable) ?? false
             introductoryOffer = try values.decodeIfPresent(Offer.self, forKey: .introductoryOffer)
+            commitmentPeriods = try values.decodeIfPresent(Int.self, forKey: .commitmentPeriods)
             offers = try values.decodeIfPresent([Offer].self, forKey: .offers) ?? []
             isForSale = try values.decodeIfPresent(Bool.self, forKey: .isForSale) ?? true
             if kind == .autoRenewable, period == nil || subscriptionGroup == nil {
@@ -95,6 +102,23 @@ extension SimulatedAppStore {
                     in: values,
                     debugDescription:
                         "An auto-renewable subscription needs period and subscription_group_id."
+                )
+            }
+            guard SimulatedAppStore.prices.contains(price) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .price,
+                    in: values,
+                    debugDescription: "price is from 0 to 1,000,000,000,000 milliunits."
+                )
+            }
+            if let periods = commitmentPeriods,
+                kind != .autoRenewable || !(2...12).contains(periods)
+            {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .commitmentPeriods,
+                    in: values,
+                    debugDescription:
+                        "commitment_periods is from 2 to 12, of an auto-renewable subscription."
                 )
             }
         }
@@ -159,6 +183,19 @@ extension SimulatedAppStore {
             period = try values.decode(Period.self, forKey: .period)
             count = max(1, try values.decodeIfPresent(Int.self, forKey: .count) ?? 1)
             price = try values.decodeIfPresent(Int64.self, forKey: .price) ?? 0
+            guard SimulatedAppStore.prices.contains(price), count <= 1_000 else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .price,
+                    in: values,
+                    debugDescription:
+                        "price is from 0 to 1,000,000,000,000 milliunits, count from 1 to 1,000."
+                )
+            }
         }
     }
+}
+
+extension SimulatedAppStore {
+    /// Milliunits: more than anything costs, little enough for sums of many.
+    static let prices: ClosedRange<Int64> = 0...1_000_000_000_000
 }

@@ -34,6 +34,8 @@ extension SimulatedAppStore {
         /// What the next period costs, in milliunits.
         public var renewalPrice: Int64
         public var priceIncrease: PriceIncrease?
+        /// What the customer of a monthly plan with a commitment is bound to.
+        public var commitment: Commitment?
         public var appAccountToken: String?
         /// When the present run of periods began.
         public var recentStart: Int64

@@ -40,6 +40,8 @@ extension SimulatedAppStore {
         public var revocation: Revocation?
         public var isUpgraded = false
         public var offer: Offer?
+        /// Of a monthly plan with a commitment: where in it this period lies.
+        public var commitment: Commitment?
         public var price: Int64?
         public var currency: String?
         public var isFinished = false

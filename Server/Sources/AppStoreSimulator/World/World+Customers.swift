@@ -10,15 +10,21 @@ extension SimulatedAppStore.World {
         appAccountToken: String?,
         storefront: String,
         family: String?,
+        hasDownloadedApp: Bool = true,
+        preorderDate: Int64? = nil,
         at now: Int64
-    ) -> Customer {
+    ) throws(Refusal) -> Customer {
+        if let preorderDate, !(0...now).contains(preorderDate) {
+            throw .invalid("preorder_date is in UNIX milliseconds and not in the future.")
+        }
         let number = customers.count + 1
         let customer = Customer(
             id: "customer_\(number)",
             appAccountToken: appAccountToken?.lowercased(),
             appTransactionID: "70\(lastTransactionID / 1_000_000)\(1_000_000 + number * 37)",
             storefront: storefront,
-            downloaded: now,
+            downloaded: hasDownloadedApp ? now : nil,
+            preordered: preorderDate,
             billingFails: false,
             family: family
         )

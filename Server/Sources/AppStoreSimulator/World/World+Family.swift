@@ -41,7 +41,7 @@ extension SimulatedAppStore.World {
             customer: member,
             group: source.group,
             productID: source.productID,
-            autoRenewProductID: source.autoRenewProductID,
+            autoRenewProductID: source.nextProductID,
             latestTransactionID: id,
             renewalDate: source.renewalDate,
             renewalPrice: 0,
@@ -98,7 +98,7 @@ extension SimulatedAppStore.World {
         else { return }
         var changed = share
         changed.productID = source.productID
-        changed.autoRenewProductID = source.autoRenewProductID
+        changed.autoRenewProductID = source.nextProductID
         changed.autoRenews = source.autoRenews
         changed.renewalDate = source.renewalDate
         changed.state = source.state

@@ -111,6 +111,7 @@ extension SimulatedAppStore.World {
             ownership: .purchased,
             reason: .purchase,
             offer: offer,
+            commitment: commitment(of: product, offer: offer, from: now),
             price: offer?.price ?? product.price,
             currency: product.currency
         )
@@ -161,10 +162,10 @@ extension SimulatedAppStore.World {
         if product.id == subscription.productID {
             if subscription.autoRenewProductID != product.id {
                 changed.autoRenewProductID = product.id
-                changed.renewalPrice = product.price
+                if !changed.isBound { changed.renewalPrice = product.price }
                 record(changed)
                 announce("DID_CHANGE_RENEWAL_PREF", subscription: original)
-            } else if !subscription.autoRenews {
+            } else if !subscription.autoRenews || subscription.commitment?.renews == false {
                 try setAutoRenew(true, of: original, at: now)
             } else {
                 throw .notPossible("Already subscribed to \(product.id).")
@@ -177,8 +178,9 @@ extension SimulatedAppStore.World {
             product.level == current.level && product.period == current.period
         guard isUpgrade || isEqualCrossgrade else {
             changed.autoRenewProductID = product.id
-            changed.renewalPrice = product.price
+            if !changed.isBound { changed.renewalPrice = product.price }
             changed.autoRenews = true
+            changed.commitment?.renews = true
             record(changed)
             announce("DID_CHANGE_RENEWAL_PREF", "DOWNGRADE", subscription: original)
             return try latestTransaction(of: original)
@@ -219,6 +221,7 @@ extension SimulatedAppStore.World {
             ownership: .purchased,
             reason: .purchase,
             offer: offer,
+            commitment: commitment(of: product, offer: offer, from: now),
             price: offer?.price ?? product.price,
             currency: product.currency
         )
@@ -295,6 +298,7 @@ extension SimulatedAppStore.World {
             ownership: transaction.ownership,
             reason: transaction.reason,
             offer: transaction.offer,
+            commitment: transaction.commitment,
             price: transaction.price,
             currency: transaction.currency
         )
@@ -347,6 +351,7 @@ extension SimulatedAppStore.World {
         subscription.offerPeriodsLeft = 0
         subscription.pendingOffer = nil
         subscription.renewalPrice = product.price
+        subscription.commitment = commitment(of: product, offer: offer, from: start)
         if let offer, offer.discount == .payAsYouGo {
             subscription.offerPeriodsLeft = offer.count - 1
             if offer.count > 1 { subscription.renewalPrice = offer.price }

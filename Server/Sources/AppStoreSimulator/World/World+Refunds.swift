@@ -23,6 +23,7 @@ extension SimulatedAppStore.World {
             percentage: percentage ?? 100_000
         )
         record(refunded, at: now)
+        settleConsumptionRequest(id)
         guard let subscription = subscriptions[refunded.originalID] else {
             announce("REFUND", transaction: id)
             revokeShares(of: refunded, at: now)
@@ -68,19 +69,9 @@ extension SimulatedAppStore.World {
         announce("REFUND_REVERSED", transaction: id, subscription: restored.originalID)
     }
 
-    /// The customer asks for a refund; Apple asks the app what was consumed.
-    mutating func requestRefund(_ id: String, reason: String) throws(Refusal) {
-        let transaction = try transaction(id)
-        announce(
-            "CONSUMPTION_REQUEST",
-            transaction: id,
-            subscription: subscriptions[transaction.originalID]?.originalTransactionID,
-            consumptionRequestReason: reason
-        )
-    }
-
     mutating func declineRefund(_ id: String) throws(Refusal) {
         let transaction = try transaction(id)
+        settleConsumptionRequest(id)
         announce(
             "REFUND_DECLINED",
             transaction: id,

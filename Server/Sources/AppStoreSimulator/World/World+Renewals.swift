@@ -20,10 +20,10 @@ extension SimulatedAppStore.World {
             let intent = subscription.expirationIntent ?? 1
             return expire(subscription, intent: intent, Self.expirySubtypes[intent], at: now)
         }
-        if let increase = subscription.priceIncrease, !increase.isAccepted {
+        if let increase = subscription.priceIncrease, !increase.isAccepted, !subscription.isBound {
             return expireAtEnd(subscription, intent: 3, "PRICE_INCREASE", at: now)
         }
-        guard let product = products[subscription.autoRenewProductID], product.isForSale else {
+        guard let product = products[subscription.nextProductID], product.isForSale else {
             return expireAtEnd(subscription, intent: 4, "PRODUCT_NOT_FOR_SALE", at: now)
         }
         if let renewalLimit, subscription.renewals >= renewalLimit {
@@ -101,7 +101,7 @@ extension SimulatedAppStore.World {
 
     /// Charges the next period: at the end of the running one, or late when a charge had failed.
     mutating func renew(_ subscription: Subscription, at now: Int64) {
-        guard let product = products[subscription.autoRenewProductID] else { return }
+        guard let product = products[subscription.nextProductID] else { return }
         var changed = subscription
         let original = subscription.originalTransactionID
         let recovered = subscription.state != .active
@@ -111,7 +111,7 @@ extension SimulatedAppStore.World {
             startsAnew || (recovered && behaviour.graceRecoveryStartsAtCharge) ? now : previousEnd
         let isNewPlan = subscription.productID != product.id
 
-        if let increase = subscription.priceIncrease {
+        if let increase = subscription.priceIncrease, !subscription.isBound {
             changed.renewalPrice = increase.price
             changed.priceIncrease = nil
         }
@@ -136,6 +136,13 @@ extension SimulatedAppStore.World {
         }
         let price =
             offer.offer?.price ?? (isNewPlan ? product.price : changed.renewalPrice)
+        let commitment = nextCommitment(
+            of: subscription,
+            product: product,
+            offer: offer.offer,
+            from: cycleStart,
+            startsAnew: startsAnew
+        )
         let transaction = Transaction(
             id: nextTransactionID(),
             originalID: original,
@@ -153,6 +160,7 @@ extension SimulatedAppStore.World {
             ownership: .purchased,
             reason: .renewal,
             offer: offer.offer,
+            commitment: commitment,
             price: price,
             currency: product.currency
         )
@@ -166,6 +174,11 @@ extension SimulatedAppStore.World {
         changed.gracePeriodExpiresDate = nil
         changed.billingRetryEnds = nil
         changed.renewals += 1
+        changed.commitment = commitment
+        if let commitment, commitment.isLast, !commitment.renews {
+            changed.autoRenews = false
+            changed.expirationIntent = 1
+        }
         if changed.offerPeriodsLeft > 0, let running = changed.offer {
             changed.renewalPrice = running.price
         } else if offer.offer != nil || isNewPlan {
@@ -214,27 +227,32 @@ extension SimulatedAppStore.World {
         case .expired, .revoked:
             throw .notPossible("The subscription is over.")
         case .active:
-            guard changed.autoRenews != isOn else { return }
-            changed.autoRenews = isOn
-            changed.expirationIntent = isOn ? nil : 1
+            let wasOn = changed.autoRenews && changed.commitment?.renews != false
+            guard wasOn != isOn else { return }
+            changed.commitment?.renews = isOn
             if !isOn { changed.autoRenewProductID = changed.productID }
+            // Who is bound pays on to the commitment's end.
+            if isOn || !changed.isBound {
+                changed.autoRenews = isOn
+                changed.expirationIntent = isOn ? nil : 1
+            }
             record(changed)
-            announceRenewalStatus(of: changed)
+            announceRenewalStatus(of: changed, isOn)
         case .billingGrace, .billingRetry:
             guard !isOn else { return }
             // Nothing paid is left, so cancelling ends it at once.
             changed.autoRenews = false
             changed.expirationIntent = 1
             record(changed)
-            announceRenewalStatus(of: changed)
+            announceRenewalStatus(of: changed, false)
             expire(changed, intent: 1, "VOLUNTARY", at: now)
         }
     }
 
-    private mutating func announceRenewalStatus(of subscription: Subscription) {
+    private mutating func announceRenewalStatus(of subscription: Subscription, _ isOn: Bool) {
         announce(
             "DID_CHANGE_RENEWAL_STATUS",
-            subscription.autoRenews ? "AUTO_RENEW_ENABLED" : "AUTO_RENEW_DISABLED",
+            isOn ? "AUTO_RENEW_ENABLED" : "AUTO_RENEW_DISABLED",
             subscription: subscription.originalTransactionID
         )
     }
@@ -260,6 +278,7 @@ extension SimulatedAppStore.World {
         }
         changed.extensions.append(now)
         changed.renewalDate += renewals.extensionLength(days: days)
+        changed.commitment?.expires += renewals.extensionLength(days: days)
         changed.anchor = changed.renewalDate
         changed.periodsSinceAnchor = 0
         if behaviour.extensionMovesExpiresDate {

@@ -21,6 +21,8 @@ extension SimulatedAppStore {
         var sharedSecret: String
         /// 1 or 2: which kind of notification the app has chosen.
         var notificationVersion = 2
+        /// When the app chose version 2 after version 1, in UNIX milliseconds.
+        var versionTwoSince: Int64?
         var products: [String: Product] = [:]
         var customers: [String: Customer] = [:]
         var transactions: [String: Transaction] = [:]
@@ -30,9 +32,13 @@ extension SimulatedAppStore {
         var notificationOrder: [String] = []
         var testTokens: [String: String] = [:]
         var consumptionAnswers: [ConsumptionAnswer] = []
+        /// Questions what was consumed that are open, by transaction id.
+        var openConsumptionRequests: [String: OpenConsumptionRequest]?
         /// Nonces of signed offers that were used: each is good for one attempt.
         var usedNonces: [String]?
         var massExtensions: [String: MassExtension] = [:]
+        /// What reports say otherwise than the purchases would lead one to expect.
+        var reportDifferences: [ReportDifference]?
         var modification = 0
         var lastTransactionID: Int64
         var lastLineItemID: Int64
@@ -46,7 +52,7 @@ extension SimulatedAppStore {
             case subscriptions, notifications, notificationOrder, testTokens, consumptionAnswers
             case usedNonces, sharedSecret, notificationVersion, massExtensions, modification,
                 lastTransactionID,
-                lastLineItemID
+                lastLineItemID, reportDifferences, versionTwoSince, openConsumptionRequests
         }
 
         init(_ configuration: Configuration) {
@@ -116,6 +122,9 @@ extension SimulatedAppStore {
                 guard let due = subscriptions[id]?.nextDue(lead: renewalLead) else { continue }
                 dues.insert(.subscription(id), at: due)
             }
+            for (id, request) in (openConsumptionRequests ?? [:]).sorted(by: { $0.key < $1.key }) {
+                dues.insert(.consumptionRequest(id), at: request.next)
+            }
             for id in notificationOrder {
                 guard var notification = notifications[id], notification.url != nil else {
                     continue
@@ -134,6 +143,7 @@ extension SimulatedAppStore {
                     switch entry.subject {
                     case .subscription(let id): subscriptions[id]?.nextDue(lead: renewalLead)
                     case .notification(let id): notifications[id]?.nextAttempt
+                    case .consumptionRequest(let id): openConsumptionRequests?[id]?.next
                     }
                 if current == entry.instant { return entry }
                 _ = dues.removeFirst()

@@ -133,10 +133,11 @@ extension AppStoreIntake {
             ?? (known?.kind == .autoRenewable && kind == .autoRenewable
                 ? known?.duration?.adding(to: purchase.purchaseDate) : nil)
         let isSubscription = kind == .autoRenewable
-        let key = key(isSubscription ? purchase.originalTransactionID : purchase.transactionID)
+        let key = key(purchase.originalTransactionID)
         let period = Period(
             id: isSubscription
-                ? purchase.webOrderLineItemID ?? purchase.transactionID : purchase.transactionID,
+                ? purchase.webOrderLineItemID ?? purchase.transactionID
+                : purchase.originalTransactionID,
             transactionID: purchase.transactionID,
             product: purchase.productID,
             kind: kind,

@@ -67,6 +67,14 @@ public enum AppStoreIntake {
         return .facts(facts, about: key)
     }
 
+    /// Whether a notification asks for something that only the app's team can do.
+    ///
+    /// A guardian withdrew consent for the app (it names no purchase, and what must be restricted
+    /// is not said), or seats were released that the app itself assigns.
+    public static func isLeftToTheTeam(_ notification: AppStore.Notification) -> Bool {
+        [.rescindConsent, .unclaimSeats].contains(notification.notificationType)
+    }
+
     /// What a verified notification asks us, beside what it states.
     public static func wanted(by notification: AppStore.Notification) -> [Wanted] {
         guard notification.notificationType == .consumptionRequest,
@@ -97,15 +105,17 @@ public enum AppStoreIntake {
             store: .appStore,
             environment: environment,
             application: bundleID,
-            id: kind == .autoRenewable ? originalID : transactionID
+            id: originalID
         )
         // Some seats of several were given back: what remains is still paid for.
         let quantity = transaction.quantity ?? 1
         let returned = transaction.revokedSeatQuantity ?? 0
         let keepsSeats = returned > 0 && returned < quantity
         let period = Period(
+            // A restore may make a new transaction id; it is the same purchase, of which a pass lasts
+            // once.
             id: kind == .autoRenewable
-                ? transaction.webOrderLineItemID ?? transactionID : transactionID,
+                ? transaction.webOrderLineItemID ?? transactionID : originalID,
             transactionID: transactionID,
             product: product,
             kind: kind,
@@ -122,7 +132,10 @@ public enum AppStoreIntake {
                 || transaction.inAppOwnershipType == .assigned,
             price: transaction.price,
             currency: transaction.currency,
-            offerType: (transaction.offerType?.rawValue).map { Int64($0) }
+            offerType: (transaction.offerType?.rawValue).map { Int64($0) },
+            discount: transaction.offerDiscountType?.rawValue,
+            offer: transaction.offerIdentifier,
+            storefront: transaction.storefront
         )
         let fact = Fact(
             purchase: key,

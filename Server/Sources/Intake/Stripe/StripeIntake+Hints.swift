@@ -16,6 +16,9 @@ extension StripeIntake {
             return wanted(.subscription, event.objectID)
         case Stripe.Invoice.objectName:
             return object["status"]?.string == "paid" ? wanted(.invoice, event.objectID) : []
+        case Stripe.PaymentIntent.objectName:
+            let sells = object["metadata"]?[named: linesKey]?.string != nil
+            return sells ? wanted(.payment, event.objectID) : []
         case Stripe.Refund.objectName, Stripe.Dispute.objectName:
             return wanted(.payment, reference(object["payment_intent"]))
         case Stripe.Charge.objectName:

@@ -33,7 +33,8 @@ extension StripeIntake {
                     lines: lines(items),
                     amount: payment.amount,
                     currency: payment.currency,
-                    created: payment.created
+                    created: payment.created,
+                    country: payment.country
                 )
             )
         }
@@ -92,7 +93,8 @@ extension StripeIntake {
             id: refund.id,
             amount: refund.amount,
             status: refund.status?.rawValue ?? "succeeded",
-            invoice: invoice
+            invoice: invoice,
+            created: Instant(seconds: refund.created)
         )
         return read(
             refund.id,
@@ -115,7 +117,8 @@ extension StripeIntake {
             id: dispute.id,
             amount: dispute.amount,
             status: dispute.status.rawValue,
-            invoice: invoice
+            invoice: invoice,
+            created: Instant(seconds: dispute.created)
         )
         return read(
             dispute.id,
@@ -126,7 +129,7 @@ extension StripeIntake {
         )
     }
 
-    private static func read(
+    static func read(
         _ id: String,
         about purchase: String? = nil,
         as statement: Statement,

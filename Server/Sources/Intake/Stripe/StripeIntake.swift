@@ -71,10 +71,18 @@ public enum StripeIntake {
             }
             return facts(subscription.id, .subscription(statement))
         case .invoice(let invoice):
-            guard let subscription = invoice.subscription?.id else {
-                return .nothing(reason: type)
-            }
             guard invoice.status == .paid else { return .nothing(reason: type) }
+            guard let subscription = invoice.subscription?.id else {
+                // What it sold stands in its lines; which payment paid it, it does not say.
+                guard invoice.lines.data.contains(where: { $0.price != nil }) else {
+                    return .nothing(reason: type)
+                }
+                return hint(
+                    [Wanted(kind: .invoice, object: invoice.id)],
+                    livemode: livemode,
+                    reason: "\(type) of no subscription"
+                )
+            }
             return facts(
                 subscription,
                 .invoice(statement(invoice, lines: invoice.lines.data))
@@ -86,7 +94,14 @@ public enum StripeIntake {
             let status = refund.status?.rawValue ?? "succeeded"
             return facts(
                 payment,
-                .refund(StripeRefund(id: refund.id, amount: refund.amount, status: status))
+                .refund(
+                    StripeRefund(
+                        id: refund.id,
+                        amount: refund.amount,
+                        status: status,
+                        created: Instant(seconds: refund.created)
+                    )
+                )
             )
         case .dispute(let dispute):
             guard let payment = dispute.paymentIntent?.id else {
@@ -98,12 +113,16 @@ public enum StripeIntake {
                     StripeDispute(
                         id: dispute.id,
                         amount: dispute.amount,
-                        status: dispute.status.rawValue
+                        status: dispute.status.rawValue,
+                        created: Instant(seconds: dispute.created)
                     )
                 )
             )
-        case .customer, .product, .price, .invoicePayment, .paymentIntent, .charge,
-            .activeEntitlementSummary, .deleted, .other:
+        case .paymentIntent(let intent):
+            guard let payment = payment(intent) else { return .nothing(reason: type) }
+            return facts(intent.id, .payment(payment))
+        case .customer, .product, .price, .invoicePayment, .charge, .activeEntitlementSummary,
+            .deleted, .other:
             return .nothing(reason: type)
         }
     }
@@ -134,7 +153,8 @@ public enum StripeIntake {
                 lines: lines(of: session),
                 amount: session.amountTotal ?? 0,
                 currency: session.currency ?? "",
-                created: Instant(seconds: session.created)
+                created: Instant(seconds: session.created),
+                country: session.customerCountry
             )
             return facts(session.paymentIntent?.id ?? session.id, .payment(payment))
         case .subscription:
@@ -177,7 +197,8 @@ public enum StripeIntake {
                     price: item.price.id,
                     quantity: item.quantity ?? 1,
                     start: Instant(seconds: period.lowerBound),
-                    end: Instant(seconds: period.upperBound)
+                    end: Instant(seconds: period.upperBound),
+                    isBilledInArrears: item.price.recurring?.usageType == "metered"
                 )
             )
         }
@@ -212,8 +233,11 @@ public enum StripeIntake {
             id: invoice.id,
             isPaid: true,
             amount: invoice.amountPaid,
+            total: invoice.total,
             currency: invoice.currency,
-            lines: lines
+            lines: lines,
+            paid: invoice.paidAt.map { Instant(seconds: $0) },
+            country: invoice.customerCountry
         )
     }
 

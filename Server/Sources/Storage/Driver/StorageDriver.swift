@@ -69,6 +69,16 @@ public protocol StorageDriver: Sendable {
     /// sends all that wait at the same time together.
     func readNow(_ sql: String, _ parameters: [SQLValue]) async throws(StorageError) -> [Row]
 
+    /// The same on the calling thread without suspension; `nil` where the database cannot do that.
+    func readAtOnce(_ sql: String, _ parameters: [SQLValue]) throws(StorageError) -> [Row]?
+
     /// Finishes what is under way and closes the database; later calls throw `.closed`.
     func close() async
+}
+
+extension StorageDriver {
+    public func readAtOnce(
+        _ sql: String,
+        _ parameters: [SQLValue]
+    ) throws(StorageError) -> [Row]? { nil }
 }

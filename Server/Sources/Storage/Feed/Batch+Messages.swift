@@ -13,11 +13,13 @@ extension Batch {
         sequence: Int64,
         at created: Instant,
         _ active: [ActiveEntitlement],
-        balance: Int64
+        balance: Int64,
+        purchases: [FeedMessage.PurchaseNews] = []
     ) throws -> [SQLValue] {
         let body = FeedMessage.Body(
             entitlements: active.map { FeedMessage.Entitlement($0) },
-            balance: balance
+            balance: balance,
+            purchases: purchases.isEmpty ? nil : purchases
         )
         return [
             key.value, .integer(environment.number), .integer(sequence), .text(kind.rawValue),

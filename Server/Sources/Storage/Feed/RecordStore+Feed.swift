@@ -45,32 +45,51 @@ extension RecordStore {
                 [.integer(limit)]
             )
             guard !rows.isEmpty else { return 0 }
+            let customers = try rows.map { try RowKey(bytes: $0.bytes(1)) }
+            let environments = try rows.map { StoreEnvironment(number: try $0.int64(2)) }
+            let known = try connection.queryMany(
+                "SELECT 1 FROM profile WHERE customer = $1",
+                zip(customers, environments).map { [$0.inEnvironment($1).value] }
+            )
+            let before = try connection.queryMany(
+                "SELECT message FROM told WHERE customer = $1",
+                customers.map { [$0.value] }
+            )
+            var told: [RowKey: Int64] = [:]
+            for (key, row) in zip(customers, before) { told[key] = try row.first?.int64(0) }
             var number =
                 try connection.query("SELECT coalesce(max(number), 0) FROM message").first?
                 .int64(0) ?? 0
-            let swept = try Self.swept(connection)
-            for row in rows {
-                let key = try RowKey(bytes: row.bytes(1))
-                let environment = StoreEnvironment(number: try row.int64(2))
-                let isKnown = try !connection.query(
-                    "SELECT 1 FROM profile WHERE customer = $1",
-                    [key.inEnvironment(environment).value]
-                ).isEmpty
-                guard isKnown else {
-                    try connection.execute(
-                        "DELETE FROM message WHERE id = $1",
-                        [.integer(try row.int64(0))]
-                    )
+            var numbered: [[SQLValue]] = []
+            var dropped: [[SQLValue]] = []
+            for (index, row) in rows.enumerated() {
+                let id = try row.int64(0)
+                guard !known[index].isEmpty else {
+                    dropped.append([.integer(id)])
                     continue
                 }
                 number += 1
-                try connection.execute(
-                    "UPDATE message SET number = $1 WHERE id = $2",
-                    [.integer(number), .integer(try row.int64(0))]
-                )
-                if let swept {
-                    let told = Instant(milliseconds: try row.int64(3))
-                    try Self.look(again: key, told: told, swept: swept, connection)
+                numbered.append([
+                    .integer(number), SQLValue(told[customers[index]]), .integer(id),
+                ])
+                told[customers[index]] = id
+            }
+            try connection.executeMany("DELETE FROM message WHERE id = $1", dropped)
+            try connection.executeMany(
+                "UPDATE message SET number = $1, previous = $2 WHERE id = $3",
+                numbered
+            )
+            try connection.executeMany(
+                """
+                INSERT INTO told (customer, message) VALUES ($1, $2)
+                ON CONFLICT (customer) DO UPDATE SET message = $2
+                """,
+                told.sorted { $0.key < $1.key }.map { [$0.key.value, .integer($0.value)] }
+            )
+            if let swept = try Self.swept(connection) {
+                for (index, row) in rows.enumerated() where !known[index].isEmpty {
+                    let instant = Instant(milliseconds: try row.int64(3))
+                    try Self.look(again: customers[index], told: instant, swept: swept, connection)
                 }
             }
             return rows.count
@@ -80,45 +99,87 @@ extension RecordStore {
     /// The feed after a place, oldest first.
     public func messages(after number: Int64, limit: Int64) async throws -> [FeedMessage] {
         try await driver.read { connection in
-            let rows = try connection.query(
-                """
-                SELECT number, customer, environment, sequence, kind, created, body FROM message
-                WHERE number > $1 ORDER BY number LIMIT $2
-                """,
+            try connection.query(
+                Self.messagesSQL + " WHERE m.number > $1 ORDER BY m.number LIMIT $2",
                 [.integer(number), .integer(limit)]
-            )
-            return try rows.compactMap { row in
-                let key = try RowKey(bytes: row.bytes(1))
-                let environment = StoreEnvironment(number: try row.int64(2))
-                let profiles = try connection.query(
-                    "SELECT id FROM profile WHERE customer = $1",
-                    [key.inEnvironment(environment).value]
-                )
-                guard let profile = profiles.first,
-                    let kind = FeedMessage.Kind(rawValue: try row.text(4))
-                else { return nil }
-                let body = try RecordDecoder.decode(FeedMessage.Body.self, from: row.bytes(6))
-                let sequence = try row.int64(3)
-                let created = Instant(milliseconds: try row.int64(5))
-                return FeedMessage(
-                    number: try row.int64(0),
-                    cause: RowKey(
-                        "message",
-                        key.hex,
-                        kind.rawValue,
-                        "\(sequence)",
-                        "\(created.milliseconds)"
-                    ),
-                    customer: Customer.ID(try profile.text(0)),
-                    environment: environment,
-                    sequence: sequence,
-                    kind: kind,
-                    created: created,
-                    entitlements: body.entitlements,
-                    balance: body.balance
-                )
-            }
+            ).compactMap { try Self.message(in: $0, connection) }
         }
+    }
+
+    /// The messages at these places, as far as there are any.
+    public func messages(at numbers: [Int64]) async throws -> [FeedMessage] {
+        try await driver.read { connection in
+            try connection.queryMany(
+                Self.messagesSQL + " WHERE m.number = $1",
+                numbers.map { [.integer($0)] }
+            ).compactMap { try $0.first.flatMap { try Self.message(in: $0, connection) } }
+        }
+    }
+
+    /// The place of the newest message; 0 where there is none.
+    public func newestMessage() async throws -> Int64 {
+        try await driver.readNow("SELECT coalesce(max(number), 0) FROM message", [])
+            .first?.int64(0) ?? 0
+    }
+
+    private static let messagesSQL = """
+        SELECT m.number, m.customer, m.environment, m.sequence, m.kind, m.created, m.body, p.body
+        FROM message m LEFT JOIN message p ON p.id = m.previous
+        """
+
+    private static func message(
+        in row: Row,
+        _ connection: any StorageConnection
+    ) throws -> FeedMessage? {
+        let previous = try row.optionalBytes(7).map {
+            try RecordDecoder.decode(FeedMessage.Body.self, from: $0)
+        }
+        return try FeedMessage(row, since: previous, connection)
+    }
+}
+
+extension FeedMessage {
+    /// Reads the columns number, customer, environment, sequence, kind, created, body; `nil` where
+    /// nobody has that name any more.
+    ///
+    /// - Parameter previous: what the customer was told before.
+    init?(
+        _ row: Row,
+        since previous: FeedMessage.Body? = nil,
+        _ connection: any StorageConnection
+    ) throws {
+        let key = try RowKey(bytes: row.bytes(1))
+        let environment = StoreEnvironment(number: try row.int64(2))
+        let profiles = try connection.query(
+            "SELECT id FROM profile WHERE customer = $1",
+            [key.inEnvironment(environment).value]
+        )
+        guard let profile = profiles.first,
+            let kind = FeedMessage.Kind(rawValue: try row.text(4))
+        else { return nil }
+        let body = try RecordDecoder.decode(FeedMessage.Body.self, from: row.bytes(6))
+        let sequence = try row.int64(3)
+        let created = Instant(milliseconds: try row.int64(5))
+        self.init(
+            number: try row.int64(0),
+            cause: RowKey(
+                "message",
+                key.hex,
+                kind.rawValue,
+                "\(sequence)",
+                "\(created.milliseconds)"
+            ),
+            customer: Customer.ID(try profile.text(0)),
+            row: key,
+            environment: environment,
+            sequence: sequence,
+            kind: kind,
+            created: created,
+            entitlements: body.entitlements,
+            balance: body.balance,
+            changes: body.changes(since: previous),
+            purchases: body.purchases ?? []
+        )
     }
 }
 

@@ -4,7 +4,8 @@
 public enum Schema {
     /// All steps so far, the oldest first.
     public static let migrations = [
-        firstTables, cursorsAndParked, opinions, reportsAndMessages,
+        firstTables, cursorsAndParked, opinions, reportsAndMessages, figures, staffAndAudit,
+        webhooks, awaited, reportEditions,
     ]
 
     static let versionTable = """

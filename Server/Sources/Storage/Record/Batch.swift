@@ -297,7 +297,17 @@ extension Batch {
                 let before = state.record
                 for fact in facts { state.record.join(fact) }
                 purchases[item.subject] = state
-                if state.record != before { try evaluate(item.subject, index) }
+                if state.record != before {
+                    try evaluate(item.subject, index)
+                    let holders = purchases[item.subject]?.posting.rows ?? []
+                    for row in Set(state.posting.rows + holders) {
+                        customers[row]?.hear(
+                            facts,
+                            at: item.stated,
+                            versions: history.versions.count
+                        )
+                    }
+                }
             }
             if let about = item.wantedAbout {
                 wanted += item.wanted.map { ($0, about, item.stated) }
@@ -729,6 +739,12 @@ extension Batch {
                 ]
             }
         )
+        for (key, state) in customers.sorted(by: { $0.key < $1.key })
+        where !state.isChanged && state.hasNews {
+            let catalog = history.catalog(ofVersions: state.versions)
+            let active = state.answer.timeline(in: catalog).active(at: state.changed)
+            messages.append(try message(of: key, state, active: active))
+        }
         try connection.executeMany(Self.messageSQL, messages)
     }
 
@@ -738,13 +754,14 @@ extension Batch {
         active: [ActiveEntitlement]
     ) throws -> [SQLValue] {
         try Self.message(
-            state.news ?? .entitlementsChanged,
+            state.news ?? (state.isChanged ? .entitlementsChanged : .purchaseChanged),
             of: key,
             in: state.environment,
             sequence: state.sequence,
             at: state.changed,
             active,
-            balance: state.balance
+            balance: state.balance,
+            purchases: state.purchaseNews
         )
     }
 
@@ -766,6 +783,7 @@ extension Batch {
                         .text(registration.customer.rawValue), .blob(registration.profile),
                     ]
                 )
+                try writeEmail(of: registration)
             case (.adopted(let version)?, _):
                 try connection.execute(
                     """
@@ -799,11 +817,30 @@ extension Batch {
     }
 }
 
+// MARK: - Emails
+
+extension Batch {
+    /// Staff search customers by their email, and only by the one they have now.
+    private func writeEmail(of registration: Registration) throws {
+        guard let email = registration.email else { return }
+        let name = RowKey(Holder.customer(registration.customer)).value
+        try connection.execute("DELETE FROM profile_email WHERE customer = $1", [name])
+        try connection.execute(
+            """
+            INSERT INTO profile_email (email, customer)
+            SELECT $1, customer FROM profile WHERE customer = $2 AND length(body) > 0
+            ON CONFLICT (email, customer) DO NOTHING
+            """,
+            [RowKey(email: email).value, name]
+        )
+    }
+}
+
 // MARK: - Forgetting
 
 extension Batch {
-    /// Removes what names a person or was said by one: the profile, the sessions, and the bodies of
-    /// everything that was stated of them and of their purchases.
+    /// Removes what names a person or was said by one: the profile, the sessions, the receipts, and
+    /// the bodies of everything that was stated of them and of their purchases.
     ///
     /// Facts and digests stay.
     private func forget(_ customer: Customer.ID) throws {
@@ -813,6 +850,11 @@ extension Batch {
             [.blob([]), name.value]
         )
         try connection.execute("DELETE FROM session WHERE customer = $1", [name.value])
+        try connection.execute("DELETE FROM profile_email WHERE customer = $1", [name.value])
+        try connection.execute(
+            "DELETE FROM receipt WHERE customer = $1",
+            [.text(customer.rawValue)]
+        )
         var subjects = [name]
         for environment in StoreEnvironment.allCases {
             let rows = try connection.query(

@@ -53,8 +53,10 @@ struct CustomerState {
     var isErased = false
     /// What the feed will say of the change.
     var news: FeedMessage.Kind?
+    /// What was stated of purchases that the customer has a part of.
+    var purchaseNews: [FeedMessage.PurchaseNews] = []
     var isChanged = false
-    /// The clock of the item that changed it last.
+    /// The clock of the item that changed it last, or was about a purchase of theirs.
     var changed = Instant(milliseconds: 0)
     /// How many versions of the catalog there were then.
     var versions = 0
@@ -63,6 +65,31 @@ struct CustomerState {
         isErased = true
         news = .customerErased
         answer = CustomerAnswer()
+    }
+
+    /// Whether something was stated that is worth telling although the answer is as it was: that a
+    /// period is there was told when it came, and devices say it again and again.
+    var hasNews: Bool {
+        for news in purchaseNews {
+            for word in news.facts where word != "period" && word != "claim" { return true }
+        }
+        return false
+    }
+
+    /// Notes what an item stated of a purchase.
+    mutating func hear(_ facts: [Fact], at instant: Instant, versions: Int) {
+        guard let purchase = facts.first?.purchase, !isErased else { return }
+        if !isChanged {
+            changed = instant
+            self.versions = versions
+        }
+        var news = FeedMessage.PurchaseNews(purchase: purchase, facts: [])
+        let known = purchaseNews.firstIndex { $0.purchase == purchase }
+        if let known { news = purchaseNews[known] }
+        for word in facts.map(\.kind) where !news.facts.contains(word) {
+            news.facts.append(word)
+        }
+        if let known { purchaseNews[known] = news } else { purchaseNews.append(news) }
     }
 }
 

@@ -52,6 +52,13 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
+    /// How many items wait for the next batch.
+    var waitingCount: Int {
+        lock.lock()
+        defer { lock.unlock() }
+        return waiting.count
+    }
+
     private func run() async {
         while let batch = next() {
             do {

@@ -75,11 +75,19 @@ public struct Registration: Sendable {
     public var aliases: [Holder]
     /// What the app's backend said of them; personal data, erasable.
     public var profile: [UInt8]
+    /// The email in the profile, under a hash of which staff find it; erased with it.
+    public var email: String?
 
-    public init(customer: Customer.ID, aliases: [Holder], profile: [UInt8]) {
+    public init(
+        customer: Customer.ID,
+        aliases: [Holder],
+        profile: [UInt8],
+        email: String? = nil
+    ) {
         self.customer = customer
         self.aliases = aliases
         self.profile = profile
+        self.email = email
     }
 }
 

@@ -22,13 +22,22 @@ public struct Rebuild: Sendable {
 
     private let source: any StorageDriver
     private let scratch: any StorageDriver
+    /// Derives the figures of reports; `nil` where they are not compared.
+    private let figures: (@Sendable (RecordStore) async throws -> Void)?
 
     /// - Parameters:
     ///   - source: the database to be proven; only read.
     ///   - scratch: an empty one for the result.
-    public init(of source: any StorageDriver, into scratch: any StorageDriver) {
+    ///   - figures: derives the figures of reports, to compare them too; those of `source` must have
+    ///     followed its journal to the end.
+    public init(
+        of source: any StorageDriver,
+        into scratch: any StorageDriver,
+        figures: (@Sendable (RecordStore) async throws -> Void)? = nil
+    ) {
         self.source = source
         self.scratch = scratch
+        self.figures = figures
     }
 
     /// - Parameter progress: told how many rows were replayed so far, and of how many.
@@ -36,105 +45,42 @@ public struct Rebuild: Sendable {
         -> Report
     {
         try await scratch.migrate()
-        let total = try await source.read { connection in
-            try connection.query("SELECT count(*), coalesce(max(id), 0) FROM journal").first
-        }
-        let count = try total?.int64(0) ?? 0
-        let last = try total?.int64(1) ?? 0
-        var history = CatalogHistory()
-        var after: Int64 = 0
-        var replayed: Int64 = 0
-        while true {
-            let from = after
-            let rows = try await source.read { connection in
-                try connection.query(
-                    """
-                    SELECT journal.id, dedupe_key, subject, kind, stated, facts, profile.id, profile.body
-                    FROM journal LEFT JOIN profile ON profile.customer = journal.subject
-                    WHERE journal.id > $1 AND journal.id <= $2 ORDER BY journal.id LIMIT 1000
-                    """,
-                    [.integer(from), .integer(last)]
-                )
-            }
-            guard let end = rows.last else { break }
-            after = try end.int64(0)
-            let before = history
-            history = try await scratch.write { connection in
-                var history = before
-                for row in rows { history = try Self.replay(row, history, connection) }
-                return history
-            }
-            replayed += Int64(rows.count)
-            progress(replayed, count)
-        }
-        return try await compare(replayed)
-    }
-
-    private static func replay(
-        _ row: Row,
-        _ history: CatalogHistory,
-        _ connection: any StorageConnection
-    ) throws -> CatalogHistory {
-        let content = try RecordDecoder.decode(JournalContent.self, from: row.bytes(5))
-        guard let kind = JournalItem.Kind(rawValue: try row.int64(3)) else {
-            throw StorageError(.corrupt, "a journal row of unknown kind")
-        }
-        func item(_ content: JournalItem.Content) throws -> JournalItem {
-            JournalItem(
-                dedupeKey: try RowKey(bytes: row.bytes(1)),
-                subject: try RowKey(bytes: row.bytes(2)),
-                kind: kind,
-                stated: Instant(milliseconds: try row.int64(4)),
-                content: content
-            )
-        }
-        var batch: Batch
-        switch content {
-        case .facts(let facts):
-            batch = Batch(connection, history: history, items: [try item(.facts(facts))])
-        case .adopted(let version):
-            batch = Batch(connection, history: history, items: [try item(.adopt(version))])
-        case .registered(let customer, let aliases):
-            let registration = Registration(
-                customer: customer,
-                aliases: [],
-                profile: try row.optionalBytes(7) ?? []
-            )
-            batch = Batch(connection, history: history, items: [try item(.register(registration))])
-            batch.replayedAliases = aliases
-        case .erased(let customer):
-            batch = Batch(connection, history: history, items: [try item(.erase(customer))])
-        case .spent(let decision):
-            let order = SpendOrder(
-                customer: Customer.ID(""),
-                environment: .production,
-                amount: decision.amount,
-                bodyHash: decision.bodyHash
-            )
-            batch = Batch(connection, history: history, items: [try item(.spend(order))])
-            batch.replayedDecision = decision
-        }
-        _ = try batch.run()
-        return batch.history
+        var replay = JournalReplay(of: source, into: scratch)
+        let end = try await replay.end()
+        try await replay.run(upTo: end.last) { progress($0, end.count) }
+        if let figures { try await figures(try await RecordStore(scratch)) }
+        return try await compare(replay.replayed)
     }
 
     private static let tables = [
         "SELECT key, version, record, posted FROM purchase WHERE posted IS NOT NULL ORDER BY key",
         "SELECT holder, purchase FROM holding ORDER BY holder, purchase",
+        // Sequences go on where an earlier engine had them.
         """
-        SELECT key, environment, sequence, balance, next_change, answer FROM customer
+        SELECT key, environment, sequence - coalesce(added, 0), balance, next_change, answer
+        FROM customer LEFT JOIN resequenced ON resequenced.customer = customer.key
         WHERE sequence > 0 ORDER BY key
         """,
         "SELECT id, lot, customer, amount FROM transfer ORDER BY id",
         "SELECT key, customer FROM alias ORDER BY key",
     ]
 
+    private static let figureTables = [
+        """
+        SELECT subject, kind, number, environment, day, customer, body FROM figure
+        ORDER BY subject, kind, number
+        """,
+        """
+        SELECT environment, measure, grain, day, store, product, country, currency, offer, detail,
+        extra, items, units, amount FROM rollup
+        """,
+    ]
+
     private func compare(_ replayed: Int64) async throws -> Report {
         var report = Report(replayed: replayed, digests: [], differences: [])
-        for (name, sql) in zip(
-            ["purchase", "holding", "customer", "transfer", "alias"],
-            Self.tables
-        ) {
+        let names = ["purchase", "holding", "customer", "transfer", "alias", "figure", "rollup"]
+        let tables = Self.tables + (figures == nil ? [] : Self.figureTables)
+        for (name, sql) in zip(names, tables) {
             let (rows, digest) = try await Self.digest(sql, source)
             let (rebuiltRows, rebuiltDigest) = try await Self.digest(sql, scratch)
             report.digests.append((name, rows, digest))
@@ -154,22 +100,33 @@ public struct Rebuild: Sendable {
         try await driver.read { connection in
             var hash = SHA256()
             let rows = try connection.query(sql)
-            for row in rows {
-                for value in row.values {
-                    switch value {
-                    case .null: hash.update(data: [0])
-                    case .integer(let integer):
-                        withUnsafeBytes(of: integer.bigEndian) { hash.update(bufferPointer: $0) }
-                    case .text(let text): hash.update(data: Array(text.utf8))
-                    case .blob(let bytes):
-                        withUnsafeBytes(of: Int64(bytes.count).bigEndian) {
-                            hash.update(bufferPointer: $0)
-                        }
-                        hash.update(data: bytes)
-                    }
+            guard sql.contains("ORDER BY") else {
+                // Databases sort texts by rules of their own.
+                for row in rows.map({ Self.bytes(of: $0) }).sorted(by: {
+                    $0.lexicographicallyPrecedes($1)
+                }) {
+                    hash.update(data: row)
                 }
+                return (rows.count, RowKey(digest: hash.finalize()).hex)
             }
+            for row in rows { hash.update(data: Self.bytes(of: row)) }
             return (rows.count, RowKey(digest: hash.finalize()).hex)
         }
+    }
+
+    private static func bytes(of row: Row) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for value in row.values {
+            switch value {
+            case .null: bytes.append(0)
+            case .integer(let integer):
+                withUnsafeBytes(of: integer.bigEndian) { bytes += $0 }
+            case .text(let text): bytes += Array(text.utf8)
+            case .blob(let blob):
+                withUnsafeBytes(of: Int64(blob.count).bigEndian) { bytes += $0 }
+                bytes += blob
+            }
+        }
+        return bytes
     }
 }

@@ -5,8 +5,19 @@ package enum RecordDecoder {
         _ type: Value.Type,
         from bytes: [UInt8]
     ) throws -> Value {
-        let source = RecordSource(bytes)
-        guard try source.skip(0) == bytes.count else {
+        try decode(RecordSource(bytes))
+    }
+
+    /// The same value by way of `Codable`.
+    package static func decodeCodable<Value: Decodable>(
+        _ type: Value.Type,
+        from bytes: [UInt8]
+    ) throws -> Value {
+        try decode(RecordSource(bytes, isDirect: false))
+    }
+
+    private static func decode<Value: Decodable>(_ source: RecordSource) throws -> Value {
+        guard try source.skip(0) == source.bytes.count else {
             throw source.corrupt("something follows the record")
         }
         return try Value(from: ValueDecoder(source: source, offset: 0))
@@ -14,11 +25,20 @@ package enum RecordDecoder {
 }
 
 /// The bytes, and how to walk over them.
-private final class RecordSource {
+final class RecordSource {
     let bytes: [UInt8]
+    /// Behind the container that begins at an index, once it was walked through; else 0.
+    ///
+    /// Without it what is nested would be walked through once for each level around it.
+    private var ends: [UInt32]
 
-    init(_ bytes: [UInt8]) {
+    private let isDirect: Bool
+
+    /// - Parameter isDirect: whether values that can shall read themselves.
+    init(_ bytes: [UInt8], isDirect: Bool = true) {
         self.bytes = bytes
+        self.isDirect = isDirect
+        ends = [UInt32](repeating: 0, count: bytes.count)
     }
 
     func corrupt(_ reason: String) -> DecodingError {
@@ -86,8 +106,10 @@ private final class RecordSource {
         switch try byte(offset) {
         case 0xF4, 0xF5, 0xF6: return offset + 1
         case 0xBF, 0x9F:
+            guard ends[offset] == 0 else { return Int(ends[offset]) }
             var next = offset + 1
             while try byte(next) != 0xFF { next = try skip(next, depth: depth + 1) }
+            ends[offset] = UInt32(clamping: next + 1)
             return next + 1
         default:
             let (major, _, next) = try head(offset)
@@ -102,6 +124,10 @@ private final class RecordSource {
     func decode<Value: Decodable>(_ type: Value.Type, _ offset: Int) throws -> Value {
         if type == Int64.self, let value = try int64(offset) as? Value { return value }
         if type == String.self, let value = try string(offset) as? Value { return value }
+        if isDirect, let direct = type as? any RecordReadable.Type {
+            var cursor = RecordCursor(source: self, offset: offset)
+            if let value = try? direct.init(reading: &cursor) as? Value { return value }
+        }
         return try Value(from: ValueDecoder(source: self, offset: offset))
     }
 }

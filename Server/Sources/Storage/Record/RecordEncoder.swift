@@ -3,8 +3,20 @@
 ///
 /// Equal values have equal bytes, as long as they hold no dictionaries and no sets; ours do not.
 package enum RecordEncoder {
+    /// - Throws: what `Codable` throws, of parts that fall back to it.
+    package static func encode(_ value: some RecordWritable) throws -> [UInt8] {
+        var record = RecordBytes()
+        try value.write(to: &record)
+        return record.bytes
+    }
+
     /// - Throws: whatever the value's own `encode(to:)` throws, and for floats.
     package static func encode(_ value: some Encodable) throws -> [UInt8] {
+        try encodeCodable(value)
+    }
+
+    /// The same bytes by way of `Codable`.
+    package static func encodeCodable(_ value: some Encodable) throws -> [UInt8] {
         let writer = RecordWriter()
         try value.encode(to: ValueEncoder(writer: writer))
         writer.close(to: 0)

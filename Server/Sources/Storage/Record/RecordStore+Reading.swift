@@ -23,11 +23,35 @@ extension RecordStore {
         of customer: Customer.ID,
         in environment: StoreEnvironment
     ) async throws(StorageError) -> CustomerReading {
-        let key = RowKey(Holder.customer(customer)).inEnvironment(environment)
-        let rows = try await driver.readNow(
-            "SELECT sequence, balance, answer FROM customer WHERE key = $1",
-            [key.value]
+        try reading(
+            await driver.readNow(Self.readingSQL, [Self.readingKey(customer, environment)])
         )
+    }
+
+    /// The same without suspension; `nil` where the database cannot do that.
+    public func readingAtOnce(
+        of customer: Customer.ID,
+        in environment: StoreEnvironment
+    ) throws(StorageError) -> CustomerReading? {
+        guard
+            let rows = try driver.readAtOnce(
+                Self.readingSQL,
+                [Self.readingKey(customer, environment)]
+            )
+        else { return nil }
+        return try reading(rows)
+    }
+
+    private static let readingSQL = "SELECT sequence, balance, answer FROM customer WHERE key = $1"
+
+    private static func readingKey(
+        _ customer: Customer.ID,
+        _ environment: StoreEnvironment
+    ) -> SQLValue {
+        RowKey(Holder.customer(customer)).inEnvironment(environment).value
+    }
+
+    private func reading(_ rows: [Row]) throws(StorageError) -> CustomerReading {
         guard let row = rows.first, case let bytes = try row.bytes(2), !bytes.isEmpty else {
             let empty = Timeline([], in: Catalog())
             return CustomerReading(sequence: 0, balance: 0, timeline: empty)
@@ -129,7 +153,7 @@ extension RecordStore {
         return record
     }
 
-    private static func row(
+    static func row(
         of names: HolderNames,
         in environment: StoreEnvironment,
         _ connection: any StorageConnection

@@ -19,9 +19,15 @@ public struct StoredReceipt: Sendable {
 }
 
 extension RecordStore {
-    /// Keeps the newest receipt in place of an older one.
+    /// Keeps the newest receipt in place of an older one; none of a customer who was erased.
     public func keep(_ receipt: StoredReceipt) async throws {
         try await driver.write { connection in
+            // Locked, so that an erasure comes before or after it, and never in between.
+            let profile = try connection.query(
+                "SELECT body FROM profile WHERE customer = $1 \(connection.dialect.rowLock)",
+                [RowKey(Holder.customer(receipt.customer)).value]
+            )
+            if let body = try profile.first?.bytes(0), body.isEmpty { return }
             _ = try connection.execute(
                 """
                 INSERT INTO receipt (key, customer, body, due) VALUES ($1, $2, $3, $4)
@@ -73,16 +79,6 @@ extension RecordStore {
             _ = try connection.execute(
                 "DELETE FROM receipt WHERE key = $1",
                 [receipt.key.value]
-            )
-        }
-    }
-
-    /// Asks with none of a customer's receipts any more.
-    public func dropReceipts(of customer: Customer.ID) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                "DELETE FROM receipt WHERE customer = $1",
-                [.text(customer.rawValue)]
             )
         }
     }

@@ -11,34 +11,6 @@ extension RecordStore {
         return try RecordDecoder.decode(Purchase.self, from: bytes)
     }
 
-    /// A page of all records that `isWanted`, in the order of their keys.
-    ///
-    /// - Parameters:
-    ///   - key: the last one of the page before; `nil` begins.
-    ///   - limit: how many records are looked at.
-    /// - Returns: `last` is `nil` at the end.
-    public func records(
-        after key: RowKey?,
-        limit: Int64,
-        where isWanted: @escaping @Sendable (Purchase) -> Bool
-    ) async throws -> (records: [Purchase], last: RowKey?) {
-        try await driver.read { connection in
-            let rows = try connection.query(
-                "SELECT key, record FROM purchase WHERE key > $1 ORDER BY key LIMIT $2",
-                [.blob(key?.bytes ?? []), .integer(limit)]
-            )
-            var records: [Purchase] = []
-            for row in rows {
-                let bytes = try row.bytes(1)
-                guard !bytes.isEmpty else { continue }
-                let record = try RecordDecoder.decode(Purchase.self, from: bytes)
-                if isWanted(record) { records.append(record) }
-            }
-            let last = try rows.last.map { try RowKey(bytes: $0.bytes(0)) }
-            return (records, Int64(rows.count) < limit ? nil : last)
-        }
-    }
-
     /// Queues a question to a store, unless it is queued already.
     public func want(_ wanted: Wanted, about key: Purchase.Key, at instant: Instant) async throws {
         try await driver.write { connection in

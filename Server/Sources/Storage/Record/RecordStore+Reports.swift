@@ -46,8 +46,10 @@ public struct StoredReport: Sendable {
 extension RecordStore {
     /// Keeps a report; a newer one of the same period takes the place of the older.
     ///
+    /// - Parameter isReissued: whether a report that differs from the one that is kept is another
+    ///   edition of it, so that the older one is laid aside, and not the same one gone on.
     /// - Returns: whether it is new or differs from what was kept.
-    public func keep(_ report: StoredReport) async throws -> Bool {
+    public func keep(_ report: StoredReport, isReissued: Bool = false) async throws -> Bool {
         let key = RowKey("report", report.kind, report.period)
         let digest = Array(SHA256.hash(data: report.body))
         return try await driver.write { connection in
@@ -56,6 +58,11 @@ extension RecordStore {
                 [key.value]
             )
             if let row = known.first, try row.bytes(0) == digest { return false }
+            // The same lines, packed otherwise or in another order, say nothing new.
+            let isOther = try known.isEmpty || !Self.hasLines(of: report, key, connection)
+            if isReissued, isOther, !known.isEmpty {
+                try Self.keepEdition(of: key, replaced: report.fetched, connection)
+            }
             try connection.execute("DELETE FROM report_row WHERE report = $1", [key.value])
             try connection.execute(
                 """
@@ -77,8 +84,35 @@ extension RecordStore {
                     ]
                 }
             )
-            return true
+            return isOther || !isReissued
         }
+    }
+
+    /// Whether what is kept under a key has the lines of a report, in whatever order.
+    private static func hasLines(
+        of report: StoredReport,
+        _ key: RowKey,
+        _ connection: any StorageConnection
+    ) throws -> Bool {
+        let rows = try connection.query(
+            "SELECT day, body FROM report_row WHERE report = $1",
+            [key.value]
+        )
+        guard rows.count == report.rows.count else { return false }
+        var counts: [Row: Int] = [:]
+        for row in rows { counts[row, default: 0] += 1 }
+        for line in report.rows {
+            let row = Row([.text(line.day), .blob(line.body)])
+            guard let count = counts[row], count > 0 else { return false }
+            counts[row] = count - 1
+        }
+        return true
+    }
+
+    /// When the newest report came, in real time; `nil`: none has.
+    public func newestReport() async throws -> Instant? {
+        let rows = try await driver.readNow("SELECT max(fetched) FROM report", [])
+        return try rows.first?.optionalInt64(0).map { Instant(milliseconds: $0) }
     }
 
     /// The periods of which a report of this kind is kept.

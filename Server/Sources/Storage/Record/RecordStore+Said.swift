@@ -14,8 +14,11 @@ extension RecordStore {
                 [Self.subject(of: customer).value]
             )
         }
-        return try rows.map { row in
-            let body = try SignedBody.expand(try row.bytes(0)) { _ in nil }
+        return try rows.compactMap { row in
+            // Reasons of spends were once kept without the form of a body; they are no statements.
+            guard let body = try? SignedBody.expand(try row.bytes(0), segment: { _ in nil }) else {
+                return nil
+            }
             return (body, Instant(milliseconds: try row.int64(1)))
         }
     }

@@ -42,12 +42,15 @@ extension RecordStore {
 
     /// What was kept under this secret.
     public func session(_ secret: String) async throws -> [UInt8]? {
-        let rows = try await driver.readNow(
-            "SELECT body FROM session WHERE token_hash = $1",
-            [RowKey("session", secret).value]
-        )
-        return try rows.first?.bytes(0)
+        try await driver.readNow(Self.sessionSQL, [RowKey("session", secret).value]).first?.bytes(0)
     }
+
+    /// The same without suspension; `nil` also where the database cannot do that.
+    public func sessionAtOnce(_ secret: String) throws -> [UInt8]? {
+        try driver.readAtOnce(Self.sessionSQL, [RowKey("session", secret).value])?.first?.bytes(0)
+    }
+
+    private static let sessionSQL = "SELECT body FROM session WHERE token_hash = $1"
 
     /// What was kept under this secret, which is dropped: it works once.
     public func takeSession(_ secret: String) async throws -> [UInt8]? {

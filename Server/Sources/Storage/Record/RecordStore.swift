@@ -6,22 +6,39 @@ public final class RecordStore: Sendable {
     public let driver: any StorageDriver
     private let commits: GroupCommit
     private let catalogs: CatalogShelf
+    private let planted: (@Sendable (JournalItem) -> JournalItem?)?
 
-    /// Brings the schema up to date and reads the catalog's versions.
+    /// Brings the schema up to date, and what was derived if an earlier engine derived it, and reads
+    /// the catalog's versions.
     ///
+    /// - Parameter upgrade: what it takes to derive everything again; `nil`: a database that needs it is
+    ///   refused.
     /// - Throws: `StorageError`, also when a newer program has already changed the schema.
-    public convenience init(_ driver: any StorageDriver) async throws {
+    public convenience init(
+        _ driver: any StorageDriver,
+        upgrade: EngineUpgrade.Means? = nil
+    ) async throws {
         try await driver.migrate()
+        if driver.dialect.rowLock.isEmpty {
+            // The only process there is: whoever held a lease before is dead.
+            try await driver.write { _ = try $0.execute("DELETE FROM lease") }
+        }
+        try await EngineUpgrade.require(driver, upgrade)
         try await self.init(opened: driver)
     }
 
     /// For commands that only read, beside a running server: the schema must be this program's.
     public convenience init(reading driver: any StorageDriver) async throws {
         try await driver.requireSchema()
+        try await EngineUpgrade.requireCurrent(driver)
         try await self.init(opened: driver)
     }
 
-    private init(opened driver: any StorageDriver) async throws {
+    private init(
+        opened driver: any StorageDriver,
+        planted: (@Sendable (JournalItem) -> JournalItem?)? = nil
+    ) async throws {
+        self.planted = planted
         let catalogs = CatalogShelf(try await driver.read { try CatalogHistory(reading: $0) })
         self.driver = driver
         self.catalogs = catalogs
@@ -61,6 +78,9 @@ public final class RecordStore: Sendable {
         }
     }
 
+    /// How many items wait for the next commit.
+    var waitingCommits: Int { commits.waitingCount }
+
     /// The catalog over time.
     public var history: CatalogHistory { catalogs.history }
 
@@ -70,8 +90,27 @@ public final class RecordStore: Sendable {
     ///
     /// - Throws: `StorageError`; nothing is half done.
     public func submit(_ item: JournalItem) async throws -> JournalOutcome {
-        try await commits.submit(item)
+        #if DEBUG
+            if let planted {
+                guard let altered = planted(item) else { return .recorded }
+                return try await commits.submit(altered)
+            }
+        #endif
+        return try await commits.submit(item)
     }
+
+    #if DEBUG
+        /// A record with a bug in it, to prove that the simulation finds bugs; not in release builds.
+        ///
+        /// - Parameter planted: alters what is to be journalled, or drops it as if it had been.
+        package convenience init(
+            _ driver: any StorageDriver,
+            planted: @escaping @Sendable (JournalItem) -> JournalItem?
+        ) async throws {
+            try await driver.migrate()
+            try await self.init(opened: driver, planted: planted)
+        }
+    #endif
 
     /// Makes `catalog` today's, unless it already is.
     public func adopt(_ catalog: Catalog, at instant: Instant) async throws {

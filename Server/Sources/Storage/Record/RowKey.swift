@@ -77,6 +77,11 @@ extension RowKey {
         self.init("waiting", product.store.rawValue, product.id)
     }
 
+    /// An email, however it is spelled in capitals.
+    package init(email: String) {
+        self.init("email", email.lowercased())
+    }
+
     /// 32 hexadecimal digits.
     public var hex: String {
         func pad(_ value: UInt64) -> String {

@@ -159,7 +159,21 @@ extension Stripe.Client {
         )
     }
 
+    /// The payments that settled an invoice.
+    public func invoicePayments(
+        ofInvoice id: String
+    ) -> Stripe.AutoPaging<Stripe.InvoicePayment> {
+        all(["invoice_payments"], ["invoice": .string(id), "status": .string("paid")])
+    }
+
     // MARK: - Payments
+
+    /// All payment intents, the newest first.
+    public func paymentIntents(
+        after last: String? = nil
+    ) -> Stripe.AutoPaging<Stripe.PaymentIntent> {
+        all(["payment_intents"], after: last)
+    }
 
     /// Reads a payment intent.
     public func paymentIntent(

@@ -42,6 +42,8 @@ extension Stripe {
         public let metadata: [String: String]
         /// The address that was typed into the page, or the customer's.
         public let customerEmail: String?
+        /// The country of the address that was typed into the page (ISO 3166-1 alpha-2).
+        public let customerCountry: String?
         public let json: JSON
 
         public init(_ json: JSON) throws(DecodingError) {
@@ -68,6 +70,8 @@ extension Stripe {
             let details = try fields.optionalFields("customer_details")
             let typed = try details?.optionalString("email")
             let known = try fields.optionalString("customer_email")
+            let address = try details?.optionalFields("address")
+            customerCountry = try address?.optionalString("country")
             customerEmail = typed ?? known
             self.json = json
         }

@@ -43,6 +43,8 @@ extension Stripe {
         public let paidAt: Int64?
         /// When it was finalized.
         public let finalizedAt: Int64?
+        /// The country of the payer's address (ISO 3166-1 alpha-2).
+        public let customerCountry: String?
         public let json: JSON
 
         public init(_ json: JSON) throws(DecodingError) {
@@ -73,6 +75,8 @@ extension Stripe {
             let transitions = try fields.optionalFields("status_transitions")
             paidAt = try transitions?.optionalInteger("paid_at")
             finalizedAt = try transitions?.optionalInteger("finalized_at")
+            let address = try fields.optionalFields("customer_address")
+            customerCountry = try address?.optionalString("country")
             self.json = json
         }
 

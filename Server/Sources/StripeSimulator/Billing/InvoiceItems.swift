@@ -30,12 +30,35 @@ extension World {
                     ],
                     "unit_amount_decimal": line.price["unit_amount_decimal"],
                 ],
-                "proration": .bool(line.isProration), "proration_details": line.prorationDetails,
+                "proration": .bool(line.isProration),
+                "proration_details": Self.itemDetails(line.prorationDetails),
                 "quantity": .int(line.quantity),
                 "quantity_decimal": .string(String(line.quantity)), "tax_rates": [],
             ]
         )
         return add(.invoiceItem, item, event: "invoiceitem.created")
+    }
+
+    /// What a line says about a credit, as the item says it that the line comes from.
+    private static func itemDetails(_ details: JSON) -> JSON {
+        guard !details.isNull else { return .null }
+        let credited = details["credited_items"]
+        return [
+            "credited_items": credited.isNull
+                ? .null
+                : [
+                    "type": "invoice_line_items", "invoice_item": .null,
+                    "invoice_line_item_details": credited,
+                ],
+            "discount_amounts": [],
+        ]
+    }
+
+    private static func lineDetails(_ details: JSON) -> JSON {
+        guard !details.isNull else { return .null }
+        return [
+            "credited_items": details["credited_items"]["invoice_line_item_details"]
+        ]
     }
 
     /// The pending items of a customer as lines: those of one subscription, or those of none.
@@ -59,7 +82,7 @@ extension World {
                 invoiceItem: item["id"].string,
                 isProration: item["proration"].bool ?? false,
                 metadata: item["metadata"],
-                prorationDetails: item["proration_details"]
+                prorationDetails: Self.lineDetails(item["proration_details"])
             )
         }
     }

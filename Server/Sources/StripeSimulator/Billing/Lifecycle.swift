@@ -209,6 +209,7 @@ extension World {
             }
         }
         emit("customer.subscription.deleted", canceled)
+        endSchedule(of: canceled, isUnpaid: reason == "payment_failed")
         refreshEntitlements(of: customer)
     }
 

@@ -35,7 +35,10 @@ extension World {
         var held = before
         held["latest_invoice"] = changed["latest_invoice"]
         held["pending_update"] = .object(
-            nulls: "billing_cycle_anchor discounts trial_end trial_from_plan",
+            nulls: """
+                billing_cycle_anchor cancel_at_period_end discount discounts metadata trial_end \
+                trial_from_plan
+                """,
             [
                 "expires_at": JSON(expiry),
                 "subscription_items": .array(

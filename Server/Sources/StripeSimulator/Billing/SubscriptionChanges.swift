@@ -34,35 +34,40 @@ extension World {
             || old["price"]["recurring"]["interval_count"]
                 != item["price"]["recurring"]["interval_count"]
         let isTrialing = before["status"].string == "trialing"
-        if changesInterval, !isTrialing {
-            // The anchor stays; the item's period now runs to the anchor's next day of the new kind.
+        let isClassic = Self.isClassic(before)
+        let becomesPaid = old["price"]["unit_amount"] == 0 && item["price"]["unit_amount"].count > 0
+        let startsAnew = changesInterval || (isClassic && becomesPaid)
+        var after = before
+        if startsAnew, !isTrialing {
+            // Flexible: the anchor stays, and the item's period now runs to the anchor's next day of
+            // the new kind. Classic: everything begins anew here.
+            if isClassic { after["billing_cycle_anchor"] = .int(instant) }
             let cycle = BillingCycle(
-                anchor: before["billing_cycle_anchor"].count,
+                anchor: after["billing_cycle_anchor"].count,
                 recurring: item["price"]["recurring"]
             )
             item["current_period_start"] = .int(instant)
             item["current_period_end"] = .int(cycle.next(after: instant))
         }
         let changed = item
-        var after = before
         after["items"]["data"] = .array(
             before["items"].elements.map { $0["id"].string == itemID ? changed : $0 }
         )
         put(.subscription, after)
-        guard settles, behavior != "none" || changesInterval, !isTrialing else { return nil }
+        guard settles, behavior != "none" || startsAnew, !isTrialing else { return nil }
         let lines = prorationLines(
             from: old,
             to: changed,
             subscription: before,
             at: instant,
-            startsAnew: changesInterval,
+            startsAnew: startsAnew,
             credits: behavior != "none"
         )
         return try settle(
             lines,
             of: id,
             customer: customer,
-            now: behavior == "always_invoice" || changesInterval,
+            now: behavior == "always_invoice" || startsAnew,
             holds: holds
         )
     }
@@ -94,13 +99,12 @@ extension World {
                 metadata: subscription["metadata"]
             )
         }
-        let oldAmount = old["price"]["unit_amount"].count * (old["quantity"].int ?? 1)
         let newAmount = new["price"]["unit_amount"].count * (new["quantity"].int ?? 1)
         var lines: [InvoiceLine] = []
         if credits {
             var credit = line(
                 old,
-                amount: -Proration.share(of: oldAmount, from: instant, start: start, end: end),
+                amount: -unusedAmount(of: old, in: subscription, at: instant),
                 words: "Unused time on",
                 end: end
             )
@@ -125,7 +129,12 @@ extension World {
             lines.append(
                 line(
                     new,
-                    amount: Proration.share(of: newAmount, from: instant, start: start, end: end),
+                    amount: Proration.share(
+                        of: netAmount(of: new, in: subscription, at: instant),
+                        from: instant,
+                        start: start,
+                        end: end
+                    ),
                     words: "Remaining time on",
                     end: end
                 )

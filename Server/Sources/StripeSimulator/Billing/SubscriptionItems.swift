@@ -1,11 +1,15 @@
 extension World {
     /// Adds a product to a running subscription, for the rest of its period.
+    ///
+    /// - Parameter holds: whether a payment that fails leaves the subscription's status alone.
+    /// - Returns: the item's id, and how the payment went, if there was one.
     @discardableResult
     mutating func addItem(
         _ item: SubscriptionOrder.Item,
         to id: String,
-        behavior: String
-    ) throws -> String {
+        behavior: String,
+        holds: Bool = false
+    ) throws -> (id: String, outcome: PaymentAttempt?) {
         let before = try find(.subscription, id, param: "subscription")
         let customer = before["customer"].text
         let instant = now(for: customer)
@@ -26,10 +30,12 @@ extension World {
         change(.subscription, id) { subscription in
             subscription["items"]["data"] = .array(subscription["items"].elements + [object])
         }
-        guard behavior != "none", before["status"].string != "trialing" else { return itemID }
+        guard behavior != "none", before["status"].string != "trialing" else {
+            return (itemID, nil)
+        }
         let length = cycle.boundary(1) - cycle.anchor
         let amount = Proration.share(
-            of: item.price["unit_amount"].count * item.quantity,
+            of: netAmount(of: object, in: before, at: instant),
             from: instant,
             start: end - length,
             end: end
@@ -47,8 +53,14 @@ extension World {
             isProration: true,
             metadata: before["metadata"]
         )
-        try settle([line], of: id, customer: customer, now: behavior == "always_invoice")
-        return itemID
+        let outcome = try settle(
+            [line],
+            of: id,
+            customer: customer,
+            now: behavior == "always_invoice",
+            holds: holds
+        )
+        return (itemID, outcome)
     }
 
     /// Takes a product out of a running subscription.
@@ -104,6 +116,20 @@ extension World {
         return (item, holder)
     }
 
+    /// What a change of one item comes to whose payment went so.
+    private mutating func conclude(
+        _ outcome: PaymentAttempt?,
+        of id: String,
+        before: JSON,
+        _ behavior: PaymentBehavior
+    ) throws {
+        guard let outcome else { return }
+        if behavior == .errorIfIncomplete { try refuse(outcome) }
+        if behavior == .pendingIfIncomplete, outcome != .succeeded {
+            holdUpdate(of: id, before: before)
+        }
+    }
+
     static let subscriptionItemRoutes: [Route] = [
         .get("subscription_items") { world, call in
             let id = try call.parameters.required("subscription")
@@ -123,18 +149,23 @@ extension World {
             let quantity = try call.parameters.int("quantity", in: 0...1_000_000) ?? 1
             var noted: JSON = ["metadata": [:]]
             try call.parameters.metadata(into: &noted)
-            call.parameters.ignore("payment_behavior", "proration_date")
-            let item = try world.addItem(
+            let payment = try world.paymentBehavior(&call.parameters)
+            call.parameters.ignore("proration_date")
+            let (item, outcome) = try world.addItem(
                 SubscriptionOrder.Item(
                     price: price,
                     quantity: quantity,
                     metadata: noted["metadata"]
                 ),
                 to: id,
-                behavior: behavior ?? "create_prorations"
+                behavior: behavior ?? "create_prorations",
+                holds: payment == .pendingIfIncomplete
             )
+            // One that waits for its payment is answered as it will be.
+            let added = try world.findItem(item).item
+            try world.conclude(outcome, of: id, before: before, payment)
             world.announceChange(of: before)
-            return try world.findItem(item).item
+            return added
         },
         .post("subscription_items/:id") { world, call in
             let (_, before) = try world.findItem(call.ids[0])
@@ -143,15 +174,19 @@ extension World {
             let changesPrice = call.parameters.has("price") || call.parameters.has("price_data")
             let price = changesPrice ? try world.price(in: &call.parameters) : nil
             let quantity = try call.parameters.int("quantity", in: 0...1_000_000)
-            call.parameters.ignore("payment_behavior", "off_session", "metadata")
-            try world.changeItem(
+            let payment = try world.paymentBehavior(&call.parameters)
+            call.parameters.ignore("off_session", "metadata")
+            let id = before["id"].text
+            let outcome = try world.changeItem(
                 call.ids[0],
-                of: before["id"].text,
+                of: id,
                 price: price,
                 quantity: quantity,
                 behavior: behavior ?? "create_prorations",
-                prorationDate: date
+                prorationDate: date,
+                holds: payment == .pendingIfIncomplete
             )
+            try world.conclude(outcome, of: id, before: before, payment)
             world.announceChange(of: before)
             return try world.findItem(call.ids[0]).item
         },

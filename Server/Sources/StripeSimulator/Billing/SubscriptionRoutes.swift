@@ -27,6 +27,9 @@ extension World {
         .post("subscriptions/:id") { world, call in try world.updateSubscription(&call) },
         .delete("subscriptions/:id") { world, call in try world.cancelSubscription(&call) },
         .post("subscriptions/:id/resume") { world, call in try world.resumeSubscription(&call) },
+        .post("subscriptions/:id/migrate") { world, call in
+            try world.migrateSubscription(&call)
+        },
         .post("subscriptions/:id/pause") { world, call in
             guard try world.find(.subscription, call.ids[0])["status"].string == "active" else {
                 throw APIError.invalid("Only active subscriptions can be paused.")
@@ -254,7 +257,7 @@ extension World {
         return done
     }
 
-    private func paymentBehavior(_ parameters: inout Parameters) throws -> PaymentBehavior {
+    func paymentBehavior(_ parameters: inout Parameters) throws -> PaymentBehavior {
         let behaviors = [
             "allow_incomplete", "default_incomplete", "error_if_incomplete",
             "pending_if_incomplete",
@@ -304,15 +307,17 @@ extension World {
                 )
                 if let outcome { outcomes.append(outcome) }
             } else if let price = change.price {
-                try addItem(
+                let added = try addItem(
                     SubscriptionOrder.Item(
                         price: price,
                         quantity: change.quantity ?? 1,
                         metadata: change.metadata
                     ),
                     to: id,
-                    behavior: behavior
+                    behavior: behavior,
+                    holds: holds
                 )
+                if let outcome = added.outcome { outcomes.append(outcome) }
             }
         }
         return outcomes
@@ -330,7 +335,7 @@ extension World {
         case "min_period_end": subscription["cancel_at"] = JSON(ends.min())
         case "max_period_end": subscription["cancel_at"] = JSON(ends.max())
         default:
-            guard let at = Int(sent), at > instant else {
+            guard let at = Int(sent), at > instant, at <= Parameters.latest else {
                 throw APIError.invalid(
                     "Invalid timestamp: must be in the future",
                     param: "cancel_at"
@@ -359,9 +364,8 @@ extension World {
         _ subscription: inout JSON,
         now instant: Int
     ) throws -> Bool {
-        guard let sent = try parameters.string("trial_end") else { return false }
+        guard let end = try parameters.instant("trial_end", now: instant) else { return false }
         let isTrialing = subscription["status"].string == "trialing"
-        let end = sent == "now" ? instant : Int(sent) ?? 0
         guard end >= instant else {
             throw APIError.invalid("Invalid timestamp: must be in the future", param: "trial_end")
         }
@@ -424,6 +428,30 @@ extension World {
             try settle(lines, of: id, customer: customer, now: invoices)
         }
         return try find(.subscription, id)
+    }
+
+    /// From classic billing to flexible; there is no way back.
+    private mutating func migrateSubscription(_ call: inout Call) throws -> JSON {
+        let id = call.ids[0]
+        let before = try find(.subscription, id)
+        let type = try call.parameters.object("billing_mode") { part in
+            part.ignore("flexible")
+            return try part.required("type")
+        }
+        guard let type else { throw APIError.missing(parameter: "billing_mode") }
+        guard type == "flexible" else {
+            throw APIError.invalid("Invalid billing_mode", param: "billing_mode[type]")
+        }
+        guard Self.isClassic(before), !isOver(before) else {
+            throw APIError.invalid("This subscription cannot be migrated to flexible billing mode.")
+        }
+        let instant = now(for: before["customer"].string)
+        return change(.subscription, id, event: "customer.subscription.updated") {
+            $0["billing_mode"] = [
+                "type": "flexible", "flexible": ["proration_discounts": "included"],
+                "updated_at": .int(instant),
+            ]
+        }
     }
 
     private mutating func resumeSubscription(_ call: inout Call) throws -> JSON {

@@ -17,6 +17,7 @@ extension World {
         .post("subscription_schedules/:id/cancel") { world, call in
             let schedule = try world.findRunningSchedule(call.ids[0])
             call.parameters.ignore("invoice_now", "prorate")
+            // With its subscription it ends by itself.
             if let subscription = schedule["subscription"].string {
                 world.cancelNow(subscription, reason: "cancellation_requested")
             }
@@ -54,10 +55,9 @@ extension World {
         let customer = try call.parameters.required("customer")
         _ = try find(.customer, customer, param: "customer")
         let instant = now(for: customer)
-        guard let sent = try call.parameters.string("start_date") else {
+        guard let start = try call.parameters.instant("start_date", now: instant) else {
             throw APIError.missing(parameter: "start_date")
         }
-        let start = sent == "now" ? instant : Int(sent) ?? 0
         guard start >= instant else {
             throw APIError.invalid("start_date must not lie in the past.", param: "start_date")
         }
@@ -156,14 +156,16 @@ extension World {
             guard let items, let first = items.first else {
                 throw APIError.missing(parameter: part.name("items"))
             }
-            let begin = try part.raw("start_date").flatMap { Int($0) } ?? next
+            let begin = try part.instant("start_date", now: next) ?? next
             let price = get(.price, first["price"].reference) ?? .null
             let cycle = BillingCycle(anchor: begin, recurring: price["recurring"])
-            var end = try part.int("end_date") ?? cycle.boundary(try part.int("iterations") ?? 1)
+            var end =
+                try part.int("end_date")
+                ?? cycle.boundary(try part.int("iterations", in: 1...1_000) ?? 1)
             try part.object("duration") { inner in
                 let length = JSON.object([
                     "interval": .string(try inner.required("interval")),
-                    "interval_count": .int(try inner.int("interval_count") ?? 1),
+                    "interval_count": .int(try inner.int("interval_count", in: 1...1_000) ?? 1),
                 ])
                 end = BillingCycle(anchor: begin, recurring: length).boundary(1)
             }
@@ -290,7 +292,32 @@ extension World {
             ? schedule["current_phase"]["end_date"].int
             : schedule["phases"].elements.first?["start_date"].int
         guard let at else { return }
-        self.schedule(.advanceSchedule(id), at: at, for: schedule["customer"].string)
+        let customer = schedule["customer"].string
+        self.schedule(.advanceSchedule(id), at: at, for: customer)
+        let notice = at - Self.scheduleNotice
+        if isInLastPhase(schedule), notice > now(for: customer) {
+            self.schedule(.announceScheduleEnd(id), at: notice, for: customer)
+        }
+    }
+
+    /// Seconds before the end of a schedule at which it is announced.
+    private static let scheduleNotice = 7 * 86_400
+
+    private func isInLastPhase(_ schedule: JSON) -> Bool {
+        schedule["status"].string == "active"
+            && schedule["current_phase"]["end_date"]
+                == schedule["phases"].elements.last?["end_date"]
+    }
+
+    /// A schedule ends in a week.
+    mutating func announceScheduleEnd(of id: String) {
+        guard let schedule = get(.subscriptionSchedule, id), isInLastPhase(schedule),
+            let end = schedule["current_phase"]["end_date"].int,
+            schedule["_announced_end"].int != end,
+            end - Self.scheduleNotice <= now(for: schedule["customer"].string)
+        else { return }
+        change(.subscriptionSchedule, id) { $0["_announced_end"] = .int(end) }
+        emit("subscription_schedule.expiring", schedule)
     }
 
     /// A phase begins, or the last one is over.
@@ -327,7 +354,13 @@ extension World {
         order.trialEnd = phase["trial_end"].int
         order.metadata = phase["metadata"]
         order.offSession = true
-        guard let subscription = try? subscribe(order) else { return }
+        let before = self
+        guard let subscription = try? subscribe(order) else {
+            // Nothing to pay with: what was begun is taken back, and the schedule does not try again.
+            self = before
+            _ = endSchedule(id, as: "canceled", event: "subscription_schedule.aborted")
+            return
+        }
         let subscriptionID = subscription["id"].text
         change(.subscription, subscriptionID) {
             $0["schedule"] = .string(id)
@@ -389,18 +422,33 @@ extension World {
     private mutating func finish(_ schedule: JSON) {
         let id = schedule["id"].text
         if schedule["end_behavior"].string == "cancel" {
+            _ = endSchedule(id, as: "completed")
             if let subscription = schedule["subscription"].string {
                 cancelNow(subscription, reason: "cancellation_requested")
             }
-            _ = endSchedule(id, as: "completed")
         } else {
             _ = endSchedule(id, as: "released")
         }
     }
 
-    /// Ends a schedule; its subscription, if it still runs, is free of it.
-    private mutating func endSchedule(_ id: String, as status: String) -> JSON {
+    /// A subscription has ended, and its schedule with it: aborted where it was not paid for.
+    mutating func endSchedule(of subscription: JSON, isUnpaid: Bool) {
+        guard let id = subscription["schedule"].string else { return }
+        _ = endSchedule(
+            id,
+            as: "canceled",
+            event: isUnpaid ? "subscription_schedule.aborted" : nil
+        )
+    }
+
+    /// Ends a schedule that runs; its subscription, if it still runs, is free of it.
+    private mutating func endSchedule(
+        _ id: String,
+        as status: String,
+        event: String? = nil
+    ) -> JSON {
         guard let schedule = get(.subscriptionSchedule, id) else { return .null }
+        guard ["not_started", "active"].contains(schedule["status"].text) else { return schedule }
         let instant = now(for: schedule["customer"].string)
         if let subscription = schedule["subscription"].string {
             change(.subscription, subscription) { $0["schedule"] = .null }
@@ -414,7 +462,7 @@ extension World {
                 schedule["subscription"] = .null
             }
         }
-        emit("subscription_schedule.\(status)", ended)
+        emit(event ?? "subscription_schedule.\(status)", ended)
         return ended
     }
 }

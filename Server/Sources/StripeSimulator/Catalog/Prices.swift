@@ -61,7 +61,8 @@ extension World {
         let decimal = try parameters.string("unit_amount_decimal")
         guard
             let amount = try parameters.int("unit_amount", in: 0...99_999_999)
-                ?? decimal.flatMap({ Double($0) }).flatMap({ Int(exactly: $0.rounded()) })
+                ?? decimal.flatMap({ Double($0) }).flatMap({ Int(exactly: $0.rounded()) }),
+            (0...99_999_999).contains(amount)
         else { throw APIError.missing(parameter: parameters.name("unit_amount")) }
         var price = addPrice(
             product: product,

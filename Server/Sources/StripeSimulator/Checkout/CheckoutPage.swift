@@ -105,6 +105,7 @@ extension StripeSimulator {
             case .completed(let url):
                 world.perform(at: world.now)
                 isDirty = true
+                save()
                 await awaitSubscribers(session: id)
                 guard let url else {
                     return Pages.message(title: "Thank you", text: "Your payment is complete.")

@@ -6,31 +6,30 @@ struct Delivery: Hashable, Codable, Sendable {
     var attempts = 0
     /// When it is to be tried next, in UNIX seconds of the shared clock.
     var due: Int
+    /// Tells deliveries of one event to one endpoint apart: copies, and those sent again by hand.
+    var copy: String?
 
     /// The waits after each failure; then it is given up, three days after the event.
     ///
     /// Stripe publishes no exact gaps. https://docs.stripe.com/webhooks#retries
     static let waits = [3_600, 6 * 3_600, 24 * 3_600, 41 * 3_600]
-}
 
-/// What goes wrong on the way, on demand.
-struct DeliveryFaults: Hashable, Codable, Sendable {
-    /// Attempts fail without reaching the endpoint.
-    var isFailing = false
-    /// Nothing is attempted; everything waits until this ends.
-    var isPaused = false
-    /// Every event arrives this many times more.
-    var repeats = 0
-    /// Of what is waiting, the youngest goes first.
-    var isReversed = false
-    /// The next so many attempts are answered, but the answer is lost.
-    var lostAnswers = 0
+    /// Its chance to meet with `fault` at this attempt.
+    func chance(of fault: String) -> Chance {
+        Chance(fault, of: "\(event)/\(endpoint)/\(attempts)/\(copy ?? "")")
+    }
 }
 
 extension World {
     mutating func enqueue(event: String, endpoint: String) {
-        for _ in 0...faults.repeats {
-            deliveries.append(Delivery(event: event, endpoint: endpoint, due: now))
+        for copy in 0...faults.repeats {
+            var delivery = Delivery(event: event, endpoint: endpoint, due: now)
+            if copy > 0 { delivery.copy = "\(copy)" }
+            let delay = delivery.chance(of: "delay")
+            if delay.happens(in: faults.delay) {
+                delivery.due += delay.amount(upTo: Int(faults.longestDelay / 1_000))
+            }
+            deliveries.append(delivery)
         }
     }
 
@@ -38,8 +37,16 @@ extension World {
     mutating func takeDelivery() -> Delivery? {
         guard !faults.isPaused else { return nil }
         let due = deliveries.indices.filter { deliveries[$0].due <= now }
-        guard let index = faults.isReversed ? due.last : due.first else { return nil }
+        var index = faults.isReversed ? due.last : due.first
+        if faults.reorder > 0 {
+            index = due.first { !letsOthersGoFirst(deliveries[$0]) } ?? index
+        }
+        guard let index else { return nil }
         return deliveries.remove(at: index)
+    }
+
+    private func letsOthersGoFirst(_ delivery: Delivery) -> Bool {
+        delivery.attempts == 0 && delivery.chance(of: "reorder").happens(in: faults.reorder)
     }
 
     /// Notes how an attempt went: a 2xx ends it, anything else puts it off or gives it up.
@@ -81,9 +88,9 @@ extension World {
     mutating func resend(event: String) throws {
         let type = try find(.event, event)["type"].text
         for endpoint in all(.webhookEndpoint) where Self.wants(endpoint, type) {
-            deliveries.append(
-                Delivery(event: event, endpoint: endpoint["id"].text, due: now)
-            )
+            var delivery = Delivery(event: event, endpoint: endpoint["id"].text, due: now)
+            delivery.copy = random.token(8)
+            deliveries.append(delivery)
         }
     }
 }

@@ -54,10 +54,11 @@ extension World {
         .get("events") { world, call in
             let type = try call.parameters.string("type")
             let types = try call.parameters.strings("types")
-            _ = try call.parameters.bool("delivery_success")
+            let isDelivered = try call.parameters.bool("delivery_success")
             return try world.list(.event, &call) { event in
                 (type.map { Self.matches($0, event["type"].text) } ?? true)
                     && (types.map { $0.contains(event["type"].text) } ?? true)
+                    && (isDelivered.map { $0 == (event["pending_webhooks"].count == 0) } ?? true)
             }
         },
         .get("events/:id") { world, call in try world.find(.event, call.ids[0]) },

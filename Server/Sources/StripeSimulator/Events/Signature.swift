@@ -19,6 +19,14 @@ struct Signature {
         return (["t=\(timestamp)"] + signatures).joined(separator: ",")
     }
 
+    /// The same header with every signature in it wrong by one digit.
+    static func damaged(_ header: String) -> String {
+        header.split(separator: ",").map { part in
+            guard part.hasPrefix("v1=") else { return String(part) }
+            return part.dropLast() + (part.last == "0" ? "1" : "0")
+        }.joined(separator: ",")
+    }
+
     private static func hex(_ byte: UInt8) -> String {
         (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }

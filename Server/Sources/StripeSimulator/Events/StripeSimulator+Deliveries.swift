@@ -18,21 +18,19 @@ extension StripeSimulator {
             guard let message = world.message(for: delivery, wall: configuration.wall()) else {
                 continue
             }
-            if world.faults.isFailing || silent.contains(delivery.endpoint) {
+            let faults = world.faults
+            if faults.isFailing || faults.isOutage(at: world.now)
+                || delivery.chance(of: "drop").happens(in: faults.drop)
+                || silent.contains(delivery.endpoint)
+            {
                 world.conclude(delivery, delivered: false)
+                isDirty = true
                 continue
             }
-            let signature = Signature.header(
-                body: message.body,
-                secrets: message.secrets,
-                timestamp: configuration.wall()
-            )
-            let outcome: Courier.Outcome
-            if let deliver = configuration.deliver {
-                let isTaken = await deliver(message.body, message.url, signature)
-                outcome = isTaken ? .delivered : .refused
-            } else {
-                outcome = await courier.post(message.body, to: message.url, signature: signature)
+            var outcome = await post(message, of: delivery, over: courier)
+            if delivery.chance(of: "duplicate").happens(in: faults.duplicate) {
+                let second = await post(message, of: delivery, over: courier)
+                if outcome != .delivered { outcome = second }
             }
             if outcome == .silent { silent.insert(delivery.endpoint) }
             var isDelivered = outcome == .delivered
@@ -40,9 +38,29 @@ extension StripeSimulator {
                 world.faults.lostAnswers -= 1
                 isDelivered = false
             }
+            if delivery.chance(of: "slow").happens(in: faults.slow) { isDelivered = false }
             world.conclude(delivery, delivered: isDelivered)
             isDirty = true
         }
+    }
+
+    private func post(
+        _ message: (url: String, body: String, secrets: [String]),
+        of delivery: Delivery,
+        over courier: Courier
+    ) async -> Courier.Outcome {
+        var signature = Signature.header(
+            body: message.body,
+            secrets: message.secrets,
+            timestamp: configuration.wall()
+        )
+        if delivery.chance(of: "corrupt").happens(in: world.faults.corrupt) {
+            signature = Signature.damaged(signature)
+        }
+        guard let deliver = configuration.deliver else {
+            return await courier.post(message.body, to: message.url, signature: signature)
+        }
+        return await deliver(message.body, message.url, signature) ? .delivered : .refused
     }
 
     /// Whether an event is still to be taken by an endpoint that wants it.
@@ -63,34 +81,14 @@ extension StripeSimulator {
         save()
     }
 
-    /// What goes wrong on the way to endpoints from now on.
-    public struct Faults: Hashable, Sendable {
-        /// Attempts fail without reaching the endpoint and are tried again on the virtual clock.
-        public var isFailing = false
-        /// Nothing is attempted until this ends.
-        public var isPaused = false
-        /// How many times more every new event arrives.
-        public var repeats = 0
-        /// Of what waits, the youngest goes first.
-        public var isReversed = false
-        /// The next so many deliveries arrive, but their answers are lost.
-        public var lostAnswers = 0
-
-        public init() {}
-    }
-
     /// Sets the faults; with none left, what waits is delivered before this returns.
     /// - Parameter retryNow: whether attempts put off by failures are made at once.
     public func setFaults(_ faults: Faults, retryNow: Bool = true) async {
         await synchronize()
-        world.faults = DeliveryFaults(
-            isFailing: faults.isFailing,
-            isPaused: faults.isPaused,
-            repeats: max(0, min(faults.repeats, 10)),
-            isReversed: faults.isReversed,
-            lostAnswers: max(0, faults.lostAnswers)
-        )
-        if retryNow, !faults.isFailing {
+        let wasFailing = world.faults.isFailing
+        world.faults = faults.bounded
+        if wasFailing != faults.isFailing { note(faults.isFailing ? "silence" : "speak") }
+        if retryNow, !faults.isFailing, faults.drop == 0, faults.delay == 0 {
             for index in world.deliveries.indices { world.deliveries[index].due = world.now }
         }
         isDirty = true

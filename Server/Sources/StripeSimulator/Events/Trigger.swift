@@ -1,16 +1,33 @@
+extension StripeSimulator {
+    /// The types of events that `trigger` can bring about, each the end of a small story.
+    public static let triggers: [String] = World.triggers
+}
+
 extension World {
     /// The events that can be brought about by name; each is the end of a small story.
     static let triggers: [String] = [
-        "charge.dispute.created", "charge.failed", "charge.refunded", "charge.succeeded",
-        "checkout.session.async_payment_failed", "checkout.session.async_payment_succeeded",
-        "checkout.session.completed", "checkout.session.expired", "customer.created",
-        "customer.deleted", "customer.subscription.created", "customer.subscription.deleted",
-        "customer.subscription.paused", "customer.subscription.trial_will_end",
-        "customer.subscription.updated", "customer.updated", "invoice.created",
-        "invoice.finalized", "invoice.paid", "invoice.payment_failed",
-        "invoice.payment_succeeded", "payment_intent.created", "payment_intent.payment_failed",
+        "charge.dispute.closed", "charge.dispute.created", "charge.dispute.funds_reinstated",
+        "charge.dispute.funds_withdrawn", "charge.dispute.updated", "charge.failed",
+        "charge.pending", "charge.refund.updated", "charge.refunded", "charge.succeeded",
+        "charge.updated", "checkout.session.async_payment_failed",
+        "checkout.session.async_payment_succeeded", "checkout.session.completed",
+        "checkout.session.expired", "customer.created", "customer.deleted",
+        "customer.subscription.created", "customer.subscription.deleted",
+        "customer.subscription.paused", "customer.subscription.pending_update_applied",
+        "customer.subscription.pending_update_expired", "customer.subscription.resumed",
+        "customer.subscription.trial_will_end", "customer.subscription.updated",
+        "customer.updated", "entitlements.active_entitlement_summary.updated", "invoice.created",
+        "invoice.finalized", "invoice.paid", "invoice.payment_action_required",
+        "invoice.payment_failed", "invoice.payment_succeeded", "invoice.upcoming",
+        "invoice.updated", "invoice.voided", "invoice_payment.paid", "invoiceitem.created",
+        "payment_intent.canceled", "payment_intent.created", "payment_intent.payment_failed",
+        "payment_intent.processing", "payment_intent.requires_action",
         "payment_intent.succeeded", "payment_method.attached", "price.created",
-        "product.created", "refund.created",
+        "product.created", "refund.created", "refund.failed", "refund.updated",
+        "subscription_schedule.aborted", "subscription_schedule.canceled",
+        "subscription_schedule.completed", "subscription_schedule.created",
+        "subscription_schedule.expiring", "subscription_schedule.released",
+        "subscription_schedule.updated",
     ]
 
     /// Plays the story that ends in an event, with objects of its own.
@@ -21,6 +38,18 @@ extension World {
                     + Self.triggers.joined(separator: ", ") + "."
             )
         }
+        let before = tables[.event]?.order.count ?? 0
+        try play(event)
+        perform(at: now)
+        guard all(.event).dropFirst(before).contains(where: { $0["type"].string == event }) else {
+            throw APIError.invalid(
+                "The story was played, but “\(event)” did not come of it: this sandbox is set so "
+                    + "that it does not happen."
+            )
+        }
+    }
+
+    private mutating func play(_ event: String) throws {
         let subject = event.split(separator: ".").first.map(String.init) ?? ""
         switch (event, subject) {
         case ("customer.updated", _):
@@ -36,19 +65,30 @@ extension World {
             let method = addPaymentMethod(CardDetails(card: .success))["id"].text
             attachUnchecked(method, to: triggerCustomer())
         case ("checkout.session.expired", _): expireSession(try triggerSession(recurring: false))
-        case (_, "checkout"), (_, "charge"), (_, "payment_intent"), (_, "refund"):
-            try triggerPayment(event)
+        case (_, "subscription_schedule"): try triggerSchedule(event)
+        case (_, "refund"), ("charge.refund.updated", _): try triggerRefund(event)
+        case ("payment_intent.requires_action", _), ("payment_intent.canceled", _):
+            try triggerIntent(event)
+        case (_, "checkout"), (_, "charge"), (_, "payment_intent"): try triggerPayment(event)
+        case ("invoiceitem.created", _):
+            try tell(
+                "invoiceitems",
+                ["customer": triggerCustomer(), "amount": "500", "currency": "usd"]
+            )
+        case ("customer.subscription.pending_update_applied", _),
+            ("customer.subscription.pending_update_expired", _):
+            try triggerPendingUpdate(event)
+        case (_, "entitlements"): try triggerEntitlements()
         default: try triggerSubscription(event)
         }
-        perform(at: now)
     }
 
-    private mutating func triggerCustomer() -> String {
+    mutating func triggerCustomer() -> String {
         add(.customer, addCustomer(email: "trigger@example.com"), event: "customer.created")["id"]
             .text
     }
 
-    private mutating func triggerPrice(recurring: Bool) -> JSON {
+    mutating func triggerPrice(recurring: Bool) -> JSON {
         let product = add(.product, addProduct(name: "Triggered"), event: "product.created")
         var cycle: JSON = .null
         if recurring {
@@ -84,9 +124,11 @@ extension World {
         let fails = ["charge.failed", "payment_intent.payment_failed"].contains(event)
         let card: TestCard? =
             switch event {
-            case "checkout.session.async_payment_succeeded": .named("pm_card_sepaDebit")
+            case "checkout.session.async_payment_succeeded", "charge.pending",
+                "payment_intent.processing":
+                .named("pm_card_sepaDebit")
             case "checkout.session.async_payment_failed": .named("pm_card_sepaDebitFails")
-            case "charge.dispute.created": .named("pm_card_createDispute")
+            case _ where event.hasPrefix("charge.dispute"): .named("pm_card_createDispute")
             default: fails ? .named("pm_card_chargeDeclined") : .success
             }
         var details = CardDetails(card: card ?? .success)
@@ -95,29 +137,66 @@ extension World {
         _ = try pay(session: session, CheckoutForm(details: details))
         let intent = get(.checkoutSession, session)?["payment_intent"].string
         if event.hasPrefix("checkout.session.async"), let intent { settlePayment(intent) }
-        if ["charge.refunded", "refund.created"].contains(event),
-            let charge = get(.paymentIntent, intent)?["latest_charge"].string
-        {
-            _ = try refund(charge: charge)
+        guard let charge = get(.paymentIntent, intent)?["latest_charge"].string else { return }
+        switch event {
+        case "charge.refunded": _ = try refund(charge: charge)
+        case "charge.updated": try tell("charges/\(charge)", ["metadata[triggered]": "true"])
+        case "charge.dispute.updated", "charge.dispute.closed", "charge.dispute.funds_reinstated":
+            try answerDispute(of: charge, isWon: event != "charge.dispute.closed")
+        default: break
         }
+    }
+
+    /// The merchant sends evidence, and the bank decides by it.
+    private mutating func answerDispute(of charge: String, isWon: Bool) throws {
+        perform(at: now)  // The dispute is opened as soon as the payment is through.
+        let dispute = all(.dispute).last { $0["charge"].string == charge }
+        try tell(
+            "disputes/\(dispute?["id"].string ?? "")",
+            ["evidence[uncategorized_text]": isWon ? "winning_evidence" : "losing_evidence"]
+        )
     }
 
     private mutating func triggerSubscription(_ event: String) throws {
         let customer = triggerCustomer()
-        let isFailing = event == "invoice.payment_failed"
-        let card = isFailing ? TestCard.named("pm_card_chargeCustomerFail") : .success
+        let card: TestCard? =
+            switch event {
+            case "invoice.payment_failed": .named("pm_card_chargeCustomerFail")
+            case "invoice.payment_action_required": .named("pm_card_authenticationRequired")
+            default: .success
+            }
         setDefaultCard(CardDetails(card: card ?? .success), customer: customer)
+        if event == "invoice.upcoming" { return try triggerRenewal() }
         var order = SubscriptionOrder(
             customer: customer,
             items: [SubscriptionOrder.Item(price: triggerPrice(recurring: true))]
         )
         if event == "customer.subscription.trial_will_end" { order.trialEnd = now + 2 * 86_400 }
-        let id = try subscribe(order)["id"].text
+        if event == "invoice.voided" {
+            let price = triggerPrice(recurring: true)["id"].text
+            let made = try tell(
+                "subscriptions",
+                [
+                    "customer": customer, "items[0][price]": price,
+                    "payment_behavior": "default_incomplete",
+                ]
+            )
+            try tell("invoices/\(made["latest_invoice"].text)/void")
+            return
+        }
+        let made = try subscribe(order)
+        let id = made["id"].text
         switch event {
+        case "invoice.updated":
+            let invoice = get(.subscription, id)?["latest_invoice"].reference ?? ""
+            try tell("invoices/\(invoice)", ["metadata[triggered]": "true"])
         case "customer.subscription.updated":
             change(.subscription, id, event: event) { $0["metadata"] = ["triggered": "true"] }
         case "customer.subscription.deleted": cancelNow(id, reason: "cancellation_requested")
         case "customer.subscription.paused": pause(id)
+        case "customer.subscription.resumed":
+            pause(id)
+            try tell("subscriptions/\(id)/resume")
         default: break
         }
     }

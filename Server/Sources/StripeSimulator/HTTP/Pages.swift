@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import Markup
 import Mustache
 import NIOCore
 
@@ -21,7 +22,7 @@ enum Pages {
         var library = MustacheLibrary()
         for (name, bytes) in sources {
             do {
-                try library.register(String(decoding: bytes, as: UTF8.self), named: name)
+                try library.register(MustacheTemplate(page: bytes), named: name)
             } catch {
                 preconditionFailure("The template \(name) is broken: \(error)")
             }

@@ -42,13 +42,13 @@ extension StripeSimulator {
         case ("POST", "settle", 1):
             await settle()
             return ["waiting": .int(world.deliveries.count)]
-        case ("POST", "deliveries", 1):
-            var faults = Faults()
-            faults.isFailing = sent["failing"].bool ?? false
-            faults.isPaused = sent["paused"].bool ?? false
-            faults.repeats = sent["repeats"].int ?? 0
-            faults.isReversed = sent["reversed"].bool ?? false
-            faults.lostAnswers = sent["lost_answers"].int ?? 0
+        case ("POST", "deliveries", 1), ("PUT", "faults", 1):
+            let faults: Faults
+            do {
+                faults = try JSONDecoder().decode(Faults.self, from: Data(sent.rendered.utf8))
+            } catch {
+                throw Refusal(message: "The faults cannot be read: \(error)")
+            }
             await setFaults(faults)
             return ["waiting": .int(world.deliveries.count)]
         case ("POST", "checkout", 3) where steps[2] == "pay":
@@ -69,6 +69,25 @@ extension StripeSimulator {
         case ("POST", "disputes", 3) where steps[2] == "close":
             try await close(dispute: steps[1], isWon: sent["won"].bool ?? false)
             return ["id": .string(steps[1])]
+        case ("POST", "balance_differences", 1):
+            guard let kind = BalanceDifference.Kind(rawValue: sent["kind"].string ?? "") else {
+                let kinds = BalanceDifference.Kind.allCases.map(\.rawValue)
+                throw Refusal(message: "kind is one of \(kinds.joined(separator: ", ")).")
+            }
+            try await inject(
+                BalanceDifference(
+                    kind,
+                    source: sent["source"].string,
+                    days: sent["days"].int.map { max(-400, min($0, 400)) },
+                    rate: sent["rate"].int.map { max(1, min($0, 1_000_000_000)) },
+                    currency: sent["currency"].string,
+                    amount: sent["amount"].int.map { max(-99_999_999, min($0, 99_999_999)) }
+                )
+            )
+            return ["kind": .string(kind.rawValue)]
+        case ("POST", "payouts", 1):
+            try await payOut()
+            return ["payouts": .int(world.all(.payout).count)]
         case ("POST", "trigger", 1):
             try await trigger(sent["event"].string ?? "")
             return ["event": sent["event"]]
@@ -90,7 +109,12 @@ extension StripeSimulator {
 
     private func policy(_ sent: JSON) async throws -> JSON {
         var changed = world.policy
-        if let days = sent["retry_days"].array { changed.retryDays = days.map(\.count) }
+        if let days = sent["retry_days"].array?.map(\.count) {
+            guard days.allSatisfy({ (0...3_650).contains($0) }) else {
+                throw Refusal(message: "retry_days are from 0 to 3650.")
+            }
+            changed.retryDays = days
+        }
         if let end = sent["dunning_end"].string {
             guard let end = Policy.DunningEnd(rawValue: end) else {
                 throw Refusal(message: "dunning_end is canceled, unpaid or past_due.")
@@ -110,6 +134,12 @@ extension StripeSimulator {
             changed.danglingParameterStatus = status == 404 ? 404 : 400
         }
         if let days = sent["upcoming_days"].int { changed.upcomingDays = max(0, min(days, 60)) }
+        if let payouts = sent["payouts"].string {
+            guard let payouts = Policy.Payouts(rawValue: payouts) else {
+                throw Refusal(message: "payouts is manual, daily or weekly.")
+            }
+            changed.payouts = payouts
+        }
         try await setPolicy(changed)
         return ["retry_days": .array(changed.retryDays.map(JSON.int))]
     }
@@ -143,13 +173,17 @@ extension StripeSimulator {
 
     private func advance(_ sent: JSON) async throws -> JSON {
         let now = await clock.now
-        guard let target = sent["to"].int.map(Int64.init) ?? sent["by"].int.map({ now + Int64($0) })
+        guard
+            let target = sent["to"].int.map(Int64.init)
+                ?? sent["by"].int.map({ now.addingReportingOverflow(Int64($0)).partialValue })
         else { throw Refusal(message: "Say \"to\" or \"by\", in milliseconds.") }
         // Ten years in one step are more than any story needs, and bound the work.
         guard target >= now, target <= now + 10 * 366 * 86_400_000 else {
             throw Refusal(message: "The clock only goes forward, ten years at most.")
         }
         await clock.advance(to: target)
+        await synchronize()
+        noteTime()
         return ["now": .int(Int(await clock.now))]
     }
 

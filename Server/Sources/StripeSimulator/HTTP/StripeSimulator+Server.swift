@@ -1,3 +1,4 @@
+import AcceptedConnections
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -21,6 +22,7 @@ extension StripeSimulator {
             responder: CallbackResponder { (request: Request, _: BasicRequestContext) in
                 try await self.respond(to: request, servesControl: servesControl)
             },
+            server: .http1UntilEnded,
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port),
                 serverName: nil
@@ -39,6 +41,7 @@ extension StripeSimulator {
                     responder: CallbackResponder { (request: Request, _: BasicRequestContext) in
                         try await self.respond(to: request, servesControl: true, servesRest: false)
                     },
+                    server: .http1UntilEnded,
                     configuration: ApplicationConfiguration(
                         address: .hostname(control.host, port: control.port)
                     ),
@@ -85,7 +88,7 @@ extension StripeSimulator {
             func header(_ name: String) -> String? {
                 HTTPField.Name(name).flatMap { headers[$0] }
             }
-            let answer = await answer(
+            let answer = await answerApart(
                 APIRequest(
                     method: request.method.rawValue,
                     path: path,

@@ -42,21 +42,25 @@ extension World {
 
     /// Books what a captured charge brings, less the fee.
     mutating func settle(_ charge: JSON) {
-        let fee = (charge["amount_captured"].count * 29 + 500) / 1_000 + 30
         let transaction = addBalanceTransaction(
             amount: charge["amount_captured"].count,
-            fee: fee,
+            fee: Self.fee(of: charge["amount_captured"].count),
             type: "charge",
             source: charge
         )
         change(.charge, charge["id"].text) { $0["balance_transaction"] = transaction["id"] }
     }
 
+    /// What is kept of a charge: 2.9 % and thirty.
+    static func fee(of amount: Int) -> Int { (amount * 29 + 500) / 1_000 + 30 }
+
+    /// - Parameter category: the reporting category, where it is not the type.
     mutating func addBalanceTransaction(
         amount: Int,
         fee: Int,
         type: String,
-        source: JSON
+        source: JSON,
+        category: String? = nil
     ) -> JSON {
         let instant = now(for: source["customer"].reference)
         var transaction = blank(
@@ -77,7 +81,7 @@ extension World {
                             ]
                         )
                     ],
-                "net": .int(amount - fee), "reporting_category": .string(type),
+                "net": .int(amount - fee), "reporting_category": .string(category ?? type),
                 "source": source["id"], "status": "pending", "type": .string(type),
             ]
         )
@@ -148,17 +152,6 @@ extension World {
             try call.parameters.metadata(into: &charge)
             let changed = charge
             return world.change(.charge, call.ids[0], event: "charge.updated") { $0 = changed }
-        },
-        .get("balance_transactions") { world, call in
-            let source = try call.parameters.string("source")
-            let type = try call.parameters.string("type")
-            return try world.list(.balanceTransaction, &call) { transaction in
-                (source.map { transaction["source"].string == $0 } ?? true)
-                    && (type.map { transaction["type"].string == $0 } ?? true)
-            }
-        },
-        .get("balance_transactions/:id") { world, call in
-            try world.find(.balanceTransaction, call.ids[0])
         },
     ]
 }

@@ -40,9 +40,14 @@ extension World {
         if !card.isInquiry { moveFunds(dispute["id"].text, back: false) }
     }
 
-    /// Ends a dispute for or against the merchant.
+    /// Whether nothing changes a dispute any more.
+    private static func isClosed(_ dispute: JSON) -> Bool {
+        ["won", "lost", "warning_closed"].contains(dispute["status"].text)
+    }
+
+    /// Ends a dispute for or against the merchant; one that has ended stays as it is.
     mutating func closeDispute(_ id: String, isWon: Bool) {
-        guard let dispute = get(.dispute, id) else { return }
+        guard let dispute = get(.dispute, id), !Self.isClosed(dispute) else { return }
         let isInquiry = dispute["status"].text.hasPrefix("warning")
         let closed = change(.dispute, id) { dispute in
             dispute["status"] = isInquiry ? "warning_closed" : isWon ? "won" : "lost"
@@ -64,7 +69,8 @@ extension World {
             amount: back ? amount : -amount,
             fee: back ? 0 : 1_500,
             type: "adjustment",
-            source: dispute
+            source: dispute,
+            category: back ? "dispute_reversal" : "dispute"
         )
         let changed = change(.dispute, id) { dispute in
             dispute["balance_transactions"] = .array(
@@ -83,6 +89,9 @@ extension World {
         try call.parameters.metadata(into: &dispute)
         let submits = try call.parameters.bool("submit") ?? true
         let evidence = call.parameters.verbatim("evidence")?.members ?? [:]
+        guard evidence.isEmpty || !Self.isClosed(dispute) else {
+            throw APIError.invalid("This dispute is already closed.", param: "evidence")
+        }
         for (name, value) in evidence { dispute["evidence"][name] = value }
         if !evidence.isEmpty {
             dispute["evidence_details"]["has_evidence"] = true

@@ -67,6 +67,9 @@ extension World {
         },
         .post("payment_intents/:id") { world, call in
             var intent = try world.find(.paymentIntent, call.ids[0])
+            if call.parameters.has("payment_method") || call.parameters.has("amount") {
+                try Self.requireOpen(intent, "update")
+            }
             try Self.refuseMethodTypes(&call)
             if let amount = try call.parameters.int("amount", in: 0...99_999_999) {
                 try Self.checkMinimum(amount, intent["currency"].text)
@@ -91,7 +94,7 @@ extension World {
             return intent
         },
         .post("payment_intents/:id/confirm") { world, call in
-            _ = try world.find(.paymentIntent, call.ids[0])
+            try Self.requireOpen(try world.find(.paymentIntent, call.ids[0]), "confirm")
             if let method = try call.parameters.string("payment_method") {
                 let id = try world.paymentMethod(method)["id"]
                 world.change(.paymentIntent, call.ids[0]) { $0["payment_method"] = id }
@@ -110,9 +113,7 @@ extension World {
         },
         .post("payment_intents/:id/cancel") { world, call in
             let intent = try world.find(.paymentIntent, call.ids[0])
-            guard !["succeeded", "canceled"].contains(intent["status"].text) else {
-                throw unexpectedState(intent, "cancel")
-            }
+            try requireOpen(intent, "cancel")
             let reason = try call.parameters.string("cancellation_reason")
             world.cancelIntent(call.ids[0], reason: reason ?? "requested_by_customer")
             return try world.find(.paymentIntent, call.ids[0])
@@ -129,6 +130,13 @@ extension World {
             return world.capture(intent, amount: amount ?? intent["amount"].count)
         },
     ]
+
+    /// What is paid or given up stays as it is.
+    private static func requireOpen(_ intent: JSON, _ verb: String) throws {
+        guard !["succeeded", "canceled"].contains(intent["status"].text) else {
+            throw unexpectedState(intent, verb)
+        }
+    }
 
     private static func unexpectedState(_ intent: JSON, _ verb: String) -> APIError {
         var error = APIError.invalid(

@@ -70,13 +70,11 @@ extension World {
             changed,
             previous: Self.previousAttributes(charge, changed) ?? [:]
         )
-        if outcome != .succeeds {
-            schedule(
-                .settleRefund(refund["id"].text),
-                at: now(for: customer) + 86_400,
-                for: customer
-            )
-        }
+        schedule(
+            .settleRefund(refund["id"].text),
+            at: now(for: customer) + 86_400,
+            for: customer
+        )
         return refund
     }
 
@@ -89,18 +87,36 @@ extension World {
         }
     }
 
-    /// A pending refund arrives; one that is to fail, fails.
+    /// What the bank says later: a pending refund arrives, one that is to fail, fails, and any
+    /// other gets the reference by which the cardholder's bank finds it.
+    /// https://docs.stripe.com/refunds#tracing-refunds
     mutating func settleRefund(_ id: String) {
         guard let refund = get(.refund, id) else { return }
-        if refund["status"].string == "pending" {
-            let settled = change(.refund, id, event: "refund.updated") { refund in
-                refund["status"] = "succeeded"
-                refund["pending_reason"] = .null
-            }
-            emit("charge.refund.updated", settled, previous: ["status": "pending"])
-        } else if refund["status"].string == "succeeded" {
-            failRefund(id)
+        let method = get(.paymentMethod, refund["payment_method"].string) ?? .null
+        switch (refund["status"].text, Self.card(of: method).refund) {
+        case ("succeeded", .failsLater): failRefund(id)
+        case ("pending", _), ("succeeded", _): traceRefund(id)
+        default: break
         }
+    }
+
+    private mutating func traceRefund(_ id: String) {
+        var digits = "74"
+        for _ in 0..<21 { digits += String(random.next() % 10) }
+        let reference = digits
+        guard let before = get(.refund, id) else { return }
+        let traced = change(.refund, id, event: "refund.updated") { refund in
+            refund["status"] = "succeeded"
+            refund["pending_reason"] = .null
+            refund["destination_details"]["card"]["reference"] = .string(reference)
+            refund["destination_details"]["card"]["reference_status"] = "available"
+            refund["destination_details"]["card"]["reference_type"] = "acquirer_reference_number"
+        }
+        emit(
+            "charge.refund.updated",
+            traced,
+            previous: Self.previousAttributes(before, traced) ?? [:]
+        )
     }
 
     private mutating func failRefund(_ id: String) {

@@ -56,7 +56,14 @@ extension World {
             return try world.find(.setupIntent, call.ids[0])
         },
         .post("setup_intents/:id/confirm") { world, call in
-            _ = try world.find(.setupIntent, call.ids[0])
+            let setup = try world.find(.setupIntent, call.ids[0])
+            guard !["succeeded", "canceled"].contains(setup["status"].text) else {
+                throw APIError.invalid(
+                    "You cannot confirm this SetupIntent because it has a status of "
+                        + "\(setup["status"].text).",
+                    code: "setup_intent_unexpected_state"
+                )
+            }
             if let method = try call.parameters.string("payment_method") {
                 let id = try world.paymentMethod(method)["id"]
                 world.change(.setupIntent, call.ids[0]) { $0["payment_method"] = id }

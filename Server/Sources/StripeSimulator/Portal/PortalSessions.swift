@@ -146,6 +146,15 @@ extension World {
             guard let sent = parameters.verbatim(name) else { continue }
             configuration[name] = Self.merged(configuration[name], sent)
         }
+        let offered = configuration["features"]["subscription_update"]["products"].elements
+        configuration["features"]["subscription_update"]["products"] = .array(
+            offered.map { product in
+                guard product["adjustable_quantity"].isNull else { return product }
+                var product = product
+                product["adjustable_quantity"] = ["enabled": false, "maximum": .null, "minimum": 1]
+                return product
+            }
+        )
     }
 
     /// `changes` over `base`, member by member; lists are replaced.

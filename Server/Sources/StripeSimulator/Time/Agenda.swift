@@ -1,5 +1,5 @@
 /// What is to happen when: each entry is checked against its object again once its time comes.
-struct Agenda: Codable, Sendable {
+struct Agenda: Hashable, Codable, Sendable {
     enum Task: Hashable, Codable, Sendable {
         case expireSession(String)
         case rollPeriod(subscription: String)
@@ -14,6 +14,9 @@ struct Agenda: Codable, Sendable {
         case settlePayment(String)
         case expireUpdate(subscription: String)
         case advanceSchedule(String)
+        case announceScheduleEnd(String)
+        case payOut
+        case completePayout(String)
     }
 
     struct Entry: Hashable, Codable, Sendable {

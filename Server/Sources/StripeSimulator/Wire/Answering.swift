@@ -27,6 +27,14 @@ extension World {
         cause = Cause(requestID: requestID, idempotencyKey: request.idempotencyKey)
         var response: APIResponse
         do {
+            if Chance("api_error", of: requestID).happens(in: faults.apiErrors) {
+                throw APIError(
+                    status: 500,
+                    type: "api_error",
+                    message: "An error occurred while processing your request. "
+                        + "(The sandbox was told to fail like this: api_errors.)"
+                )
+            }
             response = APIResponse(
                 status: 200,
                 body: try result(of: request).rendered,
@@ -42,6 +50,27 @@ extension World {
         }
         store(response, for: request, requestID: requestID, wall: wall)
         return response
+    }
+
+    /// The refusal of a request whose idempotency key belongs to one that is being worked on.
+    ///
+    /// Nothing of it is kept: asked again, it is answered as the first one was.
+    /// https://docs.stripe.com/error-codes#idempotency-key-in-use
+    mutating func refuseTwin(_ request: APIRequest, key: String) -> APIResponse {
+        Self.refusal(
+            APIError(
+                status: 409,
+                type: "idempotency_error",
+                code: "idempotency_key_in_use",
+                message: "There is currently another in-progress request using this Idempotent Key "
+                    + "(that probably means you submitted twice, and the other request is still "
+                    + "going through): \(key)."
+            ),
+            headers: [
+                "request-id": "req_" + random.token(14),
+                "stripe-version": request.version ?? apiVersion, "idempotency-key": key,
+            ]
+        )
     }
 
     private func authenticate(_ authorization: String?, keys: [String]) throws {
@@ -70,7 +99,8 @@ extension World {
         }
     }
 
-    private mutating func result(of request: APIRequest) throws -> JSON {
+    /// What a request comes to, of whoever may ask.
+    mutating func result(of request: APIRequest) throws -> JSON {
         let segments = request.path.split(separator: "/").map(String.init)
         guard segments.first == "v1" else {
             throw APIError.unrecognized(request.method, request.path)
@@ -139,6 +169,7 @@ extension World {
         guard request.method == "POST", let key = request.idempotencyKey,
             response.status < 400 || response.status == 402 || response.status >= 500
         else { return }
+        unsaved?.replies.insert(key)
         replies[key] = StoredReply(
             fingerprint: Self.fingerprint(request),
             status: response.status,

@@ -124,8 +124,23 @@ extension JSON {
         text += "}"
     }
 
+    /// Whether it stands in JSON as it is, as nearly every string does.
+    private static func isPlain(_ string: String) -> Bool {
+        string.withCString { strcspn($0, escaped) } == string.utf8.count
+    }
+
+    /// Quotation mark, reverse solidus and the control characters, of which the first ends the text.
+    private static let escaped = String(
+        decoding: [UInt8(ascii: "\""), UInt8(ascii: "\\")] + Array(1..<0x20),
+        as: UTF8.self
+    )
+
     private static func write(_ string: String, to text: inout String) {
         text += "\""
+        if isPlain(string) {
+            text += string + "\""
+            return
+        }
         for scalar in string.unicodeScalars {
             switch scalar {
             case "\"": text += "\\\""

@@ -8,7 +8,8 @@ extension World {
     ) throws -> JSON {
         let created = try Self.createdFilter(&call.parameters)
         let rows = try all(kind).reversed().filter {
-            try created($0["created"].count) && isListed($0)
+            // What was deleted is answered for by its id alone.
+            try $0["deleted"].bool != true && created($0["created"].count) && isListed($0)
         }
         return try Self.page(Array(rows), &call, url: url ?? "/v1/" + Self.path(of: kind))
     }

@@ -51,6 +51,21 @@ struct Parameters: Sendable {
         return text
     }
 
+    /// Instants (to the year 5138) and amounts in minor units; what is multiplied by another such
+    /// number or by a thousand still fits.
+    private static let reasonable = -latest...latest
+    /// The last instant that is taken, in UNIX seconds.
+    static let latest = 99_999_999_999
+
+    /// An instant in UNIX seconds, which may be said as `now`.
+    mutating func instant(_ field: String, now: Int) throws -> Int? {
+        guard case .text("now") = fields[field] else {
+            return try int(field, in: 0...Self.reasonable.upperBound)
+        }
+        fields[field] = nil
+        return now
+    }
+
     mutating func int(_ field: String, in range: ClosedRange<Int>? = nil) throws -> Int? {
         guard let text = try string(field) else { return nil }
         guard let value = Int(text) else {
@@ -60,7 +75,8 @@ struct Parameters: Sendable {
                 param: name(field)
             )
         }
-        if let range, !range.contains(value) {
+        let range = range ?? Self.reasonable
+        if !range.contains(value) {
             throw APIError.invalid(
                 value < range.lowerBound
                     ? "This value must be greater than or equal to \(range.lowerBound)."

@@ -49,6 +49,7 @@ struct Route: Sendable {
         + World.invoiceRoutes
         + World.invoiceItemRoutes
         + World.paymentIntentRoutes + World.paymentMethodRoutes + World.chargeRoutes
+        + World.balanceRoutes
         + World.refundRoutes + World.eventRoutes + World.webhookEndpointRoutes
         + World.portalRoutes + World.testClockRoutes + World.couponRoutes + World.setupIntentRoutes
         + World.paymentLinkRoutes + World.paymentPageRoutes

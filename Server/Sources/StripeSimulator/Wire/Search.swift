@@ -4,9 +4,10 @@ extension World {
     func search(_ kind: Kind, _ call: inout Call) throws -> JSON {
         let query = try call.parameters.required("query")
         let limit = try call.parameters.int("limit", in: 1...100) ?? 10
-        let page = try call.parameters.string("page").flatMap { Int($0) } ?? 0
+        let page = try call.parameters.int("page", in: 0...1_000_000) ?? 0
         let clauses = try query.split(separator: " AND ").map { try SearchClause(String($0)) }
-        let found = all(kind).reversed().filter { object in
+        let known = all(kind).reversed().filter { $0["deleted"].bool != true }
+        let found = known.filter { object in
             clauses.allSatisfy { $0.matches(object) }
         }
         let rest = found.dropFirst(page)

@@ -24,6 +24,7 @@ enum Kind: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     case promotionCode = "promotion_code"
     case discount
     case balanceTransaction = "balance_transaction"
+    case payout
     case event
     case webhookEndpoint = "webhook_endpoint"
     case portalSession = "billing_portal.session"
@@ -60,6 +61,7 @@ enum Kind: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         case .promotionCode: "promo_"
         case .discount: "di_"
         case .balanceTransaction: "txn_"
+        case .payout: "po_"
         case .event: "evt_"
         case .webhookEndpoint: "we_"
         case .portalSession: "bps_"

@@ -7,6 +7,16 @@ extension StripeSimulator {
             case pastDue = "past_due"
         }
 
+        /// When what is available goes to the bank.
+        public enum Payouts: String, Codable, Sendable {
+            /// When somebody says so.
+            case manual
+            /// Every midnight.
+            case daily
+            /// On Mondays.
+            case weekly
+        }
+
         /// The days after the first failure on which a renewal is tried again.
         public var retryDays = [3, 5, 7]
         public var dunningEnd = DunningEnd.canceled
@@ -20,6 +30,7 @@ extension StripeSimulator {
         public var danglingParameterStatus = 400
         /// How many days before a renewal `invoice.upcoming` is sent; 0 for never.
         public var upcomingDays = 7
+        public var payouts = Payouts.manual
 
         public init() {}
     }

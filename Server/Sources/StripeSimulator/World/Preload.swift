@@ -2,6 +2,7 @@ extension World {
     /// Adds what the configuration wants to exist and a saved state does not have yet.
     mutating func preload(_ configuration: StripeSimulator.Configuration) {
         policy = configuration.policy
+        schedulePayout()
         for product in configuration.products { preload(product) }
         // Endpoints that an earlier configuration named and this one does not are gone.
         let urls = configuration.webhookEndpoints.map(\.url)

@@ -1,5 +1,5 @@
 /// SplitMix64: the same seed gives the same ids, run after run.
-struct SeededRandom: RandomNumberGenerator, Codable, Sendable {
+struct SeededRandom: RandomNumberGenerator, Hashable, Codable, Sendable {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }

@@ -28,12 +28,21 @@ struct World: Codable, Sendable {
     /// What is due on Stripe's test clocks, by clock.
     var clockAgendas: [String: Agenda] = [:]
     var deliveries: [Delivery] = []
-    var faults = DeliveryFaults()
+    var faults = StripeSimulator.Faults()
     var policy = StripeSimulator.Policy()
     var replies: [String: StoredReply] = [:]
     var cause = Cause()
     /// How far a test clock has come while it is being advanced.
     var advancing: [String: Int] = [:]
+    /// When the next automatic payout is due.
+    var nextPayout: Int?
+    /// What changed since the state was written last; `nil` where nobody writes it.
+    var unsaved: Unsaved?
+
+    enum CodingKeys: String, CodingKey {
+        case now, random, apiVersion, baseURL, tables, agenda, clockAgendas, deliveries, faults
+        case policy, replies, cause, advancing, nextPayout
+    }
 
     init(now: Int, seed: UInt64, apiVersion: String) {
         self.now = now
@@ -73,6 +82,7 @@ extension World {
         if tables[kind, default: Table()].objects.updateValue(object, forKey: id) == nil {
             tables[kind]?.order.append(id)
         }
+        unsaved?.note(kind, id)
     }
 
     /// Stores a new object and announces it.
@@ -106,6 +116,7 @@ extension World {
     mutating func delete(_ kind: Kind, _ id: String) -> JSON {
         tables[kind]?.objects[id] = nil
         tables[kind]?.order.removeAll { $0 == id }
+        unsaved?.note(kind, id)
         return ["id": .string(id), "object": .string(kind.rawValue), "deleted": true]
     }
 
@@ -194,6 +205,9 @@ extension World {
         case .settlePayment(let id): settlePayment(id)
         case .expireUpdate(let id): expirePendingUpdate(of: id)
         case .advanceSchedule(let id): advanceScheduleIfDue(id)
+        case .announceScheduleEnd(let id): announceScheduleEnd(of: id)
+        case .payOut: payOutIfDue()
+        case .completePayout(let id): completePayout(id)
         }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Storage
 import StorageSQLite
+import TollgateService
 
 /// `tollgate rebuild --verify`: proves that everything derived follows from the journal.
 struct RebuildCommand: AsyncParsableCommand {
@@ -13,6 +14,9 @@ struct RebuildCommand: AsyncParsableCommand {
     @Flag(help: "Compare with what is there; change nothing.")
     var verify = false
 
+    @Flag(help: "Derive the figures of reports again, in place.")
+    var reports = false
+
     @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
     var database: String?
 
@@ -20,8 +24,10 @@ struct RebuildCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard verify else {
-            throw ValidationError("Say --verify: rebuilding in place is not offered, comparing is.")
+        guard verify != reports else {
+            throw ValidationError(
+                "Say --verify to compare everything derived with the journal, or --reports to derive the figures of reports again; the record itself is not rebuilt in place."
+            )
         }
     }
 
@@ -29,13 +35,19 @@ struct RebuildCommand: AsyncParsableCommand {
         let location = try DatabaseLocation(
             Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
         )
+        if reports { return try await rebuildReports(location) }
         let source = try location.openReadOnly()
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tollgate-rebuild-\(ProcessInfo.processInfo.processIdentifier)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let scratch = try StorageSQLite(path: folder.appendingPathComponent("scratch.sqlite").path)
         let shows = Terminal.isInteractive && !json
-        let report = try await Rebuild(of: source, into: scratch).verify { done, all in
+        let lag = try await FigureDerivation(try await RecordStore(reading: source)).lag()
+        let figures: @Sendable (RecordStore) async throws -> Void = { store in
+            try await FigureDerivation(store).followToTheEnd(now: SystemClock.now())
+        }
+        let rebuild = Rebuild(of: source, into: scratch, figures: lag > 0 ? nil : figures)
+        let report = try await rebuild.verify { done, all in
             guard shows else { return }
             FileHandle.standardError.write(Data("\r\(done) of \(all) journal rows".utf8))
         }
@@ -43,8 +55,33 @@ struct RebuildCommand: AsyncParsableCommand {
         await scratch.close()
         await source.close()
         try say(report)
+        if lag > 0 {
+            Terminal.complain(
+                "The figures of reports are \(lag) messages behind and were not compared."
+            )
+        }
         guard report.isIdentical else {
             throw CheckFailed(message: "What is derived differs from what the journal says.")
+        }
+    }
+
+    private func rebuildReports(_ location: DatabaseLocation) async throws {
+        let driver = try location.open()
+        do {
+            let store = try await RecordStore(driver)
+            try await store.dropFigures()
+            let line = ProgressLine(json: json)
+            try await FigureDerivation(store).followToTheEnd(now: SystemClock.now()) {
+                line.report(WorkProgress(step: "journal rows", done: Int($0), of: Int($1)))
+            }
+            line.end()
+            let count = try await store.journalEnd()
+            await driver.close()
+            if json { return try Terminal.sayJSON(["journal": count]) }
+            Terminal.say("figures derived again from \(count) journal rows")
+        } catch {
+            await driver.close()
+            throw error
         }
     }
 

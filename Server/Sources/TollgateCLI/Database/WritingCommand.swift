@@ -1,4 +1,5 @@
 import AppStoreAPI
+import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import Logging
@@ -12,8 +13,11 @@ struct WritingCommand: Sendable {
     let tollgate: Tollgate
 
     /// Opens everything, does `work`, closes everything.
+    ///
+    /// - Parameter signing: whether it needs the keys that sign answers.
     static func run<Result: Sendable>(
         database: String?,
+        signing: Bool = false,
         _ work: (Tollgate) async throws -> Result
     ) async throws -> Result {
         let location = try DatabaseLocation(
@@ -22,7 +26,7 @@ struct WritingCommand: Sendable {
         let stores = try StoreSettings()
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         do {
-            let result = try await run(at: location, stores, client, work)
+            let result = try await run(at: location, stores, client, signing, work)
             try await client.shutdown()
             return result
         } catch {
@@ -33,6 +37,7 @@ struct WritingCommand: Sendable {
                     message:
                         "A server is using this database: stop it first, or let it do this itself. (\(error.message))"
                 )
+            case let error as SealingError: throw CheckFailed(message: error.description)
             case let refusal as Refusal:
                 throw CheckFailed(message: refusal.error.message)
             default: throw error
@@ -44,21 +49,37 @@ struct WritingCommand: Sendable {
         at location: DatabaseLocation,
         _ stores: StoreSettings,
         _ client: HTTPClient,
+        _ signing: Bool,
         _ work: (Tollgate) async throws -> Result
     ) async throws -> Result {
         let driver = try location.open()
         do {
             var logger = Logger(label: "tollgate") { StreamLogHandler.standardError(label: $0) }
             logger.logLevel = .error
-            let secretKey = Settings.text(nil, "SECRET_KEY") ?? ""
+            let secretKeys = Settings.list("SECRET_KEY")
+            let secretKey = secretKeys.first ?? ""
+            if signing, secretKeys.isEmpty {
+                throw ValidationError(
+                    "Set TOLLGATE_SECRET_KEY as the server has it: the keys are sealed with it."
+                )
+            }
+            let store = try await RecordStore(driver)
+            var signer = AnswerSigner()
+            if signing {
+                signer = try await AnswerSigner(
+                    keptIn: driver,
+                    sealing: SealingKeys(secretKeys)
+                )
+            }
             let tollgate = Tollgate(
                 configuration: Configuration(
                     secretKey: secretKey,
-                    publishableKey: Settings.text(nil, "PUBLISHABLE_KEY") ?? "",
+                    publishableKey: Settings.list("PUBLISHABLE_KEY").first ?? "",
                     publicURL: Settings.text(nil, "PUBLIC_URL") ?? "",
-                    defaultEnvironment: stores.defaultEnvironment(for: secretKey)
+                    defaultEnvironment: stores.defaultEnvironment(for: secretKey),
+                    financeTerms: stores.financeTerms
                 ),
-                store: try await RecordStore(driver),
+                store: store,
                 appStore: try stores.verifier(),
                 appStoreClients: try stores.appStoreClients(over: client),
                 appStoreOptions: stores.appStoreOptions(over: client),
@@ -68,7 +89,7 @@ struct WritingCommand: Sendable {
                     wall: SystemClock.now
                 ),
                 randomBytes: RunningServer.randomBytes,
-                signer: AnswerSigner(),
+                signer: signer,
                 logger: logger
             )
             let result = try await work(tollgate)

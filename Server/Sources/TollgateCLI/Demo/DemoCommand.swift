@@ -77,7 +77,8 @@ struct DemoCommand: AsyncParsableCommand {
             let page = try DemoPage(app: app, world: world)
             try await world.run(routes: { page.addRoutes(to: $0) }) {
                 try await app.signIn("user-1")
-                Terminal.say(Self.welcome(world))
+                let link = try await world.dashboardLink()
+                Terminal.say(Self.welcome(world, dashboard: link))
                 // Until the process is told to stop.
                 while !Task.isCancelled { try await Task.sleep(for: .seconds(3600)) }
             }
@@ -125,12 +126,13 @@ struct DemoCommand: AsyncParsableCommand {
         return "sqlite:" + path
     }
 
-    private static func welcome(_ world: DemoWorld) -> String {
+    private static func welcome(_ world: DemoWorld, dashboard link: String) -> String {
         """
 
         Tollgate is running. Nothing leaves this machine.
 
           the app           \(world.serverURL)/demo
+          the dashboard     \(link)
           Tollgate          \(world.serverURL)          (API: /openapi.json)
           the App Store     http://\(world.addresses.appStore.host):\(world.addresses.appStore.port)
           Stripe            http://\(world.addresses.stripe.host):\(world.addresses.stripe.port)

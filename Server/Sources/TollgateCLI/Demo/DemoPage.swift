@@ -2,6 +2,7 @@ import BillingSDK
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Markup
 import Mustache
 import NIOCore
 import TollgateAPI
@@ -20,9 +21,7 @@ struct DemoPage: Sendable {
     init(app: DemoApp, world: DemoWorld) throws {
         self.app = app
         self.world = world
-        template = try MustacheTemplate(
-            string: String(decoding: PackageResources.demo_mustache, as: UTF8.self)
-        )
+        template = try MustacheTemplate(page: PackageResources.demo_mustache)
     }
 
     func addRoutes(to router: Router<ServerRequestContext>) {
@@ -83,6 +82,8 @@ struct DemoPage: Sendable {
             return try await app.checkout(value).absoluteString
         case "portal":
             return try await app.portal()
+        case "dashboard":
+            return try await world.dashboardLink()
         case "cancel":
             try await app.cancel()
             await app.say("The App Store subscription will not renew. What was paid for stays.")

@@ -87,7 +87,8 @@ struct DemoWorld: Sendable {
                 appURL: base + "/demo",
                 stripeWebhookSecrets: [Self.webhookSecret],
                 appleAppIDs: ["TEAMID." + Self.bundleID],
-                defaultEnvironment: .sandbox
+                defaultEnvironment: .sandbox,
+                allowsPrivateWebhooks: true
             ),
             database: database,
             catalog: catalog,
@@ -102,7 +103,8 @@ struct DemoWorld: Sendable {
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },
                 wall: SystemClock.now,
-                isVirtual: true
+                isVirtual: true,
+                nowAtOnce: { Instant(milliseconds: clock.nowAtOnce) }
             )
         )
         self.clock = clock
@@ -115,6 +117,17 @@ struct DemoWorld: Sendable {
         self.addresses = addresses
         self.database = database
     }
+
+    /// A page that signs the demo's admin in to the dashboard, once.
+    func dashboardLink() async throws -> String {
+        let tollgate = server.tollgate
+        if try await tollgate.staffMember(Self.admin) == nil {
+            try await tollgate.addStaff(Self.admin, role: .admin)
+        }
+        return try await tollgate.staffLink(for: Self.admin)
+    }
+
+    private static let admin = "demo"
 
     var serverURL: String { "http://\(addresses.server.host):\(addresses.server.port)" }
     var stripeURL: String { "http://\(addresses.stripe.host):\(addresses.stripe.port)" }
@@ -151,6 +164,7 @@ struct DemoWorld: Sendable {
         }
         try await server.run(
             at: addresses.server,
+            levers: DemoLevers(world: self).levers,
             beside: stores.map { .init(service: $0) } + [
                 .init(service: story, successTerminationBehavior: .gracefullyShutdownGroup)
             ],

@@ -3,6 +3,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import Storage
+import StripeAPI
 import TollgateCore
 import TollgateService
 
@@ -10,12 +11,14 @@ import TollgateService
 struct ImportReportsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reports",
-        abstract: "Take in sales and finance reports of App Store Connect.",
+        abstract: "Take in the stores' sales and finance reports.",
         discussion: """
             Files as App Store Connect gives them out, packed or not; keep their names, which say \
-            of some reports what day they are of. Without files, the reports of the last days that \
-            are not here yet are fetched, with TOLLGATE_CONNECT_ISSUER_ID, TOLLGATE_CONNECT_KEY_ID, \
-            TOLLGATE_CONNECT_KEY_FILE and TOLLGATE_CONNECT_VENDOR_NUMBER.
+            of some reports what day they are of. Of Stripe, balance transactions and payouts: \
+            exports (CSV) or objects of the API, one a line. Without files, what is not here yet \
+            of the last days is fetched: from App Store Connect with TOLLGATE_CONNECT_ISSUER_ID, \
+            TOLLGATE_CONNECT_KEY_ID, TOLLGATE_CONNECT_KEY_FILE and TOLLGATE_CONNECT_VENDOR_NUMBER, \
+            from Stripe with TOLLGATE_STRIPE_SECRET_KEY. A server that runs fetches by itself.
             """
     )
 
@@ -55,15 +58,15 @@ struct ImportReportsCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard (1...365).contains(days) else { throw ValidationError("--days is from 1 to 365.") }
-        let settings = try ConnectSettings()
+        let settings = try StoreSettings()
         let location = try DatabaseLocation(
             Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
         )
         let driver = try location.open()
         do {
-            let reports = ConnectReports(try await RecordStore(driver))
+            let store = try await RecordStore(driver)
             let lines =
-                files.isEmpty ? try await fetch(reports, settings) : try await read(reports)
+                files.isEmpty ? try await fetch(store, settings) : try await read(store)
             await driver.close()
             if json { try Terminal.sayJSON(lines) }
             if !json, lines.isEmpty { Terminal.say("There is nothing new.") }
@@ -73,7 +76,8 @@ struct ImportReportsCommand: AsyncParsableCommand {
         }
     }
 
-    private func read(_ reports: ConnectReports) async throws -> [Line] {
+    private func read(_ store: RecordStore) async throws -> [Line] {
+        let reports = ConnectReports(store)
         var lines: [Line] = []
         for path in files {
             guard let bytes = FileManager.default.contents(atPath: path) else {
@@ -82,6 +86,10 @@ struct ImportReportsCommand: AsyncParsableCommand {
                 )
             }
             let name = URL(fileURLWithPath: path).lastPathComponent
+            if StripeReports.recognizes(Array(bytes)) {
+                lines += try await read(stripe: Array(bytes), of: path, store)
+                continue
+            }
             do {
                 let outcome = try await reports.take(
                     Array(bytes),
@@ -99,21 +107,50 @@ struct ImportReportsCommand: AsyncParsableCommand {
         return lines
     }
 
+    private func read(
+        stripe bytes: [UInt8],
+        of path: String,
+        _ store: RecordStore
+    ) async throws -> [Line] {
+        let name = URL(fileURLWithPath: path).lastPathComponent
+        do {
+            let outcomes = try await StripeReports(store).take(bytes, at: SystemClock.now())
+            let lines = outcomes.filter { $0.rows > 0 }.map { Line($0, file: name) }
+            if !json { for line in lines { Terminal.say(line.text) } }
+            return lines
+        } catch let error as StorageError {
+            throw error
+        } catch {
+            throw CheckFailed(message: "\(path): \(error)")
+        }
+    }
+
     private func fetch(
-        _ reports: ConnectReports,
-        _ settings: ConnectSettings
+        _ store: RecordStore,
+        _ settings: StoreSettings
     ) async throws -> [Line] {
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         do {
-            guard let connect = try settings.client(over: client) else {
+            let connect = settings.connect.client(over: client)
+            let stripe = settings.stripe(over: client)
+            guard connect != nil || stripe != nil else {
                 throw ValidationError(
-                    "Name files, or set TOLLGATE_CONNECT_ISSUER_ID, TOLLGATE_CONNECT_KEY_ID, TOLLGATE_CONNECT_KEY_FILE and TOLLGATE_CONNECT_VENDOR_NUMBER."
+                    "Name files, or set TOLLGATE_CONNECT_ISSUER_ID, TOLLGATE_CONNECT_KEY_ID, TOLLGATE_CONNECT_KEY_FILE and TOLLGATE_CONNECT_VENDOR_NUMBER, or TOLLGATE_STRIPE_SECRET_KEY."
                 )
             }
             let today = try await ClockSetting(Settings.text(nil, "CLOCK")).now(over: client)()
             let isQuiet = json
-            let outcomes = try await reports.fetch(with: connect, today: today, days: days) {
+            let told: @Sendable (ConnectReports.Outcome) -> Void = {
                 if !isQuiet { Terminal.say(Line($0).text) }
+            }
+            var outcomes: [ConnectReports.Outcome] = []
+            if let connect {
+                outcomes += try await ConnectReports(store)
+                    .fetch(with: connect, today: today, days: days, told: told)
+            }
+            if let stripe {
+                outcomes += try await StripeReports(store)
+                    .fetch(with: stripe, today: today, days: days, told: told)
             }
             try await client.shutdown()
             return outcomes.map { Line($0) }
@@ -121,6 +158,9 @@ struct ImportReportsCommand: AsyncParsableCommand {
             try? await client.shutdown()
             if let error = error as? AppStore.ServerAPIError {
                 throw CheckFailed(message: "\(error)")
+            }
+            if let error = error as? Stripe.RequestError {
+                throw CheckFailed(message: "Stripe: \(error)")
             }
             throw error
         }

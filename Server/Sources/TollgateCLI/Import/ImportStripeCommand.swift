@@ -8,8 +8,8 @@ struct ImportStripeCommand: AsyncParsableCommand {
         commandName: "stripe",
         abstract: "Bring in an existing Stripe account.",
         discussion: """
-            Customers, subscriptions, paid invoices, completed checkouts, refunds and disputes. Who \
-            a customer of Stripe's is in your app stands in their metadata, or in a file of lines \
+            Customers, subscriptions, paid invoices, completed checkouts, payments, refunds and \
+            disputes. Who a customer of Stripe's is in your app stands in their metadata, or in a file of lines \
             ‘cus_…,app_user_id’. Interrupt it as you like: it goes on where it was, and done again \
             it changes nothing.
             """
@@ -17,6 +17,14 @@ struct ImportStripeCommand: AsyncParsableCommand {
 
     @Option(help: "Where the app's user id stands in the metadata of Stripe's customers.")
     var metadataKey = "app_user_id"
+
+    @Option(
+        help: """
+            Where the metadata of a payment that went through no checkout and no invoice name what \
+            it paid for: ‘price_…’, or a product of the catalog; ‘:2’ for two.
+            """
+    )
+    var priceKey: String?
 
     @Option(help: "A file of lines ‘cus_…,app_user_id’.")
     var users: String?
@@ -33,9 +41,12 @@ struct ImportStripeCommand: AsyncParsableCommand {
     func run() async throws {
         let names = try users.map { try Self.read($0) } ?? [:]
         let line = ProgressLine(json: json)
+        // What went wrong is said on a line of its own, too.
+        defer { line.end() }
         let found = try await StripeWork.run(database: database, catalog: catalog) { tollgate in
             try await tollgate.importStripe(
                 metadataKey: metadataKey,
+                priceKey: priceKey,
                 users: names,
                 report: line.report
             )

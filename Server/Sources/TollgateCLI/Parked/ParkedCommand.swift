@@ -36,34 +36,31 @@ struct ListParkedCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let location = try DatabaseLocation(
-            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
-        )
-        let driver = try location.openReadOnly()
-        let store = try await RecordStore(reading: driver)
-        var entries: [Entry] = []
-        var page = try await store.parked()
-        while !page.isEmpty {
-            for message in page {
-                if json {
-                    entries.append(
-                        Entry(
-                            store: message.store.rawValue,
-                            source: message.source,
-                            reason: message.reason,
-                            received: message.received.milliseconds,
-                            body: Data(message.body).base64EncodedString()
+        let entries = try await ReadingCommand.run(database: database) { tollgate in
+            var entries: [Entry] = []
+            var page = try await tollgate.store.parked()
+            while !page.isEmpty {
+                for message in page {
+                    if json {
+                        entries.append(
+                            Entry(
+                                store: message.store.rawValue,
+                                source: message.source,
+                                reason: message.reason,
+                                received: message.received.milliseconds,
+                                body: Data(message.body).base64EncodedString()
+                            )
                         )
-                    )
-                } else {
-                    Terminal.say(
-                        "\(message.received)  \(message.store.rawValue)  \(message.source)  \(message.reason)"
-                    )
+                    } else {
+                        Terminal.say(
+                            "\(message.received)  \(message.store.rawValue)  \(message.source)  \(message.reason)"
+                        )
+                    }
                 }
+                page = try await tollgate.store.parked(after: page.last)
             }
-            page = try await store.parked(after: page.last)
+            return entries
         }
-        await driver.close()
         if json { try Terminal.sayJSON(entries) }
     }
 }

@@ -30,6 +30,8 @@ struct ReconcileStripeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let line = ProgressLine(json: json)
+        // What went wrong is said on a line of its own, too.
+        defer { line.end() }
         let found = try await StripeWork.run(database: database, catalog: catalog) { tollgate in
             try await tollgate.reconcileStripe(isFull: full, report: line.report)
         }

@@ -22,7 +22,7 @@ enum StripeWork {
             throw ValidationError("Set TOLLGATE_STRIPE_SECRET_KEY (sk_… or rk_…).")
         }
         let clock = try ClockSetting(Settings.text(nil, "CLOCK"))
-        let secretKey = Settings.text(nil, "SECRET_KEY") ?? ""
+        let secretKey = Settings.list("SECRET_KEY").first ?? ""
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         do {
             let server = try await RunningServer(

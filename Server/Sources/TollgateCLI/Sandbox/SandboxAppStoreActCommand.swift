@@ -13,6 +13,7 @@ struct SandboxAppStoreActCommand: AsyncParsableCommand {
             tollgate sandbox app-store act buy product_id=monthly customer=customer_1
             tollgate sandbox app-store act refund 2000000123456789 reason=1
             tollgate sandbox app-store act advance by=2678400000
+            tollgate sandbox app-store act faults drop=0.2 duplicate=0.1
 
             Actions: \(actions.keys.sorted().joined(separator: ", ")).
             """
@@ -40,9 +41,22 @@ struct SandboxAppStoreActCommand: AsyncParsableCommand {
         "refund": "transactions/*/refund", "reverse": "transactions/*/reverse",
         "request-refund": "transactions/*/request_refund",
         "decline-refund": "transactions/*/decline_refund", "finish": "transactions/*/finish",
-        "raise-price": "products/*/price", "advance": "clock/advance",
-        "test-notification": "notifications/test",
+        "raise-price": "products/*/price", "extend-all": "products/*/extend",
+        "withdraw": "products/*/withdraw", "end": "subscriptions/*/end",
+        "attach": "subscriptions/*/attach", "tell": "transactions/*/tell",
+        "download": "customers/*/download", "advance": "clock/advance",
+        "test-notification": "notifications/test", "show-subscription": "subscriptions/*",
+        "notifications": "notifications", "clock": "clock", "app": "app", "set-app": "app",
+        "faults": "faults", "behaviour": "behaviour",
     ]
+
+    /// What only looks.
+    static let questions: Set<String> = [
+        "show", "show-subscription", "notifications", "clock", "app",
+    ]
+
+    /// What replaces a setting as a whole.
+    static let settings: Set<String> = ["faults", "behaviour", "set-app"]
 
     func run() async throws {
         guard var path = Self.actions[action] else {
@@ -53,18 +67,33 @@ struct SandboxAppStoreActCommand: AsyncParsableCommand {
             guard let subject = rest.popFirst(), !subject.contains("=") else {
                 throw ValidationError("'\(action)' needs an id.")
             }
-            let encoded = subject.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+            let plain = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~"))
+            let encoded = subject.addingPercentEncoding(withAllowedCharacters: plain)
             path = path.replacingOccurrences(of: "*", with: encoded ?? subject)
         }
         var request = HTTPClientRequest(url: "\(control)/sandbox/\(path)")
-        if action != "show" {
-            request.method = .POST
+        if !Self.questions.contains(action) {
+            request.method = Self.settings.contains(action) ? .PUT : .POST
             request.body = .bytes(ByteBuffer(bytes: try Self.body(rest)))
         }
+        try await Self.requireSandbox(at: control)
         let response = try await HTTPClient.shared.execute(request, timeout: .minutes(10))
         let answer = try await response.body.collect(upTo: 1 << 24)
         FileHandle.standardOutput.write(Data(answer.readableBytesView) + Data("\n".utf8))
         if response.status != .ok, response.status != .created { throw ExitCode(1) }
+    }
+
+    /// An act may take minutes, but whether anybody is there shows at once.
+    private static func requireSandbox(at control: String) async throws {
+        let question = HTTPClientRequest(url: "\(control)/sandbox/clock")
+        guard (try? await HTTPClient.shared.execute(question, timeout: .seconds(5))) == nil else {
+            return
+        }
+        throw CheckFailed(
+            message:
+                "No sandbox answers at \(control). Start `tollgate sandbox app-store`, or name "
+                + "the address of its control API with --control."
+        )
     }
 
     /// `name=value` pairs as a JSON object; numbers and booleans become what they look like.
@@ -77,6 +106,8 @@ struct SandboxAppStoreActCommand: AsyncParsableCommand {
             let value = String(pair[pair.index(after: sign)...])
             let name = String(pair[..<sign])
             if let number = Int64(value), !name.hasSuffix("_id") {
+                object[name] = number
+            } else if let number = Double(value), number.isFinite, !name.hasSuffix("_id") {
                 object[name] = number
             } else if let flag = Bool(value) {
                 object[name] = flag

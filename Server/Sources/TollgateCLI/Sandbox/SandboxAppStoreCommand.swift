@@ -4,12 +4,23 @@ import Foundation
 import SandboxClock
 import TollgateTesting
 
-/// `tollgate sandbox app-store`: plays the App Store at an address until it is stopped.
+/// `tollgate sandbox app-store`: the App Store, and what one does to it.
+///
+/// It has no options of its own: they would take those of the same name from `act`.
 struct SandboxAppStoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app-store",
         abstract: "Play the App Store: its server API, its notifications, its customers.",
-        subcommands: [SandboxAppStoreActCommand.self]
+        subcommands: [SandboxAppStorePlayCommand.self, SandboxAppStoreActCommand.self],
+        defaultSubcommand: SandboxAppStorePlayCommand.self
+    )
+}
+
+/// `tollgate sandbox app-store play`: plays the App Store at an address until it is stopped.
+struct SandboxAppStorePlayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "play",
+        abstract: "Play the App Store until stopped; what is done if nothing else is said."
     )
 
     @Option(help: "Where the App Store Server API listens; port 0 takes any free one.")
@@ -24,7 +35,12 @@ struct SandboxAppStoreCommand: AsyncParsableCommand {
     @Option(help: "How often a subscription renews by itself before it ends; 0 for no limit.")
     var renewals: Int?
 
-    @Option(help: "How long periods last: real, or compressed to minutes as in Apple's sandbox.")
+    @Option(
+        help: """
+            How long periods last: real, compressed as by default in Apple's sandbox (a month is five \
+            minutes), or one of its rates, such as MONTHLY_RENEWAL_EVERY_ONE_HOUR.
+            """
+    )
     var durations: String?
 
     @Option(help: "Days of billing grace: 3, 16 or 28; 0 for none.")
@@ -110,7 +126,7 @@ struct SandboxAppStoreCommand: AsyncParsableCommand {
             case nil: nil
             case "real": .real
             case "compressed": .compressed(.everyFiveMinutes)
-            default: throw ValidationError("--durations is real or compressed.")
+            case let rate?: try Self.compressed(rate)
             }
         var configuration = SimulatedAppStore.Configuration(
             environment: environment,
@@ -136,24 +152,30 @@ struct SandboxAppStoreCommand: AsyncParsableCommand {
         return configuration
     }
 
+    /// By the name of App Store Connect's `subscriptionRenewalRate`.
+    private static func compressed(_ name: String) throws -> SimulatedAppStore.Renewals {
+        let rates = SimulatedAppStore.Renewals.Rate.allCases
+        guard let rate = rates.first(where: { $0.rawValue == name.uppercased() }) else {
+            throw ValidationError(
+                "--durations is real, compressed, or one of \(rates.map(\.rawValue).joined(separator: ", "))."
+            )
+        }
+        return .compressed(rate)
+    }
+
     /// Writes the scenario anew after each deed, so that it is whole whenever the sandbox ends.
     private static func writer(
         to path: String
     ) -> @Sendable (SimulatedAppStore.Story) -> Void {
-        let file = URL(fileURLWithPath: path)
-        let catalog = file.deletingPathExtension().appendingPathExtension("catalog.yaml")
+        let file = ScenarioFile(path: path)
         return { story in
-            let written = ScenarioWriter.write(
-                story,
-                title: "What happened in the sandbox",
-                catalog: catalog.lastPathComponent
+            file.write(
+                ScenarioWriter.write(
+                    story,
+                    title: "What happened in the sandbox",
+                    catalog: file.catalogName
+                )
             )
-            do {
-                try Data(written.catalog.utf8).write(to: catalog, options: .atomic)
-                try Data(written.scenario.utf8).write(to: file, options: .atomic)
-            } catch {
-                Terminal.complain("The scenario cannot be saved: \(error)")
-            }
         }
     }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SandboxClock
 import StripeSimulator
+import TollgateTesting
 
 /// `tollgate sandbox stripe`: Stripe, played on this machine, for any project.
 ///
@@ -57,6 +58,14 @@ struct SandboxStripePlayCommand: AsyncParsableCommand {
     @Flag(help: "Save the customer portal's settings, so that portal sessions can be made.")
     var portal = false
 
+    @Option(
+        help: """
+            A file that what happens is written to as a scenario, with its catalog beside it; \
+            `tollgate scenario run` replays it.
+            """
+    )
+    var saveScenario: String?
+
     func run() async throws {
         let address = try Self.address(listen, option: "listen")
         let controlAddress = try control.map { try Self.address($0, option: "control") }
@@ -67,6 +76,18 @@ struct SandboxStripePlayCommand: AsyncParsableCommand {
         settings.hasPortalConfiguration = portal
         settings.webhookEndpoints = forwardTo.map {
             StripeSimulator.WebhookEndpoint(url: $0, secret: webhookSecret)
+        }
+        if let saveScenario {
+            let file = ScenarioFile(path: saveScenario)
+            settings.onDeed = { story in
+                file.write(
+                    ScenarioWriter.write(
+                        story,
+                        title: "What happened in the sandbox",
+                        catalog: file.catalogName
+                    )
+                )
+            }
         }
         let saved = try state.flatMap { try StripeSimulator.savedInstant(statePath: $0) }
         let present = Int64(Date().timeIntervalSince1970 * 1_000)

@@ -3,21 +3,36 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import StripeSimulator
 
 /// `tollgate sandbox stripe trigger EVENT`: brings an event about in a running sandbox.
 struct SandboxStripeTriggerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trigger",
-        abstract: "Brings an event about in a running sandbox."
+        abstract: "Brings an event about in a running sandbox.",
+        discussion: "Each is the end of a small story, played with objects of its own."
     )
 
     @Argument(help: "The type of the event, such as checkout.session.completed.")
-    var event: String
+    var event: String?
+
+    @Flag(help: "Only show which events can be brought about.")
+    var list = false
 
     @Option(help: "Where the sandbox is controlled.")
     var sandbox = "http://127.0.0.1:8082"
 
+    func validate() throws {
+        guard list || event != nil else {
+            throw ValidationError("Name the type of an event; --list shows them.")
+        }
+    }
+
     func run() async throws {
+        guard let event, !list else {
+            print(StripeSimulator.triggers.joined(separator: "\n"))
+            return
+        }
         let sent = try JSONSerialization.data(withJSONObject: ["event": event])
         _ = try await SandboxControl(base: sandbox).post("/sandbox/trigger", sent)
         print("Triggered \(event).")

@@ -22,7 +22,7 @@ struct ConnectSettings: Sendable {
     }
 
     /// Nil where there is no key.
-    func client(over client: HTTPClient) throws -> AppStore.ConnectClient? {
+    func client(over client: HTTPClient) -> AppStore.ConnectClient? {
         guard let key, let vendorNumber else { return nil }
         return AppStore.ConnectClient(
             key: key,

@@ -28,8 +28,8 @@ struct JSONLogHandler: LogHandler {
             ),
             level: "\(event.level)",
             label: label,
-            message: "\(event.message)",
-            metadata: all.mapValues { "\($0)" }
+            message: Self.cut("\(event.message)"),
+            metadata: all.mapValues { Self.cut("\($0)") }
         )
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -37,6 +37,12 @@ struct JSONLogHandler: LogHandler {
         data.append(UInt8(ascii: "\n"))
         // One call, so that lines of several threads do not mix; nobody is left to tell if it fails.
         try? FileHandle.standardError.write(contentsOf: data)
+    }
+
+    /// Callers' words may be among them, and as long as they like.
+    private static func cut(_ text: String) -> String {
+        text.utf8.count <= 4_096
+            ? text : String(decoding: text.utf8.prefix(4_093), as: UTF8.self) + "…"
     }
 
     private struct Line: Encodable {

@@ -14,6 +14,7 @@ import UnixSignals
 struct RunningServer: Sendable {
     let tollgate: Tollgate
     private let driver: any StorageDriver
+    private let webhooks: OutgoingWebhooks
 
     /// Opens the database, brings it up to date and adopts the catalog.
     init(
@@ -26,9 +27,17 @@ struct RunningServer: Sendable {
         stripe: Stripe.Client?,
         clocks: Tollgate.Clocks
     ) async throws {
-        let logger = Logger(label: "tollgate") { JSONLogHandler(label: $0) }
+        var logger = Logger(label: "tollgate") { JSONLogHandler(label: $0) }
+        logger.logLevel = try Settings.logLevel()
+        OpenFiles.raiseLimit()
         driver = try database.open()
-        let store = try await RecordStore(driver)
+        webhooks = OutgoingWebhooks()
+        let store = try await RecordStore(
+            driver,
+            upgrade: .onDisk(now: { await clocks.now() }, logger: logger)
+        )
+        // Before anything is written: a server with the wrong key must not begin.
+        let signer = try await AnswerSigner(keptIn: driver, sealing: SealingKeys(configuration))
         try await store.adopt(catalog, at: await clocks.now())
         tollgate = Tollgate(
             configuration: configuration,
@@ -37,11 +46,13 @@ struct RunningServer: Sendable {
             appStoreClients: appStoreClients,
             appStoreOptions: appStoreOptions,
             stripe: stripe,
+            webhooks: { [webhooks] in try await webhooks.send($0) },
             clocks: clocks,
             randomBytes: Self.randomBytes,
-            signer: try await AnswerSigner(keptIn: driver),
+            signer: signer,
             logger: logger
         )
+        try await tollgate.resealSecrets()
     }
 
     static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
@@ -52,20 +63,22 @@ struct RunningServer: Sendable {
     /// Serves until the process is told to stop, then finishes what it has begun.
     ///
     /// - Parameters:
+    ///   - levers: what the dashboard may do to a sandbox.
     ///   - beside: runs as long as the server does; if it returns, all is shut down in order.
     ///   - routes: adds routes of the caller's own, such as the demo's page.
     ///   - ready: told the port once it is open.
     func run(
         at address: ListenAddress,
+        levers: DashboardLevers? = nil,
         beside: [ServiceGroupConfiguration.ServiceConfiguration] = [],
         routes: @Sendable (Router<ServerRequestContext>) -> Void = { _ in },
         ready: @escaping @Sendable (Int) async -> Void
     ) async throws {
-        let router = try buildRouter(tollgate)
+        let router = try buildRouter(tollgate, levers: levers)
         routes(router)
         let application = Application(
             router: router,
-            server: .http1OnEventLoops,
+            server: .http1OnEventLoops(tollgate),
             configuration: .init(
                 address: .hostname(address.host, port: address.port),
                 serverName: "tollgate"
@@ -78,6 +91,11 @@ struct RunningServer: Sendable {
                 .init(service: application), .init(service: StoreReads(tollgate: tollgate)),
                 .init(service: StripeSweeps(tollgate: tollgate)),
                 .init(service: AppStoreReconciling(tollgate: tollgate)),
+                .init(service: StoreReportFetching(tollgate: tollgate)),
+                .init(service: FigureFollowing(tollgate: tollgate)),
+                .init(service: Announcing(tollgate: tollgate)),
+                .init(service: Delivering(tollgate: tollgate)),
+                .init(service: SigningKeyFollowing(tollgate: tollgate)),
             ] + beside
         let group = ServiceGroup(
             configuration: .init(
@@ -86,34 +104,48 @@ struct RunningServer: Sendable {
                 logger: tollgate.logger
             )
         )
-        try await group.run()
-        await driver.close()
+        do {
+            try await group.run()
+        } catch {
+            await close()
+            throw error
+        }
+        await close()
     }
 
     /// Closes the database of a server that was never run.
     func close() async {
+        await webhooks.shutdown()
         await driver.close()
     }
 }
 
-/// Asks Stripe every ten minutes for what it could not deliver.
+/// Asks Stripe at start, and every ten minutes, for what it could not deliver.
 private struct StripeSweeps: Service {
     let tollgate: Tollgate
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
-                try? await Task.sleep(for: .seconds(600))
-                guard !Task.isCancelled, tollgate.stripe != nil else { continue }
-                do {
-                    _ = try await tollgate.reconcileStripe()
-                } catch {
-                    tollgate.logger.warning(
-                        "reconciling with Stripe will be tried again",
-                        metadata: ["error": "\(error)"]
-                    )
-                }
+                // What fails is tried again soon, but does not fill the log.
+                try? await Task.sleep(for: .seconds(await sweep() ? 600 : 60))
             }
+        }
+    }
+
+    private func sweep() async -> Bool {
+        guard tollgate.stripe != nil else { return true }
+        do {
+            _ = try await tollgate.reconcileStripe()
+            return true
+        } catch {
+            // The server is ending; the next start goes on.
+            guard !Task.isCancelled else { return false }
+            tollgate.logger.warning(
+                "reconciling with Stripe will be tried again",
+                metadata: ["error": "\(error)"]
+            )
+            return false
         }
     }
 }
@@ -126,9 +158,33 @@ private struct StoreReads: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await tollgate.fetchWanted()
-                await tollgate.publishEvents()
                 try? await Task.sleep(for: .milliseconds(500))
             }
+        }
+    }
+}
+
+/// Gives events their places in the feed.
+private struct Announcing: Service {
+    let tollgate: Tollgate
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                await tollgate.publishEvents()
+                try? await Task.sleep(for: .milliseconds(250))
+            }
+        }
+    }
+}
+
+/// Sends events to the app's backend.
+private struct Delivering: Service {
+    let tollgate: Tollgate
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await tollgate.keepDeliveringWebhooks(every: .milliseconds(250))
         }
     }
 }

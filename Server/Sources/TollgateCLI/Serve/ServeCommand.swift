@@ -32,6 +32,14 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(name: .customLong("public-url"), help: "Where browsers reach this server.")
     var publicURL: String?
 
+    @Option(
+        help: """
+            The header in which the proxy in front of the server tells from where a request comes, \
+            such as X-Forwarded-For. Without a proxy leave it out: anybody could write it.
+            """
+    )
+    var clientAddressHeader: String?
+
     func run() async throws {
         let address = try ListenAddress(
             Settings.text(listen, "LISTEN") ?? "127.0.0.1:8080",
@@ -42,15 +50,16 @@ struct ServeCommand: AsyncParsableCommand {
             Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
         )
         let catalog = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
-        guard let secretKey = Settings.text(nil, "SECRET_KEY"),
-            let publishableKey = Settings.text(nil, "PUBLISHABLE_KEY")
-        else {
+        // The first counts; those after it are still taken while a key is changed.
+        let secretKeys = Settings.list("SECRET_KEY")
+        let publishableKeys = Settings.list("PUBLISHABLE_KEY")
+        guard let secretKey = secretKeys.first, let publishableKey = publishableKeys.first else {
             throw ValidationError(
                 "Set TOLLGATE_SECRET_KEY (sk_test_… or sk_live_…) and TOLLGATE_PUBLISHABLE_KEY (pk_test_… or pk_live_…)."
             )
         }
         let stores = try StoreSettings()
-        let configuration = Configuration(
+        var configuration = Configuration(
             secretKey: secretKey,
             publishableKey: publishableKey,
             publicURL: Settings.text(publicURL, "PUBLIC_URL")
@@ -59,7 +68,15 @@ struct ServeCommand: AsyncParsableCommand {
             portalReturnURL: Settings.text(nil, "PORTAL_RETURN_URL"),
             stripeWebhookSecrets: Settings.list("STRIPE_WEBHOOK_SECRETS"),
             appleAppIDs: Settings.list("APPLE_APP_IDS"),
-            defaultEnvironment: stores.defaultEnvironment(for: secretKey)
+            defaultEnvironment: stores.defaultEnvironment(for: secretKey),
+            financeTerms: stores.financeTerms,
+            formerSecretKeys: Array(secretKeys.dropFirst()),
+            formerPublishableKeys: Array(publishableKeys.dropFirst()),
+            allowsPrivateWebhooks: try Settings.flag("WEBHOOKS_ALLOW_PRIVATE")
+        )
+        configuration.clientAddressHeader = Settings.text(
+            clientAddressHeader,
+            "CLIENT_ADDRESS_HEADER"
         )
         let clock = try ClockSetting(Settings.text(nil, "CLOCK"))
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
@@ -75,7 +92,8 @@ struct ServeCommand: AsyncParsableCommand {
                 clocks: .init(
                     now: clock.now(over: client),
                     wall: SystemClock.now,
-                    isVirtual: clock.isVirtual
+                    isVirtual: clock.isVirtual,
+                    nowAtOnce: clock.isVirtual ? nil : SystemClock.now
                 )
             )
             try await server.run(at: address) { port in

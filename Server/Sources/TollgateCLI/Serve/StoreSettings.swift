@@ -4,6 +4,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import Reports
 import StripeAPI
 import TollgateCore
 import TollgateService
@@ -23,8 +24,14 @@ struct StoreSettings: Sendable {
     var checksOnline = false
     var stripeSecretKey: String?
     var stripeAPIBase = "https://api.stripe.com"
+    /// How the reports of App Store Connect are fetched.
+    var connect: ConnectSettings
+    /// What the stores are expected to keep.
+    var financeTerms = Finance.Terms()
 
     init() throws {
+        connect = try ConnectSettings()
+        financeTerms.isSmallBusiness = try Settings.flag("APP_STORE_SMALL_BUSINESS")
         for path in Settings.list("APP_STORE_ROOTS") {
             do {
                 roots.append(Array(try Data(contentsOf: URL(fileURLWithPath: path))))
@@ -57,14 +64,7 @@ struct StoreSettings: Sendable {
         }
         appStoreKey = try Self.key("APP_STORE")
         sharedSecret = Settings.text(nil, "APP_STORE_SHARED_SECRET")
-        switch Settings.text(nil, "APP_STORE_ONLINE_CHECKS")?.lowercased() {
-        case nil, "false", "0": checksOnline = false
-        case "true", "1": checksOnline = true
-        case let word?:
-            throw ValidationError(
-                "TOLLGATE_APP_STORE_ONLINE_CHECKS: '\(word)' is neither true nor false."
-            )
-        }
+        checksOnline = try Settings.flag("APP_STORE_ONLINE_CHECKS")
         stripeSecretKey = Settings.text(nil, "STRIPE_SECRET_KEY")
         stripeAPIBase = Settings.text(nil, "STRIPE_API_BASE") ?? stripeAPIBase
     }
@@ -144,7 +144,10 @@ struct StoreSettings: Sendable {
 
     /// What is optional about the App Store, as far as it is configured.
     func appStoreOptions(over client: HTTPClient) -> AppStoreOptions {
-        var options = AppStoreOptions(sharedSecret: sharedSecret)
+        var options = AppStoreOptions(
+            sharedSecret: sharedSecret,
+            connect: connect.client(over: client)
+        )
         let carry = appStoreTransport(over: client)
         if checksOnline {
             options.revocation = AppStore.RevocationChecks(

@@ -85,6 +85,11 @@ struct VerifyCommand: AsyncParsableCommand {
             { Data(try verifier.verifyRenewalInfo(jws, now: now).json.rawBytes) },
             { Data(try verifier.verifyNotification(signedPayload: jws, now: now).json.rawBytes) },
             { Data(try verifier.verifyAppTransaction(jws, now: now).json.rawBytes) },
+            {
+                Data(
+                    try verifier.verifyRealtimeRequest(signedPayload: jws, now: now).json.rawBytes
+                )
+            },
         ]
         var first: (any Error)?
         for attempt in attempts {

@@ -1,31 +1,20 @@
+internal import AcceptedConnections
 public import HummingbirdCore
-internal import Logging
-internal import NIOCore
+public import TollgateService
 
 extension HTTPServerBuilder {
     /// HTTP/1.1 whose connections are each served on the event loop that they belong to.
     ///
-    /// What may block must leave it: the database drivers have threads of their own for that.
-    public static var http1OnEventLoops: HTTPServerBuilder {
-        HTTPServerBuilder { responder in OnEventLoop(HTTP1Channel(responder: responder)) }
-    }
-}
-
-/// A connection whose tasks prefer the thread that reads it.
-private struct OnEventLoop<Base: ServerChildChannel>: ServerChildChannel {
-    private let base: Base
-
-    init(_ base: Base) {
-        self.base = base
-    }
-
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
-        base.setup(channel: channel, logger: logger)
-    }
-
-    func handle(value: Base.Value, logger: Logger) async {
-        await withTaskExecutorPreference(EventLoopExecutor(value.channel.eventLoop)) {
-            await base.handle(value: value, logger: logger)
+    /// What may block must leave it: the database drivers have threads of their own for that. Clients
+    /// that are too slow or say too much are sent away.
+    public static func http1OnEventLoops(
+        _ tollgate: Tollgate,
+        limits: ConnectionLimits = ConnectionLimits()
+    ) -> HTTPServerBuilder {
+        HTTPServerBuilder { responder in
+            AcceptingChannel(
+                EventLoopChannel(responder: responder, tollgate: tollgate, limits: limits)
+            )
         }
     }
 }

@@ -22,7 +22,7 @@ func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
         Response.json(bytes: openAPIDocument)
     }
     router.get(APIPath.jsonWebKeySet.route) { _, _ in
-        try Response.json(tollgate.signer.keySet)
+        try Response.json(await tollgate.keySet())
     }
     router.get(APIPath.appleAppSiteAssociation.route) { _, _ in
         try Response.json(AppSiteAssociation(appIDs: tollgate.configuration.appleAppIDs))
@@ -33,24 +33,10 @@ func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
 func addEvents(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.get(APIPath.events.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
-        let parameters = request.uri.queryParameters
-        var limit: Int64 = 10
-        if let text = parameters[Substring(APIQuery.limit)] {
-            guard let number = Int64(text) else {
-                throw Refusal(
-                    400,
-                    .invalidRequestError,
-                    .parameterInvalid,
-                    "limit is between 1 and 100.",
-                    param: APIQuery.limit
-                )
-            }
-            limit = number
-        }
         return try Response.json(
             try await tollgate.events(
-                startingAfter: parameters[Substring(APIQuery.startingAfter)].map { String($0) },
-                limit: limit
+                startingAfter: request.parameter(APIQuery.startingAfter),
+                limit: try request.limit()
             )
         )
     }

@@ -14,8 +14,13 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
             type: "text/css; charset=utf-8"
         )
     }
-    router.get(APIPath.checkoutRedirectSuccess.route) { request, _ in
+    router.get(APIPath.checkoutRedirectSuccess.route) { request, context in
         let session = request.uri.queryParameters["session_id"].map(String.init)
+        do {
+            try limit(tollgate.callLimits.returns, request, context, tollgate)
+        } catch {
+            return tooMany(error, tollgate, pages)
+        }
         var page = await outcome(of: session, tollgate)
         page.appURL = appURL
         return pages.page("checkout", page)
@@ -32,9 +37,53 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
         )
     }
     router.get(APIPath.buy.route) { request, context in
-        await checkout(of: try context.id, request, tollgate, pages)
+        do {
+            try limit(tollgate.callLimits.visits, request, context, tollgate)
+        } catch {
+            return tooMany(error, tollgate, pages)
+        }
+        return await checkout(of: try context.id, request, tollgate, pages)
     }
     addPortal(to: router, tollgate, pages)
+}
+
+/// Counts one visit from where the request comes.
+private func limit(
+    _ limit: CallLimit,
+    _ request: Request,
+    _ context: ServerRequestContext,
+    _ tollgate: Tollgate
+) throws {
+    let header = tollgate.configuration.clientAddressHeader
+    try limit.admit(
+        ClientAddress(request, context, header: header).text,
+        at: tollgate.clocks.wall()
+    )
+}
+
+/// Says to a person what `rate_limited` says to a program.
+private func tooMany(
+    _ error: any Error,
+    _ tollgate: Tollgate,
+    _ pages: PageTemplates
+) -> Response {
+    let refusal = Refusal(telling: error)
+    tollgate.counters.count(
+        "tollgate_refusals_total",
+        "status=\"\(refusal.status)\",code=\"\(refusal.error.code.rawValue)\""
+    )
+    var response = pages.page(
+        "checkout",
+        CheckoutPage(
+            title: "Too many visits at once",
+            kind: "processing",
+            message: "Wait a minute and open this page again. What was paid for is not lost.",
+            appURL: tollgate.configuration.appURL
+        ),
+        status: HTTPResponse.Status(code: refusal.status)
+    )
+    if let seconds = refusal.retryAfter { response.headers[.retryAfter] = "\(seconds)" }
+    return response
 }
 
 /// Sends a visitor to a fresh page of Checkout: what a buy button's `checkout_url` leads to.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Reports
 internal import TollgateCore
 internal import TollgateService
 
@@ -23,7 +24,7 @@ enum PortalText {
         let sign = price.amount < 0 ? "−" : ""
         let magnitude = price.amount.magnitude
         let amount: String
-        switch decimals(price.currency) {
+        switch Reports.Currency.decimals(of: price.currency.uppercased()) {
         case 0: amount = "\(magnitude)"
         case let count:
             let divisor = count == 3 ? UInt64(1000) : 100
@@ -41,16 +42,6 @@ enum PortalText {
             default: "\(sign)\(amount) \(price.currency.uppercased())"
             }
         return interval.map { "\(text) a \($0)" } ?? text
-    }
-
-    /// How many decimals the minor unit of a currency stands for, as Stripe counts them.
-    private static func decimals(_ currency: String) -> Int {
-        let whole = [
-            "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv",
-            "xaf", "xof", "xpf",
-        ]
-        if whole.contains(currency.lowercased()) { return 0 }
-        return ["bhd", "jod", "kwd", "omr", "tnd"].contains(currency.lowercased()) ? 3 : 2
     }
 
     /// For the query of an address.

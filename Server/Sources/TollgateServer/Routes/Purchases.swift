@@ -85,6 +85,9 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     }
     router.get(APIPath.checkoutSession.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
+        if let caller = credentials.caller(request, context, tollgate) {
+            try tollgate.callLimits.questions.admit(caller, at: tollgate.clocks.wall())
+        }
         return try Response.json(
             try await tollgate.checkoutOutcome(
                 try context.id,

@@ -6,7 +6,8 @@ extension Tollgate {
     /// What an app may know of the catalog, with the part that a device must trust offline signed.
     public func catalogSlice() throws -> API.CatalogSlice {
         let catalog = store.history.current
-        let wall = clocks.wall().milliseconds / 1000
+        let now = clocks.wall()
+        let wall = now.milliseconds / 1000
         return API.CatalogSlice(
             required: API.RequiredConsents(catalog.gates),
             checkout: .init(
@@ -14,11 +15,9 @@ extension Tollgate {
                 cancelPath: catalog.checkout.cancelPath
             ),
             signedCatalog: try signer.sign(
-                API.SignedCatalog(catalog, iat: wall, exp: wall + Self.catalogLifetime)
+                API.SignedCatalog(catalog, iat: wall, exp: wall + Self.catalogLifetime),
+                at: now
             )
         )
     }
-
-    /// Thirty days in seconds: it names products, no customer, so it may outlive an answer.
-    private static let catalogLifetime: Int64 = 30 * 86_400
 }

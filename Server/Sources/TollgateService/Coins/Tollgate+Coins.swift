@@ -63,7 +63,7 @@ extension Tollgate {
                     )
                 ),
                 received: Array((request.reason ?? "").utf8),
-                body: request.reason.map { Array($0.utf8) }
+                body: request.reason.map { SignedBody(Array($0.utf8)).compact }
             )
         )
         guard case .decided(let decision, _) = outcome else {

@@ -1,5 +1,6 @@
 public import AppStoreAPI
 internal import Foundation
+internal import Reports
 public import Storage
 internal import TollgateAPI
 public import TollgateCore
@@ -76,6 +77,8 @@ public struct ConnectReports: Sendable {
                 let day = Self.day(today.advanced(by: -Int64(back) * 86_400_000))
                 guard !kept.contains("DAILY \(day)") else { continue }
                 guard let bytes = try await client.salesReport(.init(kind, date: day)) else {
+                    // What is not there after some days never comes: nothing was sold.
+                    if back > 3 { try await keepNothing(kind, period: "DAILY \(day)", at: today) }
                     continue
                 }
                 let report = try AppStore.ConnectReport(bytes)
@@ -141,13 +144,25 @@ public struct ConnectReports: Sendable {
                 fetched: now,
                 body: bytes,
                 rows: rows
-            )
+            ),
+            isReissued: true
         )
         return Outcome(
             kind: report.kind.rawValue,
             period: period,
             rows: rows.count,
             isNew: isNew
+        )
+    }
+
+    /// Notes that there is no report, so that it is not asked for again.
+    private func keepNothing(
+        _ kind: AppStore.ConnectReport.Kind,
+        period: String,
+        at now: Instant
+    ) async throws {
+        _ = try await store.keep(
+            StoredReport(kind: kind.rawValue, period: period, fetched: now, body: [], rows: [])
         )
     }
 
@@ -183,7 +198,10 @@ public struct ConnectReports: Sendable {
         if first.prefix(4) == last.prefix(4), first.hasSuffix("-01-01"), last.hasSuffix("-12-31") {
             return "YEARLY \(last.prefix(4))"
         }
-        if first.prefix(7) == last.prefix(7), first.hasSuffix("-01") {
+        // A week may begin with a month.
+        if first.prefix(7) == last.prefix(7), first.hasSuffix("-01"),
+            Reports.Day(last)?.advanced(by: 1).description.hasSuffix("-01") == true
+        {
             return "MONTHLY \(last.prefix(7))"
         }
         return "WEEKLY \(last)"
@@ -193,15 +211,15 @@ public struct ConnectReports: Sendable {
         String("\(instant)".prefix(10))
     }
 
-    /// Apple's fiscal year begins with October, more or less; `2026-09` is June 2026.
+    /// Apple's fiscal months that have ended, the oldest first.
     private static func fiscalMonths(before today: Instant, count: Int) -> [String] {
-        let parts = day(today).split(separator: "-").compactMap { Int($0) }
-        guard parts.count == 3 else { return [] }
-        return (0..<count).reversed().map { back in
-            let month = parts[0] * 12 + parts[1] - 1 + 3 - back
-            let number = month % 12 + 1
-            return "\(month / 12)-\(number < 10 ? "0" : "")\(number)"
+        var month = Finance.FiscalMonth(containing: Finance.Day(pacific: today))?.previous
+        var months: [String] = []
+        while let ended = month, months.count < count {
+            months.insert("\(ended)", at: 0)
+            month = ended.previous
         }
+        return months
     }
 }
 

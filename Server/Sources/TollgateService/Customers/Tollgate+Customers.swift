@@ -134,7 +134,8 @@ extension Tollgate {
         let registration = Registration(
             customer: id,
             aliases: aliases,
-            profile: Array(try APIJSON.encode(profile))
+            profile: Array(try APIJSON.encode(profile)),
+            email: profile.customer.email
         )
         return try await store.submit(
             JournalItem(

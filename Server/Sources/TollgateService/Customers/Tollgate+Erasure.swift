@@ -7,13 +7,11 @@ extension Tollgate {
     /// and of their purchases.
     ///
     /// What was paid and spent stays in the books under an id that leads to nobody (RULES §11).
-    /// Nothing is cancelled in a store.
+    /// Nothing is cancelled in a store. It is one write, so a crash leaves all of it or nothing.
     ///
     /// - Throws: refusals 404 `resource_missing`, 410 `customer_erased`.
     public func eraseCustomer(_ id: String) async throws -> API.ErasedCustomer {
         let customer = Customer.ID(try await self.customer(id).id)
-        // Before and after: what fails in between is not left over, and nothing arrives meanwhile.
-        try await store.dropReceipts(of: customer)
         _ = try await store.submit(
             JournalItem(
                 dedupeKey: RowKey("erase", customer.rawValue),
@@ -23,7 +21,6 @@ extension Tollgate {
                 content: .erase(customer)
             )
         )
-        try await store.dropReceipts(of: customer)
         return API.ErasedCustomer(id: customer.rawValue)
     }
 }

@@ -11,7 +11,7 @@ extension Tollgate {
         do {
             let now = await clocks.now()
             guard try await store.hasNews(at: now) else { return }
-            _ = try await leased("feed", seconds: 30) { prolong in
+            _ = try await leased("feed", seconds: 10) { prolong in
                 while try await !store.sweep(until: now).isDone { try await prolong() }
                 while try await store.publishMessages() > 0 { try await prolong() }
             }
@@ -49,7 +49,7 @@ extension Tollgate {
     }
 
     /// `evt_`, the place in the feed, `_` and a hash of the cause.
-    private static func number(ofEvent id: String) -> Int64? {
+    static func number(ofEvent id: String) -> Int64? {
         let parts = id.split(separator: "_", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == "evt", parts[2].utf8.count == 16 else { return nil }
         return Int64(parts[1]).flatMap { $0 > 0 ? $0 : nil }
@@ -59,7 +59,7 @@ extension Tollgate {
 extension API.Event {
     init(_ message: FeedMessage, in catalog: Catalog) {
         self.init(
-            id: "evt_\(message.number)_\(message.cause.hex.prefix(16))",
+            id: Self.id(of: message),
             type: message.kind.rawValue,
             created: message.created.milliseconds,
             customer: message.customer.rawValue,
@@ -77,7 +77,24 @@ extension API.Event {
                     purchase: entitlement.purchase.canonical
                 )
             },
-            coins: API.CoinBalance(balance: message.balance)
+            coins: API.CoinBalance(balance: message.balance),
+            changes: message.changes.map { change in
+                switch change {
+                case .granted(let entitlement), .changed(let entitlement),
+                    .revoked(let entitlement):
+                    API.EventChange(type: change.type, lookupKey: entitlement.lookupKey)
+                case .coinsCredited(let amount), .coinsDebited(let amount):
+                    API.EventChange(type: change.type, amount: amount)
+                }
+            },
+            purchases: message.purchases.map {
+                API.PurchaseNews(purchase: $0.purchase.canonical, facts: $0.facts)
+            }
         )
+    }
+
+    /// Its place in the feed, and a hash of its cause.
+    static func id(of message: FeedMessage) -> String {
+        "evt_\(message.number)_\(message.cause.hex.prefix(16))"
     }
 }

@@ -18,7 +18,35 @@ extension Tollgate {
         let environment = environment ?? configuration.defaultEnvironment
         let (id, reading) = try await reading(of: customer, in: environment)
         let now = await clocks.now()
-        let at = instant ?? now
+        return try list(reading, of: id, in: environment, at: instant ?? now, now, signed: signed)
+    }
+
+    /// What `customer` may use now, without suspension, where that is possible: for a customer by
+    /// our own id who bought something.
+    ///
+    /// `nil`: ask `entitlements`, which answers everything.
+    public func entitlementsAtOnce(
+        of customer: String,
+        in environment: StoreEnvironment? = nil,
+        signed: Bool = false
+    ) throws -> API.EntitlementList? {
+        let environment = environment ?? configuration.defaultEnvironment
+        let id = Customer.ID(customer)
+        guard let now = clocks.nowAtOnce?(),
+            let reading = try store.readingAtOnce(of: id, in: environment),
+            reading.sequence > 0, !reading.isErased
+        else { return nil }
+        return try list(reading, of: id, in: environment, at: now, now, signed: signed)
+    }
+
+    private func list(
+        _ reading: CustomerReading,
+        of id: Customer.ID,
+        in environment: StoreEnvironment,
+        at: Instant,
+        _ now: Instant,
+        signed: Bool
+    ) throws -> API.EntitlementList {
         let catalog = store.history.current
         let data = reading.timeline.active(at: at).map { entitlement in
             API.Entitlement(
@@ -75,7 +103,8 @@ extension Tollgate {
                 )
             )
         }
-        let wall = clocks.wall().milliseconds / 1000
+        let real = clocks.wall()
+        let wall = real.milliseconds / 1000
         return try signer.sign(
             API.SignedAnswer(
                 sub: customer.rawValue,
@@ -85,12 +114,10 @@ extension Tollgate {
                 exp: wall + Self.answerLifetime,
                 at: now.milliseconds,
                 entitlements: intervals
-            )
+            ),
+            at: real
         )
     }
-
-    /// Three days in seconds: how long a device may go without us.
-    private static let answerLifetime: Int64 = 3 * 86_400
 
     /// Why `customer` may, or may not, use `lookupKey`.
     ///

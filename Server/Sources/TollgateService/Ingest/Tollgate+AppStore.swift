@@ -60,7 +60,7 @@ extension Tollgate {
             )
         }
         let source = notification.notificationUUID.uuidString.lowercased()
-        return try await journal(
+        let receipt = try await journal(
             AppStoreIntake.message(notification),
             source: source,
             dedupeKey: RowKey("notification", verifier.bundleID, source),
@@ -70,6 +70,18 @@ extension Tollgate {
             store: .appStore,
             rereading: AppStoreIntake.wanted(by: notification)
         )
+        if receipt != .duplicate, AppStoreIntake.isLeftToTheTeam(notification) {
+            let type = notification.notificationType.rawValue
+            counters.count(
+                "tollgate_left_to_you_total",
+                "store=\"app_store\",type=\"\(type)\""
+            )
+            logger.warning(
+                "the App Store asks for something that this server leaves to you",
+                metadata: ["type": "\(type)", "notification": "\(source)"]
+            )
+        }
+        return receipt
     }
 
     /// Queues a look-up of the customer whom a notification of version 1 names.
@@ -188,12 +200,34 @@ extension Tollgate {
                 "This purchase belongs to another customer; the ownership policy of the catalog decides that."
             )
         }
+        if let customer, mode == .restored, receipt == .recorded {
+            try await tellWhoRestored(transaction, customer, about: key)
+        }
         return API.AppStoreTransactionReply(
             environment: API.Environment(rawValue: key.environment.rawValue),
             purchase: key.canonical,
             customer: customer?.rawValue,
             new: receipt == .recorded
         )
+    }
+
+    /// Where a purchase goes to who restores it, the App Store is to name them from now on.
+    private func tellWhoRestored(
+        _ transaction: AppStore.Transaction,
+        _ customer: Customer.ID,
+        about key: Purchase.Key
+    ) async throws {
+        let bought = Instant(milliseconds: transaction.purchaseDate ?? transaction.signedDate ?? 0)
+        guard store.history.ownership(at: bought) == .transfer,
+            appStoreEnvironments.contains(key.environment),
+            transaction.inAppOwnershipType == .purchased,
+            let original = transaction.originalTransactionID
+        else { return }
+        let token = try await self.customer(customer.rawValue).appAccountToken
+        // Also where the transaction bears it: it says what was so when it was signed, and somebody
+        // else may have restored the purchase since.
+        let wanted = Wanted(kind: .appAccountToken, object: "\(original) \(token)")
+        try await store.want(wanted, about: key, at: await clocks.now())
     }
 
     /// Asks the certificates' issuers, if that is configured; nothing is written meanwhile.

@@ -123,7 +123,14 @@ extension Tollgate {
 
     /// Several at once, so that they share commits.
     private func journal(_ reads: [VerifiedRead], claim: Claim?) async throws -> ReadCount {
-        try await withThrowingTaskGroup(of: ReadCount.self) { group in
+        if appStoreOptions.journalsInTurn {
+            var count = ReadCount()
+            for read in reads {
+                count = count + (try await journal(read, confirms: false, claim: claim))
+            }
+            return count
+        }
+        return try await withThrowingTaskGroup(of: ReadCount.self) { group in
             for read in reads {
                 group.addTask { try await self.journal(read, confirms: false, claim: claim) }
             }

@@ -1,4 +1,5 @@
 internal import AppStoreAPI
+internal import Foundation
 internal import Logging
 internal import Storage
 internal import TollgateCore
@@ -12,7 +13,7 @@ extension Tollgate {
         guard !environments.isEmpty, appStorePace.isDue(at: clocks.wall()) else { return }
         do {
             var rows: [(WantedRow, Wanted.Kind)] = []
-            for kind in [Wanted.Kind.subscriptionStatus, .transactionHistory] {
+            for kind in [Wanted.Kind.subscriptionStatus, .transactionHistory, .appAccountToken] {
                 rows += try await store.wanted(kind, limit: 100).map { ($0, kind) }
             }
             let asked = rows.filter { row, _ in
@@ -41,7 +42,9 @@ extension Tollgate {
     /// those behind it; an error that may pass ends this round.
     private func ask(_ wanted: WantedRow, _ kind: Wanted.Kind) async throws {
         do {
-            if let environment = wanted.purchase?.environment {
+            if let environment = wanted.purchase?.environment, kind == .appAccountToken {
+                try await setAppAccountToken(wanted.object, in: environment)
+            } else if let environment = wanted.purchase?.environment {
                 if kind == .transactionHistory {
                     _ = try await readWhatLasts(
                         of: wanted.object,
@@ -57,11 +60,34 @@ extension Tollgate {
             }
         } catch let error as AppStore.ServerAPIError {
             guard !error.isRetryable, !error.isForbidden else { throw error }
+            if case .unreadable = error.cause {
+                // Half an answer is no refusal: the question stays, and those behind it are asked.
+                logger.warning(
+                    "the App Store's answer cannot be read; it will be asked again",
+                    metadata: ["object": "\(wanted.object)", "error": "\(error)"]
+                )
+                return
+            }
             logger.error(
                 "the App Store does not answer a question and will not be asked again",
                 metadata: ["object": "\(wanted.object)", "error": "\(error)"]
             )
         }
         try await store.settle(wanted)
+    }
+
+    /// Has the App Store name who restored a purchase from the coming period on.
+    ///
+    /// - Parameter object: as ``Wanted/Kind/appAccountToken`` has it.
+    private func setAppAccountToken(
+        _ object: String,
+        in environment: StoreEnvironment
+    ) async throws {
+        let parts = object.split(separator: " ")
+        guard parts.count == 2, let token = UUID(uuidString: String(parts[1])) else { return }
+        try await appStoreServer(environment).setAppAccountToken(
+            token,
+            originalTransactionID: String(parts[0])
+        )
     }
 }

@@ -1,6 +1,6 @@
 internal import AppStoreAPI
 internal import Logging
-internal import Storage
+public import Storage
 internal import StripeAPI
 internal import TollgateCore
 
@@ -85,6 +85,19 @@ extension Tollgate {
         }
     }
 
+    /// Tries one parked message again.
+    ///
+    /// - Returns: whether it could be used.
+    /// - Throws: a refusal 404 `resource_missing`.
+    public func retryParked(_ key: RowKey) async throws -> Bool {
+        guard let message = try await store.parked(key) else {
+            throw Refusal.missing("parked message", key.hex)
+        }
+        guard try await retry(message) != .parked else { return false }
+        try await store.unpark(message)
+        return true
+    }
+
     private func retry(_ message: ParkedMessage) async throws -> Receipt {
         switch message.store {
         case .appStore:
@@ -108,19 +121,5 @@ extension Tollgate {
         case .tollgate:
             return .parked
         }
-    }
-}
-
-extension Tollgate {
-    /// Numbers for `/metrics`: what happened since the start, and what is there.
-    public func metrics() async throws -> String {
-        var text = counters.text
-        let parked = try await store.parkedCounts()
-        text += "# TYPE tollgate_parked_messages gauge\n"
-        for name in Store.allCases where name != .tollgate {
-            let count = parked.first { $0.store == name.rawValue }?.count ?? 0
-            text += "tollgate_parked_messages{store=\"\(name.rawValue)\"} \(count)\n"
-        }
-        return text
     }
 }

@@ -53,12 +53,13 @@ extension Tollgate {
         return instant
     }
 
-    /// Records an invoice that Stripe has just told us; nothing unless it is a paid one of a plan.
+    /// Records an invoice that Stripe has just told us; nothing unless it is paid.
     ///
     /// - Returns: whether it said anything new.
     @discardableResult
     func record(_ invoice: Stripe.Invoice, at instant: Instant) async throws -> Bool {
-        guard invoice.status == .paid, invoice.subscription != nil else { return false }
+        guard invoice.status == .paid else { return false }
+        guard invoice.subscription != nil else { return try await record(sale: invoice, instant) }
         var lines: [Stripe.InvoiceLine]?
         if invoice.lines.hasMore, let stripe {
             lines = []
@@ -74,6 +75,53 @@ extension Tollgate {
             of: invoice.id,
             at: instant,
             body: invoice.json
+        )
+    }
+
+    /// Records a paid invoice that is no plan's, under the payment that paid it.
+    private func record(sale invoice: Stripe.Invoice, _ instant: Instant) async throws -> Bool {
+        guard let stripe, invoice.lines.data.contains(where: { $0.price != nil }) else {
+            return false
+        }
+        var lines = invoice.lines.data
+        if invoice.lines.hasMore {
+            lines = []
+            for try await line in stripe.lines(ofInvoice: invoice.id) { lines.append(line) }
+        }
+        var payment: String?
+        for try await link in stripe.invoicePayments(ofInvoice: invoice.id) {
+            // Of several, always the same one: the record must not depend on the list's order.
+            guard let id = link.paymentIntent?.id else { continue }
+            payment = min(payment ?? id, id)
+        }
+        return try await journal(
+            read: StripeIntake.message(
+                readingSale: invoice,
+                lines: lines,
+                paidBy: payment,
+                at: instant
+            ),
+            of: invoice.id,
+            at: instant,
+            body: invoice.json
+        )
+    }
+
+    /// Records a payment that says what it paid for; nothing for any other.
+    ///
+    /// - Parameter lines: what it paid for, if somebody else says so.
+    /// - Returns: whether it said anything new.
+    @discardableResult
+    func record(
+        _ intent: Stripe.PaymentIntent,
+        selling lines: [StripePayment.Line]? = nil,
+        at instant: Instant
+    ) async throws -> Bool {
+        try await journal(
+            read: StripeIntake.message(reading: intent, selling: lines, at: instant),
+            of: intent.id,
+            at: instant,
+            body: intent.json
         )
     }
 
@@ -93,14 +141,14 @@ extension Tollgate {
         for try await refund in stripe.refunds(ofPaymentIntent: id) { refunds.append(refund) }
         var disputes: [Stripe.Dispute] = []
         for try await dispute in stripe.disputes(ofPaymentIntent: id) { disputes.append(dispute) }
-        var isNews = false
+        var isNews = try await record(intent.value, at: instant)
         guard !refunds.isEmpty || !disputes.isEmpty else { return (instant, isNews) }
         // The payment's own record, and that of every plan whose invoice it paid.
         var targets: [(payment: String, invoice: String?)] = [(id, nil)]
         for try await link in stripe.invoicePayments(byPaymentIntent: id) {
             let invoice = try await stripe.invoice(link.invoice.id)
-            guard let subscription = invoice.value.subscription?.id else { continue }
             if try await record(invoice.value, at: instant) { isNews = true }
+            guard let subscription = invoice.value.subscription?.id else { continue }
             targets.append((subscription, invoice.value.id))
         }
         for (payment, invoice) in targets {
@@ -147,6 +195,7 @@ extension Tollgate {
             let known = try await store.record(of: key)
             if let known, facts.allSatisfy({ known.states($0.statement) }) { return false }
         }
+        if case .nothing = message { return false }
         let receipt = try await journal(
             message,
             source: "read:\(id)",
@@ -206,6 +255,11 @@ extension Purchase {
         case .subscription(let value):
             subscription?.value == value && !isSubscriptionContested
         case .invoice(let value): invoices.contains { $0.value == value }
+        case .payment(let value):
+            payment.map {
+                $0.isComplete && $0.isPaid && $0.lines == value.lines
+                    && (value.customer == nil || $0.customer == value.customer)
+            } ?? false
         case .refund(let value):
             refunds.contains { $0.value == value } && contested?.contains(value.id) != true
         case .dispute(let value):

@@ -59,13 +59,19 @@ extension Tollgate {
     /// Asks one question.
     ///
     /// One that Stripe refuses for good is dropped and logged, so that it does not hold up those
-    /// behind it; an error that may pass ends this round.
+    /// behind it; an error that may pass ends this round. An answer that cannot be read, such as half
+    /// of one, is no refusal: the question stays, and those behind it are asked.
     private func answer(
         _ wanted: WantedRow,
         _ ask: (WantedRow) async throws -> Bool
     ) async throws {
         do {
             if try await ask(wanted) { try await store.settle(wanted) }
+        } catch Stripe.RequestError.unreadable(let error) {
+            logger.warning(
+                "Stripe's answer cannot be read; it will be asked again",
+                metadata: ["object": "\(wanted.object)", "error": "\(error)"]
+            )
         } catch {
             let isFinal =
                 switch error {

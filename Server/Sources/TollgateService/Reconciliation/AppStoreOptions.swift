@@ -9,16 +9,23 @@ public struct AppStoreOptions: Sendable {
     public var sharedSecret: String?
     /// Asks whether certificates were revoked, where that is wanted.
     public var revocation: AppStore.RevocationChecks?
+    /// Where sales and finance reports come from.
+    public var connect: AppStore.ConnectClient?
+    /// Whether the answers of one page are journalled one after the other instead of sharing commits:
+    /// slower, but a simulation that runs again from its seed does the same again.
+    public var journalsInTurn = false
 
     /// - Parameters: `nil` for what is not configured.
     public init(
         receipts: AppStore.ReceiptClient? = nil,
         sharedSecret: String? = nil,
-        revocation: AppStore.RevocationChecks? = nil
+        revocation: AppStore.RevocationChecks? = nil,
+        connect: AppStore.ConnectClient? = nil
     ) {
         self.receipts = receipts
         self.sharedSecret = sharedSecret
         self.revocation = revocation
+        self.connect = connect
     }
 }
 

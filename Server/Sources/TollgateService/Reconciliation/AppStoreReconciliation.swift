@@ -49,7 +49,7 @@ public struct AppStoreReconciliation: Sendable {
         var to: Int64
         /// The page of notifications to go on with.
         var token: String?
-        /// The last purchase that was looked at, as 32 hexadecimal digits.
+        /// The last purchase that was asked about: since when it is overdue, and its row's key.
         var after: String?
         var report: Report
         /// When the last whole pass ended, by real time.
@@ -98,7 +98,11 @@ public struct AppStoreReconciliation: Sendable {
         let kept = try await tollgate.store.cursor(Self.cursorName(environment))
             .flatMap { try? JSONDecoder().decode(Place.self, from: Data($0.body)) }
         if var kept, kept.step != .done, kept.to <= now {
-            kept.from = max(kept.from, now - window)
+            if kept.step == .notifications, kept.from < now - window {
+                // What lies before is no longer told, so nothing is proven of it.
+                kept.from = now - window
+                kept.report.completeFrom = kept.from
+            }
             if kept.from < kept.to { return kept }
         }
         let earliest = now - window
@@ -195,17 +199,22 @@ public struct AppStoreReconciliation: Sendable {
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
         let now = await tollgate.clocks.now()
-        let environment = environment
-        let application = try tollgate.verifier().bundleID
+        let scope = Purchase.awaitedScope(
+            environment,
+            application: try tollgate.verifier().bundleID
+        )
+        try await tollgate.store.followAwaited(
+            wall: tollgate.clocks.wall(),
+            prolong: prolong
+        ) { $0.awaited }
         while true {
-            let page = try await tollgate.store.records(
-                after: place.after.flatMap(RowKey.init(hex:)),
-                limit: 500
-            ) { record in
-                record.key.store == .appStore && record.key.environment == environment
-                    && record.key.application == application && record.looksOverdue(at: now)
-            }
-            for record in page.records {
+            let page = try await tollgate.store.overdue(
+                in: scope,
+                at: now,
+                after: place.after.flatMap(AwaitedPlace.init(text:))
+            )
+            // The list may be some moments behind the record.
+            for record in page.records where record.looksOverdue(at: now) {
                 place.report.overdue += 1
                 try await ask(about: record, &place.report)
                 progress(
@@ -216,9 +225,9 @@ public struct AppStoreReconciliation: Sendable {
                 )
                 if place.report.overdue % 20 == 0 { try await prolong() }
             }
-            guard let last = page.last else { return }
-            place.after = last.hex
-            if !page.records.isEmpty { try await keep(place) }
+            guard let next = page.next else { return }
+            place.after = next.text
+            try await keep(place)
             try await prolong()
         }
     }
@@ -244,6 +253,18 @@ public struct AppStoreReconciliation: Sendable {
             report.unknown += 1
         }
     }
+}
+
+extension AwaitedPlace {
+    /// Reads what `text` wrote; what an earlier version kept is no place, and the pass starts over.
+    fileprivate init?(text: String) {
+        let parts = text.split(separator: "/")
+        guard parts.count == 2, let since = Int64(parts[0]), let key = RowKey(hex: String(parts[1]))
+        else { return nil }
+        self.init(since: Instant(milliseconds: since), purchase: key)
+    }
+
+    fileprivate var text: String { "\(since.milliseconds)/\(purchase.hex)" }
 }
 
 extension AppStore.ServerAPIError {

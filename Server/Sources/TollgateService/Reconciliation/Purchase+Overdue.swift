@@ -1,3 +1,4 @@
+internal import Storage
 internal import TollgateCore
 
 extension Purchase {
@@ -8,24 +9,47 @@ extension Purchase {
     ///
     /// - Parameter now: the stores' time.
     func looksOverdue(at now: Instant) -> Bool {
-        guard let end = newestEnd else { return false }
+        guard let overdue else { return false }
+        return overdue.since <= now && now <= overdue.until
+    }
+
+    /// From when on, and how long, it looks overdue if nothing more is said; `nil`: never.
+    var overdue: (since: Instant, until: Instant)? {
+        guard let end = newestEnd else { return nil }
         let due = max(end, renewal?.value.graceEnd ?? end)
         // The store charges up to some minutes late; older ones it no longer knows the notices of.
-        guard due.advanced(by: Overdue.patience) <= now, now <= due.advanced(by: Overdue.horizon)
-        else { return false }
+        var since = due.advanced(by: Overdue.patience)
+        var until = due.advanced(by: Overdue.horizon)
         let lastWord = max(status?.stated.instant, renewal?.stated.instant)
-        guard let lastWord, lastWord >= due else { return true }
-        switch status?.value.value {
-        case SubscriptionStatus.expired?, SubscriptionStatus.revoked?:
-            return false
-        case SubscriptionStatus.billingRetry?:
-            // Up to 60 days, and the notice of the recovery may have been lost.
-            return lastWord.advanced(by: Overdue.dayLength) <= now
-                && now <= due.advanced(by: Overdue.longestRetry)
-        default:
-            // It was said to go on, yet no period came: ask again, but not all the time.
-            return lastWord.advanced(by: Overdue.hourLength) <= now
+        if let lastWord, lastWord >= due {
+            switch status?.value.value {
+            case SubscriptionStatus.expired?, SubscriptionStatus.revoked?:
+                return nil
+            case SubscriptionStatus.billingRetry?:
+                // Up to 60 days, and the notice of the recovery may have been lost.
+                since = max(since, lastWord.advanced(by: Overdue.dayLength))
+                until = min(until, due.advanced(by: Overdue.longestRetry))
+            default:
+                // It was said to go on, yet no period came: ask again, but not all the time.
+                since = max(since, lastWord.advanced(by: Overdue.hourLength))
+            }
         }
+        return since <= until ? (since, until) : nil
+    }
+
+    /// What is awaited of the App Store, and in which pass it is asked about.
+    var awaited: Awaited? {
+        guard key.store == .appStore, let overdue else { return nil }
+        return Awaited(
+            scope: Self.awaitedScope(key.environment, application: key.application),
+            since: overdue.since,
+            until: overdue.until
+        )
+    }
+
+    /// The purchases that one pass asks about.
+    static func awaitedScope(_ environment: StoreEnvironment, application: String) -> RowKey {
+        RowKey("awaited", Store.appStore.rawValue, environment.rawValue, application)
     }
 
     /// When the newest paid period of a subscription begins, in milliseconds.

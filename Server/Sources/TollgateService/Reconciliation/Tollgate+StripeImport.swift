@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Intake
 internal import Logging
 internal import Storage
 internal import StripeAPI
@@ -31,11 +32,14 @@ extension Tollgate {
     ///
     /// - Parameters:
     ///   - metadataKey: where the app's user id stands in the metadata of Stripe's customers.
+    ///   - priceKey: where the metadata of a payment that went through no checkout and no invoice name
+    ///     what it paid for: a price, or a product of the catalog; `:` and a quantity may follow.
     ///   - users: the app's user ids by Stripe's customer ids, for those without such metadata.
     ///   - report: told after every piece.
     /// - Returns: what was brought in; `nil` if another server is doing it right now.
     public func importStripe(
         metadataKey: String = "app_user_id",
+        priceKey: String? = nil,
         users: [String: String] = [:],
         report: WorkProgress.Report = { _ in }
     ) async throws -> StripeImport? {
@@ -54,7 +58,11 @@ extension Tollgate {
                 try await keep(cursor)
             }
             while let stage = cursor.stage {
-                try await sweepStripe(stage, after: cursor.after) { id, isNews in
+                try await sweepStripe(
+                    stage,
+                    after: cursor.after,
+                    selling: { lines(soldBy: $0, priceKey: priceKey) }
+                ) { id, isNews in
                     cursor.found.objects.count(isNews)
                     cursor.after = id
                     report(WorkProgress(step: stage.words, done: cursor.found.objects.seen))
@@ -73,6 +81,23 @@ extension Tollgate {
             await fetchWanted()
             try await store.dropCursor(Self.importName)
             return cursor.found
+        }
+    }
+
+    /// What a payment paid for, by the words of whoever took it: products of the catalog become the
+    /// prices that they have at Stripe.
+    private func lines(
+        soldBy intent: Stripe.PaymentIntent,
+        priceKey: String?
+    ) -> [StripePayment.Line]? {
+        let words =
+            intent.metadata[StripeIntake.linesKey] ?? priceKey.flatMap { intent.metadata[$0] }
+        let catalog = store.history.current
+        return words.flatMap(StripeIntake.soldLines)?.map { line in
+            guard let price = catalog.product(id: line.price)?.stripePriceIDs.first else {
+                return line
+            }
+            return StripePayment.Line(price: price, quantity: line.quantity)
         }
     }
 

@@ -1,10 +1,11 @@
+internal import Intake
 internal import Storage
 internal import StripeAPI
 internal import TollgateCore
 
 /// One kind of object of a Stripe account that a sweep goes through, in the order in which it does.
 enum StripeSweepStage: String, Codable, CaseIterable {
-    case subscriptions, invoices, sessions, refunds, disputes
+    case subscriptions, invoices, sessions, payments, refunds, disputes
 
     /// For people.
     var words: String {
@@ -12,6 +13,7 @@ enum StripeSweepStage: String, Codable, CaseIterable {
         case .subscriptions: "subscriptions"
         case .invoices: "paid invoices"
         case .sessions: "completed checkouts"
+        case .payments: "payments without a checkout"
         case .refunds: "refunds"
         case .disputes: "disputes"
         }
@@ -36,10 +38,14 @@ extension Tollgate {
     ///
     /// - Parameters:
     ///   - last: the id of the last one that an earlier, interrupted sweep went through.
+    ///   - lines: what a payment paid for that went through no checkout; `nil` if nobody says so.
     ///   - each: told the id of each one once it is recorded, and whether it said anything new.
     func sweepStripe(
         _ stage: StripeSweepStage,
         after last: String?,
+        selling lines: (Stripe.PaymentIntent) -> [StripePayment.Line]? = {
+            $0.metadata[StripeIntake.linesKey].flatMap(StripeIntake.soldLines)
+        },
         _ each: (String, Bool) async throws -> Void
     ) async throws {
         let stripe = try requireStripe()
@@ -60,6 +66,15 @@ extension Tollgate {
         case .sessions:
             for try await session in stripe.checkoutSessions(status: .complete, after: last) {
                 try await each(session.id, try await sweep(session))
+            }
+        case .payments:
+            for try await intent in stripe.paymentIntents(after: last) {
+                guard intent.status == .succeeded, let lines = lines(intent) else { continue }
+                let instant = try await instantOfSweep()
+                try await each(
+                    intent.id,
+                    try await record(intent, selling: lines, at: instant)
+                )
             }
         case .refunds:
             for try await refund in stripe.refunds(after: last) {

@@ -35,7 +35,18 @@ public enum AppStoreAct: Hashable, Sendable {
     /// From now on they arrive.
     case speak
     /// What goes wrong on the way from now on, by the names of the sandbox's control API.
-    case faults([String: Double])
+    case faults(Faults)
+
+    /// What goes wrong: shares from 0 to 1, and a span in which nothing arrives.
+    public struct Faults: Hashable, Sendable {
+        /// By the names of the sandbox's control API.
+        public var values: [String: Double] = [:]
+        /// UNIX milliseconds.
+        public var outageStart: Int64?
+        public var outageEnd: Int64?
+
+        public init() {}
+    }
 
     /// Which transaction is meant, of those of a customer.
     public struct Which: Hashable, Sendable {
@@ -127,19 +138,23 @@ extension ScenarioReading {
         case "silence": .silence
         case "speak": .speak
         case "faults":
-            .faults(
-                Dictionary(
-                    uniqueKeysWithValues: Self.faults.compactMap { name in
-                        decimal(&fields, name).map { (name, $0) }
-                    }
-                )
-            )
+            .faults(faults(&fields))
         default: nil
         }
     }
 
+    private mutating func faults(_ fields: inout ScenarioFields) -> AppStoreAct.Faults {
+        var faults = AppStoreAct.Faults()
+        for name in Self.faults {
+            if let value = decimal(&fields, name) { faults.values[name] = value }
+        }
+        faults.outageStart = instant(&fields, "outage_start")
+        faults.outageEnd = instant(&fields, "outage_end")
+        return faults
+    }
+
     private static let faults = [
-        "drop", "duplicate", "delay", "longest_delay", "reorder", "slow", "corrupt",
+        "drop", "duplicate", "delay", "longest_delay", "reorder", "slow", "corrupt", "api_errors",
     ]
 
     private mutating func which(_ fields: inout ScenarioFields) -> AppStoreAct.Which {

@@ -91,11 +91,12 @@ extension Play {
             faults.drop = 1
             await store.setFaults(faults)
         case .speak: await store.setFaults(SimulatedAppStore.Faults())
-        case .faults(let values): await store.setFaults(Self.faults(values))
+        case .faults(let values): await store.setFaults(faults(values))
         }
     }
 
-    private static func faults(_ values: [String: Double]) -> SimulatedAppStore.Faults {
+    private func faults(_ stated: AppStoreAct.Faults) -> SimulatedAppStore.Faults {
+        let values = stated.values
         var faults = SimulatedAppStore.Faults()
         faults.drop = values["drop"] ?? 0
         faults.duplicate = values["duplicate"] ?? 0
@@ -104,6 +105,9 @@ extension Play {
         faults.reorder = values["reorder"] ?? 0
         faults.slow = values["slow"] ?? 0
         faults.corrupt = values["corrupt"] ?? 0
+        faults.apiErrors = values["api_errors"] ?? 0
+        faults.outageStart = stated.outageStart.map { $0 + telling.shift }
+        faults.outageEnd = stated.outageEnd.map { $0 + telling.shift }
         return faults
     }
 
@@ -114,7 +118,7 @@ extension Play {
         return id
     }
 
-    private func transaction(
+    func transaction(
         _ which: AppStoreAct.Which,
         of account: String
     ) async throws -> SimulatedAppStore.Transaction {

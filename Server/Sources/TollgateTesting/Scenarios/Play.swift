@@ -19,6 +19,10 @@ struct Play {
         var webhookSecret: String?
         /// The last check to be made, from 0; what comes after it does not happen.
         var lastCheck: Int?
+        /// Whether signatures are made at the story's own time.
+        var wallIsVirtual = false
+        /// The types of events that Stripe tells; `nil`: all.
+        var stripeEvents: [String]?
     }
 
     /// What was said at one check.
@@ -60,6 +64,8 @@ struct Play {
             seed: seed,
             authority: authority,
             webhookSecret: telling.webhookSecret,
+            wallIsVirtual: telling.wallIsVirtual,
+            stripeEvents: telling.stripeEvents,
             ears: ScenarioWorld.Ears(
                 notification: { message, _ in
                     guard case .signedPayload(let payload) = message else { return .success }
@@ -105,16 +111,7 @@ struct Play {
     ///
     /// - Throws: `ScenarioFailure` where something that the story says cannot happen.
     mutating func run() async throws -> [Answered] {
-        for person in scenario.customers {
-            guard let customer = people[person.name] else { continue }
-            try await backend.begin(customer)
-            appleAccounts[person.name] =
-                try await world.appStore.createCustomer(
-                    appAccountToken: person.passesToken ? customer.id : nil,
-                    storefront: person.storefront,
-                    family: person.family
-                ).id
-        }
+        try await begin()
         for step in scenario.steps {
             await world.clock.advance(to: step.at + telling.shift)
             await backend.settle()
@@ -134,7 +131,22 @@ struct Play {
             if let last = telling.lastCheck, checks.count > last { break }
             await backend.settle()
         }
+        await world.clock.end()
         return answers
+    }
+
+    /// Makes everybody known to the backend and to the App Store.
+    mutating func begin() async throws {
+        for person in scenario.customers {
+            guard let customer = people[person.name] else { continue }
+            try await backend.begin(customer)
+            appleAccounts[person.name] =
+                try await world.appStore.createCustomer(
+                    appAccountToken: person.passesToken ? customer.id : nil,
+                    storefront: person.storefront,
+                    family: person.family
+                ).id
+        }
     }
 
     /// What the stores said, once the story is told.

@@ -50,7 +50,9 @@ extension ScenarioRunner {
                 continue
             }
             var telling = Play.Telling()
-            telling.shift = (now() - step.at) / 1000 * 1000
+            // Whole seconds, and never past now, also where the story plays in the future.
+            let ahead = now() - step.at
+            telling.shift = ahead - (ahead % 1000 + 1000) % 1000
             telling.salt = salt &+ UInt64(number)
             telling.webhookSecret = webhookSecret
             telling.lastCheck = number

@@ -31,6 +31,8 @@ struct ScenarioWorld: Sendable {
     ///   - authority: what the App Store signs with.
     ///   - seed: from which all ids are drawn.
     ///   - webhookSecret: what Stripe signs with, in real time; `nil`: with our own, at a fixed time.
+    ///   - stripeEvents: the types that Stripe's endpoint listens to; `nil`: all.
+    ///   - wallIsVirtual: whether real time is the story's, as it is outside of a sandbox.
     init(
         _ loaded: LoadedScenario,
         variant: Variant,
@@ -38,27 +40,33 @@ struct ScenarioWorld: Sendable {
         seed: UInt64,
         authority: Data,
         webhookSecret: String?,
+        wallIsVirtual: Bool = false,
+        stripeEvents: [String]? = nil,
         ears: Ears
     ) async throws {
         let settings = loaded.scenario.appStore
         let clock = VirtualClock(now: start / 1000 * 1000)
+        var appStoreConfiguration = SimulatedAppStore.Configuration(
+            environment: settings.isProduction ? .production : .sandbox,
+            bundleID: Self.bundleID,
+            appAppleID: Self.appAppleID,
+            products: loaded.catalog.products.compactMap {
+                SimulatedAppStore.Product($0, settings)
+            },
+            notificationURL: Self.webhookURL,
+            seed: seed,
+            renewals: settings.isCompressed ? .compressed(.everyFiveMinutes) : .real,
+            renewalLimit: settings.renewalLimit ?? .max,
+            graceDays: settings.graceDays,
+            renewalLead: settings.isCompressed ? 0 : variant.renewalLead,
+            behaviour: variant.behaviour,
+            authority: authority
+        )
+        // The same faults in each telling, yet ids of its own: a backend that keeps what it was told
+        // would take a second telling for the first.
+        appStoreConfiguration.faultSeed = settings.seed
         appStore = try SimulatedAppStore(
-            configuration: .init(
-                environment: settings.isProduction ? .production : .sandbox,
-                bundleID: Self.bundleID,
-                appAppleID: Self.appAppleID,
-                products: loaded.catalog.products.compactMap {
-                    SimulatedAppStore.Product($0, settings)
-                },
-                notificationURL: Self.webhookURL,
-                seed: settings.seed ?? seed,
-                renewals: settings.isCompressed ? .compressed(.everyFiveMinutes) : .real,
-                renewalLimit: settings.renewalLimit ?? .max,
-                graceDays: settings.graceDays,
-                renewalLead: settings.isCompressed ? 0 : variant.renewalLead,
-                behaviour: variant.behaviour,
-                authority: authority
-            ),
+            configuration: appStoreConfiguration,
             clock: clock,
             deliver: ears.notification
         )
@@ -75,6 +83,8 @@ struct ScenarioWorld: Sendable {
         configuration.policy.dunningEnd = loaded.scenario.stripe.dunningEnd
         configuration.deliver = ears.event
         if webhookSecret == nil { configuration.wall = { Self.wall } }
+        if wallIsVirtual { configuration.wall = { Int(clock.nowAtOnce / 1000) } }
+        if let stripeEvents { configuration.webhookEndpoints[0].enabledEvents = stripeEvents }
         stripe = try await StripeSimulator(configuration: configuration, clock: clock)
         self.clock = clock
     }

@@ -82,9 +82,14 @@ public enum ScenarioWriter {
         if let act = deed.act {
             var parts = ["app_store: \(act)"]
             if let customer = deed.customer { parts.append("customer: \(customer)") }
-            let products = ["product", "to"]
             parts += deed.details.map { detail in
-                let value = products.contains(detail.name) ? word(detail.value) : detail.value
+                let value =
+                    switch detail.name {
+                    case "product", "to": word(detail.value)
+                    case "outage_start", "outage_end":
+                        Int64(detail.value).map(ScenarioTime.text) ?? detail.value
+                    default: detail.value
+                    }
                 return "\(detail.name): \(value)"
             }
             step(parts)
@@ -140,7 +145,7 @@ public enum ScenarioWriter {
     }
 
     /// An id of ours for one of the store's.
-    private static func word(_ id: String) -> String {
+    static func word(_ id: String) -> String {
         String(id.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }
 }

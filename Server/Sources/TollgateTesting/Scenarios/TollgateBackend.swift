@@ -94,9 +94,9 @@ final class TollgateBackend: ScenarioBackend {
 
     /// Has Tollgate make and keep a Stripe customer, as it does before the first checkout.
     func registerAtStripe(_ customer: ScenarioCustomer) async throws -> String? {
-        let product = tollgate.store.history.current.products.first {
-            !$0.stripePriceIDs.isEmpty && $0.kind == .consumable
-        }
+        let sold = tollgate.store.history.current.products.filter { !$0.stripePriceIDs.isEmpty }
+        // Coins can always be bought; a plan, as long as it is not there already.
+        let product = sold.first { $0.kind == .consumable } ?? sold.first
         guard let product else { return nil }
         // The session itself is refused on the line: a story opens its own.
         _ = try? await tollgate.createCheckout(

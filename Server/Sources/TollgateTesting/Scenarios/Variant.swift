@@ -41,6 +41,9 @@ public struct Variant: Sendable {
         appStore("restore_makes_new_transaction_ids") {
             $0.behaviour.restoreMakesNewTransactionIDs.toggle()
         },
+        appStore("repeats_consumption_requests") {
+            $0.behaviour.repeatsConsumptionRequests.toggle()
+        },
         // Apple charges within the last 24 hours of a period.
         appStore("renewal_lead") { $0.renewalLead = 6 * 3_600_000 },
     ]

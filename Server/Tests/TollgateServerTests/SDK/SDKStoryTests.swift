@@ -1,6 +1,8 @@
 import Foundation
 import SandboxClock
 import Storage
+import StripeAPI
+import StripeSimulator
 import Synchronization
 import Testing
 import TollgateAPI
@@ -15,8 +17,8 @@ import TollgateTesting
 struct SDKStoryTests {
     @Test("a new user buys a subscription", arguments: Backend.allCases)
     func aNewUserBuysASubscription(_ backend: Backend) async throws {
-        try await TestServer.run(on: backend) { server in
-            let app = try AppOnServer(server)
+        try await Shop.run(on: backend) { shop in
+            let app = try AppOnServer(shop.server, maximumStale: 36000)
             app.connectBackend()
             app.signIn(nil)
             let button = try await app.billing.getBuyButton(id: "buy_pro_monthly")
@@ -24,8 +26,23 @@ struct SDKStoryTests {
             #expect(try await app.keys() == [])
             app.signIn("ada")
             #expect(try await app.billing.hasEntitlement(lookupKey: "pro") == false)
-            try await app.buy("com.example.app.pro.monthly", for: "ada")
-            #expect(try await app.keys(forceRefresh: true) == ["pro"])
+
+            // The page that the button opens is Stripe's; paying there is all that ada does.
+            let page = try await button.checkout()
+            var browser = shop.server.browser
+            #expect(try await browser.send(page.absoluteString).text.contains("Pro, monthly"))
+            let paid = try await shop.stripe.pay(checkoutSession: page.lastPathComponent)
+            guard case .completed(let successURL) = paid else {
+                Issue.record("\(paid)")
+                return
+            }
+            let ada = try await shop.server.customer("ada")
+            #expect(try await shop.entitlements(of: ada) == ["pro"])
+
+            // The universal link that leads back opens the app.
+            let link = try #require(successURL.flatMap { URL(string: $0) })
+            #expect(await app.billing.handleCheckoutReturn(link) == .confirmed)
+            #expect(try await app.keys() == ["pro"])
             #expect(try await app.billing.hasEntitlement(lookupKey: "pro"))
             #expect(app.heardSets == [["pro"]])
         }
@@ -33,15 +50,27 @@ struct SDKStoryTests {
 
     @Test("a plan is changed in the portal", arguments: Backend.allCases)
     func aPlanIsChangedInThePortal(_ backend: Backend) async throws {
-        try await TestServer.run(on: backend) { server in
-            let app = try AppOnServer(server, maximumStale: 36000)
+        try await Shop.run(on: backend) { shop in
+            let app = try AppOnServer(shop.server, maximumStale: 36000)
             app.connectBackend()
-            try await app.buy("com.example.app.pro.monthly", for: "ada")
+            try await shop.buy("pro_monthly", for: try await shop.server.customer("ada"))
             #expect(try await app.keys() == ["pro"])
+
             let portal = try await app.billing.getCustomerPortal()
             #expect(portal.url.hasPrefix(TestServer.publicURL + "/portal?"))
-            try await app.buy("com.example.app.lifetime", for: "ada")
+            var browser = shop.server.browser
+            let opened = try await browser.open(
+                portal.url.replacing(TestServer.publicURL, with: "")
+            )
+            #expect(opened.status == 200 && opened.text.contains("Pro, monthly"))
+            let switched = try await browser.press("switch", product: "pro_yearly")
+            #expect(switched.text.contains("Your plan has been changed"))
+            #expect(switched.text.contains("Pro, yearly"))
+            #expect(try await shop.subscription().items.data[0].price.id == "price_pro_yearly")
+
+            // While the page is open the app still has the answer from before.
             #expect(try await app.keys() == ["pro"])
+            #expect(app.heardSets == [["pro"]])
             // What the end of a visit does.
             await app.billing.client.refreshIfSignedIn()
             #expect(try await app.keys() == ["archive", "pro"])

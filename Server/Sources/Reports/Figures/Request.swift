@@ -1,0 +1,120 @@
+public import TollgateCore
+
+extension Reports {
+    /// By what figures can be kept apart.
+    public enum Dimension: String, CaseIterable, Codable, Hashable, Sendable {
+        case store, product, country, offer
+
+        var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+    }
+
+    /// What is counted; `nil` is everything.
+    public struct Filters: Hashable, Sendable {
+        public var store: Store?
+        /// The catalog's id of the product.
+        public var product: String?
+        /// Two letters.
+        public var country: String?
+
+        public init(store: Store? = nil, product: String? = nil, country: String? = nil) {
+            self.store = store
+            self.product = product
+            self.country = country
+        }
+    }
+
+    /// A question for figures.
+    public struct Request: Hashable, Sendable {
+        public var report: Report
+        /// The first day.
+        public var from: Day
+        /// The last day, included.
+        public var to: Day
+        public var by: Step
+        /// What is kept apart; `nil`: what the report keeps apart by itself.
+        public var group: [Dimension]?
+        public var filters: Filters
+        public var environment: StoreEnvironment
+        /// Today: what is not due yet is not counted as missed.
+        public var today: Day
+        /// Whether the App Store Small Business Program holds: it leaves 85 % of everything.
+        public var isSmallBusiness: Bool
+
+        public init(
+            _ report: Report,
+            from: Day,
+            to: Day,
+            by: Step,
+            group: [Dimension]? = nil,
+            filters: Filters = Filters(),
+            environment: StoreEnvironment,
+            today: Day,
+            isSmallBusiness: Bool = false
+        ) {
+            self.report = report
+            self.from = from
+            self.to = to
+            self.by = by
+            self.group = group
+            self.filters = filters
+            self.environment = environment
+            self.today = today
+            self.isSmallBusiness = isSmallBusiness
+        }
+
+        /// What is kept apart.
+        public var dimensions: [Dimension] { group ?? report.dimensions }
+
+        /// The stretches of which it needs the sums; `nil`: one of the whole range will do.
+        public var step: Step? {
+            if report == .overview { return nil }
+            return report.needsDays ? .day : by
+        }
+    }
+
+    /// What the figures of a report are made from.
+    public struct Material: Sendable {
+        /// Cumulative measures, summed over all days before the first.
+        public var opening: [Entry]
+        /// All measures, by day or month.
+        public var within: [Entry]
+        /// What the App Store reported of the days.
+        public var reported: [ReportedSale]
+
+        public init(opening: [Entry] = [], within: [Entry] = [], reported: [ReportedSale] = []) {
+            self.opening = opening
+            self.within = within
+            self.reported = reported
+        }
+    }
+
+    /// A line of a store's own sales report.
+    public struct ReportedSale: Hashable, Sendable {
+        /// As the store counts days.
+        public var day: Day
+        /// Apple's code: `1F`, `IAY`.
+        public var productType: String
+        public var country: String
+        /// Negative for refunds.
+        public var units: Int64
+        /// Of all units in milliunits, negative for refunds.
+        public var proceeds: Fraction
+        public var currency: String
+
+        public init(
+            day: Day,
+            productType: String,
+            country: String,
+            units: Int64,
+            proceeds: Fraction,
+            currency: String
+        ) {
+            self.day = day
+            self.productType = productType
+            self.country = country
+            self.units = units
+            self.proceeds = proceeds
+            self.currency = currency
+        }
+    }
+}

@@ -1,0 +1,227 @@
+extension Reports {
+    /// Sums sorted into the pieces of a range and what is kept apart.
+    struct Slots {
+        /// The values of the dimensions, then the currency.
+        typealias Words = [String]
+
+        let pieces: [ClosedRange<Day>]
+        /// All combinations of words, in order; a slot is the number of one of them.
+        let words: [Words]
+        private let dimensions: [Dimension]
+        private let hasCurrency: Bool
+        /// By piece, then slot; what is before the first piece comes first.
+        private let entries: [Entry]
+        /// Which of them are of a piece and slot.
+        private let cells: [Int: Range<Int>]
+
+        init(
+            _ request: Request,
+            _ material: Material,
+            currency hasCurrency: Bool = true,
+            where isWanted: (EntryKey) -> Bool = { _ in true }
+        ) {
+            let pieces = request.by.pieces(from: request.from, to: request.to)
+            let dimensions = request.dimensions
+            var found = Found(dimensions, hasCurrency)
+            for entry in material.opening where isWanted(entry.key) { found.add(entry, to: -1) }
+            var (day, piece) = (request.from, pieces.isEmpty ? nil : Optional(0))
+            for entry in material.within where isWanted(entry.key) {
+                // Most follow one of the same day.
+                if entry.key.day != day {
+                    day = entry.key.day
+                    piece = Self.piece(of: day, in: pieces)
+                }
+                if let piece { found.add(entry, to: piece) }
+            }
+            self.pieces = pieces
+            self.dimensions = dimensions
+            self.hasCurrency = hasCurrency
+            (words, entries, cells) = found.sorted()
+        }
+
+        /// For tables that have a line for each piece and each combination, also where nothing
+        /// happened.
+        ///
+        /// - Throws: where they would be more than anybody reads.
+        func requireReadable() throws(TooManyLines) {
+            guard pieces.count * max(1, words.count) <= TooManyLines.most else {
+                throw TooManyLines()
+            }
+        }
+
+        private static func piece(of day: Day, in pieces: [ClosedRange<Day>]) -> Int? {
+            var low = 0
+            var high = pieces.count
+            while low < high {
+                let middle = (low + high) / 2
+                if pieces[middle].upperBound < day { low = middle + 1 } else { high = middle }
+            }
+            return low < pieces.count && pieces[low].contains(day) ? low : nil
+        }
+
+        func entries(_ slot: Int, _ piece: Int) -> ArraySlice<Entry> {
+            cells[Self.cell(slot, piece, of: words.count)].map { entries[$0] } ?? []
+        }
+
+        func has(_ slot: Int, _ piece: Int) -> Bool {
+            cells[Self.cell(slot, piece, of: words.count)] != nil
+        }
+
+        /// The slot of words, if there is anything of them.
+        func slot(of words: Words) -> Int? {
+            self.words.firstIndex(of: words)
+        }
+
+        private static func cell(_ slot: Int, _ piece: Int, of count: Int) -> Int {
+            (piece + 1) * count + slot
+        }
+
+        /// The columns of the words.
+        var columns: [Table.Column] {
+            dimensions.map { Table.Column($0.rawValue, $0.title, .text) }
+                + (hasCurrency ? [Table.Column("currency", "Currency", .text)] : [])
+        }
+
+        func cells(_ slot: Int) -> [Table.Value] { words[slot].map { .text($0) } }
+
+        /// Entries as they come in, each with the piece and the words that it is of.
+        private struct Found {
+            /// Words that are not kept apart are empty.
+            struct Name: Hashable {
+                var store = ""
+                var product = ""
+                var country = ""
+                var offer = ""
+                var currency = ""
+
+                func word(_ dimension: Dimension) -> String {
+                    switch dimension {
+                    case .store: store
+                    case .product: product
+                    case .country: country
+                    case .offer: offer.isEmpty ? "standard" : offer
+                    }
+                }
+            }
+
+            private let dimensions: [Dimension]
+            private let hasCurrency: Bool
+            private var numbers: [Name: Int] = [:]
+            private var names: [Name] = []
+            private var places: [(piece: Int, name: Int)] = []
+            private var entries: [Entry] = []
+
+            init(_ dimensions: [Dimension], _ hasCurrency: Bool) {
+                self.dimensions = dimensions
+                self.hasCurrency = hasCurrency
+            }
+
+            mutating func add(_ entry: Entry, to piece: Int) {
+                var name = Name()
+                for dimension in dimensions {
+                    switch dimension {
+                    case .store: name.store = entry.key.store
+                    case .product: name.product = entry.key.product
+                    case .country: name.country = entry.key.country
+                    case .offer: name.offer = entry.key.offer
+                    }
+                }
+                if hasCurrency { name.currency = entry.key.currency }
+                let number: Int
+                if let known = numbers[name] {
+                    number = known
+                } else {
+                    number = names.count
+                    numbers[name] = number
+                    names.append(name)
+                }
+                places.append((piece, number))
+                entries.append(entry)
+            }
+
+            /// The words in order, and the entries in the order of pieces and words.
+            func sorted() -> (words: [Words], entries: [Entry], cells: [Int: Range<Int>]) {
+                let words = names.map { name in
+                    dimensions.map { name.word($0) } + (hasCurrency ? [name.currency] : [])
+                }
+                let order = words.indices.sorted { words[$0].lexicographicallyPrecedes(words[$1]) }
+                var ranks = [Int](repeating: 0, count: order.count)
+                for (rank, name) in order.enumerated() { ranks[name] = rank }
+                let keys = places.map { cell(ranks[$0.name], $0.piece, of: order.count) }
+                let sequence = keys.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
+                var cells: [Int: Range<Int>] = [:]
+                var begin = 0
+                for end in sequence.indices.dropFirst() + [sequence.count] {
+                    let key = sequence.isEmpty ? 0 : keys[sequence[begin]]
+                    guard end == sequence.count || keys[sequence[end]] != key else { continue }
+                    if begin < end { cells[key] = begin..<end }
+                    begin = end
+                }
+                return (order.map { words[$0] }, sequence.map { entries[$0] }, cells)
+            }
+        }
+    }
+}
+
+extension Collection where Element == Reports.Entry {
+    func sum(_ measure: Reports.Measure) -> Reports.Sum {
+        var sum = Reports.Sum()
+        for entry in self where entry.key.measure == measure { sum += entry.sum }
+        return sum
+    }
+
+    func items(_ measure: Reports.Measure) -> Int64 { sum(measure).items }
+
+    /// Milliunits.
+    func amount(_ measure: Reports.Measure) -> Reports.Fraction {
+        Reports.Fraction(sum(measure).amount)
+    }
+
+    /// The monthly value of movements.
+    func value(_ measures: [Reports.Measure]) -> Reports.Fraction {
+        var parts: [Int64: Int128] = [:]
+        for entry in self where measures.contains(entry.key.measure) {
+            parts[entry.key.detail, default: 0] += Int128(entry.sum.amount)
+        }
+        return parts.reduce(.zero) {
+            $0 + Reports.Fraction($1.value, Int128(Swift.max(1, $1.key)))
+        }
+    }
+
+    var active: Int64 {
+        reduce(0) { Reports.Measure.movements.contains($1.key.measure) ? $0 + $1.sum.items : $0 }
+    }
+
+    /// What probably arrives of charges less refunds, in milliunits.
+    func estimatedProceeds(_ request: Reports.Request) -> Reports.Fraction {
+        // Thousandths of a milliunit.
+        var thousandths: Int128 = 0
+        for entry in self {
+            let amount = Int128(entry.sum.amount)
+            let share: Int128 = request.isSmallBusiness || entry.key.detail > 0 ? 850 : 700
+            switch (entry.key.measure, entry.key.store) {
+            case (.charge, "app_store"): thousandths += amount * share
+            case (.refund, "app_store"): thousandths -= amount * share
+            case (.charge, _):
+                // Once for a payment, however many lines it has.
+                let fixed: Int128 = entry.key.currency == "USD" && entry.key.extra == 0 ? 300 : 0
+                thousandths += amount * 971 - fixed * Int128(entry.sum.items) * 1000
+            case (.refund, _): thousandths -= amount * 1000
+            default: break
+            }
+        }
+        return Reports.Fraction(thousandths, 1000)
+    }
+}
+
+extension Reports.Table {
+    /// A row: its day, what is kept apart, and its figures.
+    mutating func add(_ day: Reports.Day, _ words: [Value], _ figures: [Value]) {
+        var row: [Value] = []
+        row.reserveCapacity(1 + words.count + figures.count)
+        row.append(.day(day))
+        row += words
+        row += figures
+        rows.append(row)
+    }
+}

@@ -1,0 +1,65 @@
+internal import TollgateCore
+
+extension Finance {
+    /// The movements of money that sales tell: in the App Store each its own, in Stripe one for all
+    /// lines that were paid, or given back, together.
+    public static func movements(of sales: some Sequence<Reports.Sale>) -> [Movement] {
+        var movements: [Movement] = []
+        var places: [String: Int] = [:]
+        for sale in sales {
+            let movement = Movement(sale)
+            guard sale.store == .stripe else {
+                movements.append(movement)
+                continue
+            }
+            let key = "\(sale.environment.rawValue) \(movement.kind.rawValue) \(movement.id)"
+            guard let place = places[key] else {
+                places[key] = movements.count
+                movements.append(movement)
+                continue
+            }
+            movements[place].add(movement)
+        }
+        return movements
+    }
+}
+
+extension Finance.Movement {
+    init(_ sale: Reports.Sale) {
+        let payment = sale.payment ?? sale.transaction
+        self.init(
+            store: sale.store,
+            environment: sale.environment,
+            kind: Kind(sale.kind),
+            id: sale.refund ?? payment,
+            payment: payment,
+            product: sale.storeProduct,
+            at: sale.at,
+            quantity: sale.quantity,
+            amount: Finance.Money(milliunits: sale.amount, currency: sale.currency),
+            isFamilyShared: sale.isFamilyShared,
+            isOffer: sale.offer != .none,
+            isAfterOneYear: sale.isAfterOneYear,
+            customer: sale.customer.isEmpty ? nil : sale.customer,
+            country: sale.country.isEmpty ? nil : sale.country
+        )
+    }
+
+    /// Takes in another line of the same payment.
+    fileprivate mutating func add(_ other: Finance.Movement) {
+        guard other.amount.currency == amount.currency else { return }
+        amount = amount + other.amount
+        quantity = 1
+        if product != other.product { product += "," + other.product }
+    }
+}
+
+extension Finance.Movement.Kind {
+    init(_ kind: Reports.Sale.Kind) {
+        switch kind {
+        case .charge: self = .charge
+        case .refund: self = .refund
+        case .chargeback: self = .dispute
+        }
+    }
+}

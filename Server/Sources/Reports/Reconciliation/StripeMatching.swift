@@ -1,0 +1,363 @@
+public import TollgateCore
+
+extension Finance {
+    /// Matches the record's payments with Stripe's balance transactions, by their ids.
+    public struct StripeMatching {
+        /// A payment, refund or dispute and what it did to the balance, mostly one transaction.
+        public struct Pair: Hashable, Sendable {
+            public var movement: Movement
+            public var lines: [BalanceLine]
+
+            public init(movement: Movement, lines: [BalanceLine]) {
+                self.movement = movement
+                self.lines = lines
+            }
+        }
+
+        /// What was found.
+        public struct Result: Sendable {
+            public var pairs: [Pair] = []
+            public var differences: [Difference] = []
+            /// Payments of days that are not fetched yet.
+            public var pending: [Movement] = []
+        }
+
+        /// What reports call themselves.
+        public static let source = "STRIPE_BALANCE"
+
+        private let terms: Terms
+        private var result = Result()
+
+        /// - Parameters:
+        ///   - movements: the record's, all of one environment; also some weeks around the time
+        ///     that is asked for.
+        ///   - lines: each transaction once.
+        ///   - payouts: to be compared with the sums of their transactions.
+        ///   - transactions: the ids of each payout's, where Stripe says them: a payout is compared
+        ///     only where all of them are among `lines`.
+        ///   - covered: the days whose transactions are here.
+        ///   - environment: whose payments the transactions tell.
+        public static func match(
+            _ movements: [Movement],
+            with lines: [BalanceLine],
+            payouts: [Payout] = [],
+            of transactions: [String: [String]] = [:],
+            covering covered: Set<Day>,
+            in environment: StoreEnvironment = .production,
+            terms: Terms = Terms()
+        ) -> Result {
+            var matching = StripeMatching(terms: terms)
+            let known = matching.setAside(movements, environment)
+            let lines = lines.filter { $0.environment == nil || $0.environment == environment }
+            let found = matching.sort(lines, known)
+            for movement in known.values.sorted(by: { ($0.at, $0.id) < ($1.at, $1.id) }) {
+                matching.compare(movement, found[movement.id] ?? [], covered)
+            }
+            let ids = Set(lines.map(\.id))
+            // The days at the edge of what was fetched hold only a part of some payout.
+            matching.compare(
+                payouts.filter { transactions[$0.id]?.allSatisfy(ids.contains) ?? true },
+                lines
+            )
+            return matching.result
+        }
+
+        private init(terms: Terms) {
+            self.terms = terms
+        }
+
+        private mutating func setAside(
+            _ all: [Movement],
+            _ environment: StoreEnvironment
+        ) -> [String: Movement] {
+            var known: [String: Movement] = [:]
+            for movement in all {
+                guard movement.environment == environment else {
+                    result.differences.append(
+                        difference(
+                            .sandbox,
+                            movement,
+                            expected: movement.amount,
+                            "bought in \(movement.environment.rawValue)"
+                        )
+                    )
+                    continue
+                }
+                // What costs nothing moves no balance.
+                if !movement.amount.isZero { known[movement.id] = movement }
+            }
+            return known
+        }
+
+        /// The transactions of each movement; those of none are differences or no sales.
+        private mutating func sort(
+            _ lines: [BalanceLine],
+            _ known: [String: Movement]
+        ) -> [String: [BalanceLine]] {
+            var found: [String: [BalanceLine]] = [:]
+            let undone = Self.undone(lines)
+            for line in lines.sorted(by: { ($0.created, $0.id) < ($1.created, $1.id) }) {
+                switch line.kind {
+                case .payout, .other: break
+                case .fee:
+                    note(.commissionRate, line, "a fee of Stripe's that belongs to no charge")
+                case .tax: note(.tax, line, "a tax beside the charges")
+                case .correction: note(.lateCorrection, line, "a correction by Stripe")
+                case .charge, .refund, .dispute:
+                    if let id = line.references.first(where: { known[$0] != nil }) {
+                        found[id, default: []].append(line)
+                    } else if !undone.contains(line.source ?? "") {
+                        note(
+                            .missingHere,
+                            line,
+                            "a \(line.kind.rawValue) of which nothing is known"
+                        )
+                    }
+                }
+            }
+            return found
+        }
+
+        /// Refunds that failed and disputes that were won: what went came back, and the record no
+        /// longer counts them.
+        private static func undone(_ lines: [BalanceLine]) -> Set<String> {
+            var sums: [String: [Money]] = [:]
+            for line in lines where line.kind == .refund || line.kind == .dispute {
+                if let source = line.source { sums[source, default: []].append(line.amount) }
+            }
+            return Set(sums.filter { sum($0.value)?.isZero ?? false }.keys)
+        }
+
+        private mutating func note(_ reason: Reason, _ line: BalanceLine, _ detail: String) {
+            let isFee = line.kind == .fee && line.amount.isZero
+            result.differences.append(
+                Difference(
+                    reason,
+                    store: .stripe,
+                    source: Self.source,
+                    product: "",
+                    line: line.id,
+                    reportedDay: line.day,
+                    units: 1,
+                    reported: isFee ? -line.fee : line.amount,
+                    detail: line.description.map { "\(detail): \($0)" } ?? detail
+                )
+            )
+        }
+
+        private mutating func compare(
+            _ movement: Movement,
+            _ lines: [BalanceLine],
+            _ covered: Set<Day>
+        ) {
+            guard let line = lines.first else {
+                guard covered.contains(movement.day) else {
+                    result.pending.append(movement)
+                    return
+                }
+                result.differences.append(
+                    difference(
+                        .missingThere,
+                        movement,
+                        expected: movement.amount,
+                        "no balance transaction tells of it"
+                    )
+                )
+                return
+            }
+            result.pairs.append(Pair(movement: movement, lines: lines))
+            compareAmount(movement, lines, line)
+            compareDay(movement, line)
+            if movement.kind == .charge { compareFee(movement, lines, line) }
+            compareFeeTax(movement, lines, line)
+        }
+
+        private mutating func compareAmount(
+            _ movement: Movement,
+            _ lines: [BalanceLine],
+            _ line: BalanceLine
+        ) {
+            let expected = movement.kind == .charge ? movement.amount : -movement.amount
+            guard let booked = Self.sum(lines.map(\.amount)) else {
+                return differ(
+                    .amountDiffers,
+                    movement,
+                    line,
+                    expected,
+                    line.amount,
+                    "booked in several currencies"
+                )
+            }
+            guard booked.currency != expected.currency else {
+                guard booked != expected else { return }
+                return differ(
+                    .amountDiffers,
+                    movement,
+                    line,
+                    expected,
+                    booked,
+                    "\(expected) here, \(booked) there"
+                )
+            }
+            guard let rate = line.exchangeRate else {
+                return differ(
+                    .amountDiffers,
+                    movement,
+                    line,
+                    expected,
+                    booked,
+                    "in another currency without a rate of exchange"
+                )
+            }
+            let converted = Money(
+                millionths: expected.scaled(by: rate).millionths,
+                currency: booked.currency
+            )
+            guard converted.isAbout(booked) else {
+                return differ(
+                    .amountDiffers,
+                    movement,
+                    line,
+                    converted,
+                    booked,
+                    "at the rate of \(rate) it would be \(converted.rounded)"
+                )
+            }
+            differ(
+                .exchangeRate,
+                movement,
+                line,
+                expected,
+                booked,
+                "converted at \(rate)"
+            )
+        }
+
+        /// A record may have learned of a payment some time after it was made, so less than a day
+        /// is no difference.
+        private mutating func compareDay(_ movement: Movement, _ line: BalanceLine) {
+            let day: Int64 = 86_400_000
+            let isNear =
+                movement.at.advanced(by: -day) <= line.created
+                && line.created <= movement.at.advanced(by: day)
+            guard !isNear else { return }
+            let isCharge = movement.kind == .charge
+            differ(
+                isCharge ? .settlementDate : .refundTiming,
+                movement,
+                line,
+                movement.amount,
+                line.amount,
+                "\(isCharge ? "sold" : "granted") on \(movement.day), booked on \(line.day)"
+            )
+        }
+
+        private mutating func compareFee(
+            _ movement: Movement,
+            _ lines: [BalanceLine],
+            _ line: BalanceLine
+        ) {
+            guard let fee = Self.sum(lines.map { $0.fee - $0.feeTax }),
+                let amount = Self.sum(lines.map(\.amount)),
+                let expected = terms.stripeFee(of: amount), !fee.isAbout(expected)
+            else { return }
+            differ(
+                .commissionRate,
+                movement,
+                line,
+                expected,
+                fee,
+                "a fee of \(fee) where \(expected) was expected"
+            )
+        }
+
+        private mutating func compareFeeTax(
+            _ movement: Movement,
+            _ lines: [BalanceLine],
+            _ line: BalanceLine
+        ) {
+            guard let tax = Self.sum(lines.map(\.feeTax)), !tax.isZero else { return }
+            differ(.tax, movement, line, .zero(tax.currency), tax, "\(tax) of tax on the fee")
+        }
+
+        /// What a payout brings is the sum of what went with it.
+        private mutating func compare(_ payouts: [Payout], _ lines: [BalanceLine]) {
+            var sums: [String: Money] = [:]
+            for line in lines where line.kind != .payout {
+                guard let payout = line.payout else { continue }
+                guard let sum = sums[payout] else {
+                    sums[payout] = line.net
+                    continue
+                }
+                if sum.currency == line.net.currency { sums[payout] = sum + line.net }
+            }
+            for payout in payouts {
+                guard let sum = sums[payout.id], sum != payout.amount else { continue }
+                result.differences.append(
+                    Difference(
+                        .amountDiffers,
+                        store: .stripe,
+                        source: "STRIPE_PAYOUT",
+                        product: "",
+                        line: payout.id,
+                        reportedDay: payout.arrival,
+                        units: 1,
+                        expected: sum,
+                        reported: payout.amount,
+                        detail: "the transactions of the payout sum to \(sum)"
+                    )
+                )
+            }
+        }
+
+        private static func sum(_ amounts: [Money]) -> Money? {
+            guard let first = amounts.first,
+                amounts.allSatisfy({ $0.currency == first.currency })
+            else { return nil }
+            return amounts.dropFirst().reduce(first) { $0 + $1 }
+        }
+
+        private func difference(
+            _ reason: Reason,
+            _ movement: Movement,
+            expected: Money,
+            _ detail: String
+        ) -> Difference {
+            Difference(
+                reason,
+                store: .stripe,
+                source: Self.source,
+                product: movement.product,
+                movement: movement,
+                units: movement.quantity,
+                expected: expected,
+                detail: detail
+            )
+        }
+
+        private mutating func differ(
+            _ reason: Reason,
+            _ movement: Movement,
+            _ line: BalanceLine,
+            _ expected: Money,
+            _ reported: Money,
+            _ detail: String
+        ) {
+            result.differences.append(
+                Difference(
+                    reason,
+                    store: .stripe,
+                    source: Self.source,
+                    product: movement.product,
+                    movement: movement,
+                    line: line.id,
+                    reportedDay: line.day,
+                    units: movement.quantity,
+                    expected: expected,
+                    reported: reported,
+                    detail: detail
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,143 @@
+internal import TollgateCore
+
+extension Reports {
+    static func addAppStore(
+        _ purchase: Purchase,
+        in history: CatalogHistory,
+        _ customer: (HolderNames) throws -> String,
+        to rows: inout PurchaseRows
+    ) rethrows {
+        /// Milliseconds of paid service so far: a year of it lowers the App Store's share.
+        var service: Int64 = 0
+        let year: Int64 = 365 * Day.length
+        let periods = purchase.effectivePeriods
+        for (index, effective) in periods.enumerated() {
+            let period = effective.period
+            let product = product(period.product, of: .appStore, at: period.start, in: history)
+            let isPlan = period.kind == .autoRenewable || product.known?.kind == .autoRenewable
+            let buyer = try customer(effective.buyer)
+            let offer = isPlan ? Offer(period) : .none
+            let sale = Sale(
+                kind: .charge,
+                store: .appStore,
+                environment: purchase.key.environment,
+                purchase: purchase.key,
+                transaction: period.transactionID,
+                lot: period.id,
+                product: product.id,
+                storeProduct: period.product,
+                productKind: product.known?.kind,
+                country: period.storefront.map { Country.code(ofStorefront: $0) } ?? "",
+                currency: period.currency?.uppercased() ?? "",
+                amount: period.isFamilyShared ? 0 : max(0, period.price ?? 0),
+                quantity: max(0, period.quantity),
+                offer: offer,
+                purchased: period.start,
+                at: period.start,
+                isRenewal: isPlan && index > 0,
+                isAfterOneYear: isPlan && service >= year,
+                isFamilyShared: period.isFamilyShared,
+                customer: buyer
+            )
+            rows.sales.append(sale)
+            if let revoked = effective.revoked, !period.isFamilyShared {
+                let share = period.revokedShare ?? 100_000
+                rows.sales.append(
+                    sale.takenBack(
+                        .refund,
+                        Reports.share(sale.amount, share, of: 100_000),
+                        at: revoked
+                    )
+                )
+            }
+            guard isPlan,
+                let end = period.end
+                    ?? product.known?.duration?.adding(to: period.start.milliseconds)
+                    .map({ Instant(milliseconds: $0) })
+            else { continue }
+            let paidUntil = max(period.start, min(effective.end ?? end, end))
+            let paid = paidUntil.milliseconds.subtractingReportingOverflow(
+                period.start.milliseconds
+            )
+            if offer != .trial, !paid.overflow { service += min(paid.partialValue, 2 * year) }
+            let isNewest = index == periods.count - 1
+            rows.periods.append(
+                PaidPeriod(
+                    sale,
+                    id: period.id,
+                    end: end,
+                    paidUntil: paidUntil,
+                    effectiveEnd: max(paidUntil, effective.graceEnd ?? paidUntil),
+                    refunded: (period.revokedShare ?? 100_000) >= 100_000
+                        ? effective.revoked : nil,
+                    retriedSince: isNewest ? purchase.retriedSince : nil,
+                    duration: product.known?.duration?.iso8601
+                )
+            )
+        }
+    }
+}
+
+extension Purchase {
+    /// Since when the App Store tries to collect again, without any access.
+    fileprivate var retriedSince: Instant? {
+        guard let status, status.value.value == SubscriptionStatus.billingRetry else { return nil }
+        return status.stated.instant
+    }
+}
+
+extension Reports.PaidPeriod {
+    /// The period that a charge paid for.
+    init(
+        _ sale: Reports.Sale,
+        id: String,
+        end: Instant,
+        paidUntil: Instant,
+        effectiveEnd: Instant,
+        refunded: Instant?,
+        retriedSince: Instant?,
+        duration: String?
+    ) {
+        self.init(
+            store: sale.store,
+            environment: sale.environment,
+            purchase: sale.purchase,
+            id: id,
+            transaction: sale.transaction,
+            product: sale.product,
+            storeProduct: sale.storeProduct,
+            country: sale.country,
+            currency: sale.currency,
+            amount: sale.amount,
+            offer: sale.offer,
+            isFamilyShared: sale.isFamilyShared,
+            start: sale.purchased,
+            end: end,
+            paidUntil: paidUntil,
+            effectiveEnd: effectiveEnd,
+            refunded: refunded,
+            retriedSince: retriedSince,
+            duration: duration,
+            customer: sale.customer
+        )
+    }
+}
+
+extension Reports.Sale {
+    /// What of this charge went back.
+    func takenBack(
+        _ kind: Kind,
+        _ amount: Int64,
+        at instant: Instant,
+        refund: String? = nil,
+        isFirst: Bool = true
+    ) -> Reports.Sale {
+        var back = self
+        back.kind = kind
+        back.amount = amount
+        back.at = instant
+        back.refund = refund
+        back.isFirstRefund = isFirst
+        return back
+    }
+}

@@ -1,0 +1,193 @@
+public import TollgateCore
+
+extension Finance {
+    /// What a calendar month brought, and what of it the stores have paid or will pay.
+    public struct Statement: Hashable, Codable, Sendable {
+        /// All payments of one store in one currency.
+        public struct Total: Hashable, Codable, Sendable {
+            public var store: Store
+            /// Of what customers paid.
+            public var currency: String
+            /// Of what is paid out.
+            public var netCurrency: String
+            public var charges = 0
+            public var gross: Money
+            public var refunds = 0
+            public var refunded: Money
+            public var disputes = 0
+            public var disputed: Money
+            /// Nil where the reports do not let one tell, since they pay in another currency.
+            public var tax: Money?
+            public var commission: Money?
+            public var net: Money
+            /// How many of the payments rest on no report yet.
+            public var estimated = 0
+
+            enum CodingKeys: String, CodingKey {
+                case store, currency
+                case netCurrency = "net_currency"
+                case charges, gross, refunds, refunded, disputes, disputed, tax, commission, net
+                case estimated
+            }
+        }
+
+        /// What moved Stripe's balance in one currency; opening and movements make the closing.
+        public struct Balance: Hashable, Codable, Sendable {
+            public var currency: String
+            public var opening: Money
+            public var charges: Money
+            public var refunds: Money
+            public var disputes: Money
+            public var fees: Money
+            /// Corrections, taxes and whatever else Stripe books.
+            public var other: Money
+            public var payouts: Money
+            public var closing: Money
+        }
+
+        /// `YYYY-MM`.
+        public var month: String
+        public var environment: StoreEnvironment
+        public var totals: [Total]
+        /// Of the App Store's fiscal months, those that end in the month or are paid in it.
+        public var appStore: [Payout]
+        public var balances: [Balance]
+        /// Stripe's payouts that arrive in the month.
+        public var stripe: [Payout]
+
+        enum CodingKeys: String, CodingKey {
+            case month, environment, totals
+            case appStore = "app_store_payouts"
+            case balances = "stripe_balances"
+            case stripe = "stripe_payouts"
+        }
+
+        /// - Parameters:
+        ///   - month: any day of it.
+        ///   - payments: of this and other months.
+        ///   - payouts: of both stores.
+        ///   - lines: all of Stripe's balance transactions up to the end of the month.
+        public init(
+            month: Day,
+            environment: StoreEnvironment,
+            payments: [Payment],
+            payouts: [Payout],
+            lines: [BalanceLine]
+        ) {
+            self.month = month.month
+            self.environment = environment
+            let name = month.month
+            totals = Self.totals(
+                payments.filter {
+                    $0.environment == environment && Day(utc: $0.at).month == name
+                }
+            )
+            appStore = payouts.filter {
+                $0.store == .appStore && ($0.arrival.month == name || $0.last?.month == name)
+            }.sorted { ($0.arrival, $0.amount.currency) < ($1.arrival, $1.amount.currency) }
+            stripe = payouts.filter { $0.store == .stripe && $0.arrival.month == name }
+                .sorted { ($0.arrival, $0.id) < ($1.arrival, $1.id) }
+            balances = Self.balances(lines, name)
+        }
+
+        private static func totals(_ payments: [Payment]) -> [Total] {
+            var totals: [String: Total] = [:]
+            for payment in payments where payment.store != .tollgate {
+                // What cost nothing in no currency is no payment.
+                guard !payment.gross.currency.isEmpty, !payment.gross.isZero else { continue }
+                let key =
+                    "\(payment.store.rawValue) \(payment.gross.currency) \(payment.net.currency)"
+                var total = totals[key] ?? Total(payment)
+                total.add(payment)
+                totals[key] = total
+            }
+            return totals.sorted { $0.key < $1.key }.map(\.value)
+        }
+
+        private static func balances(_ lines: [BalanceLine], _ month: String) -> [Balance] {
+            var balances: [String: Balance] = [:]
+            for line in lines where line.day.month <= month {
+                let currency = line.net.currency
+                var balance = balances[currency] ?? Balance(currency)
+                balance.add(line, isBefore: line.day.month < month)
+                balances[currency] = balance
+            }
+            return balances.sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+}
+
+extension Finance.Statement.Total {
+    fileprivate init(_ payment: Finance.Payment) {
+        let zero = Finance.Money.zero(payment.gross.currency)
+        store = payment.store
+        currency = payment.gross.currency
+        netCurrency = payment.net.currency
+        gross = zero
+        refunded = zero
+        disputed = zero
+        tax = zero
+        commission = zero
+        net = .zero(payment.net.currency)
+    }
+
+    fileprivate mutating func add(_ payment: Finance.Payment) {
+        switch payment.kind {
+        case .charge:
+            charges += 1
+            gross = gross + payment.gross
+        case .refund:
+            refunds += 1
+            refunded = refunded + payment.gross
+        case .dispute:
+            disputes += 1
+            disputed = disputed + payment.gross
+        }
+        tax = Self.sum(tax, payment.tax)
+        commission = Self.sum(commission, payment.commission)
+        net = net + payment.net
+        if payment.basis == .estimated { estimated += 1 }
+    }
+
+    private static func sum(
+        _ left: Finance.Money?,
+        _ right: Finance.Money?
+    ) -> Finance.Money? {
+        guard let left, let right, left.currency == right.currency else { return nil }
+        return left + right
+    }
+}
+
+extension Finance.Statement.Balance {
+    fileprivate init(_ currency: String) {
+        let zero = Finance.Money.zero(currency)
+        self.init(
+            currency: currency,
+            opening: zero,
+            charges: zero,
+            refunds: zero,
+            disputes: zero,
+            fees: zero,
+            other: zero,
+            payouts: zero,
+            closing: zero
+        )
+    }
+
+    fileprivate mutating func add(_ line: Finance.BalanceLine, isBefore: Bool) {
+        closing = closing + line.net
+        guard !isBefore else {
+            opening = opening + line.net
+            return
+        }
+        if line.fee.currency == currency { fees = fees - line.fee }
+        switch line.kind {
+        case .charge: charges = charges + line.amount
+        case .refund: refunds = refunds + line.amount
+        case .dispute: disputes = disputes + line.amount
+        case .fee: fees = fees + line.amount
+        case .payout: payouts = payouts + line.amount
+        case .tax, .correction, .other: other = other + line.amount
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Foundation
+public import TollgateCore
+
+/// A row of the journal as it is given out, without the body as it was signed.
+public struct ExportedMessage: Sendable {
+    public var id: Int64
+    /// Hashes what it is about: a purchase's or a customer's key.
+    public var subject: RowKey
+    /// Hashes the store's id of the message.
+    public var dedupeKey: RowKey
+    public var kind: JournalItem.Kind
+    /// When it was said, by the clock of whoever said it.
+    public var stated: Instant
+    /// What it states, as JSON with sorted keys.
+    public var facts: String
+}
+
+extension RecordStore {
+    /// The journal in its order, for a warehouse.
+    ///
+    /// - Parameter id: of the last row before.
+    public func journalRows(
+        after id: Int64,
+        from first: Instant,
+        to last: Instant,
+        limit: Int64
+    ) async throws -> [ExportedMessage] {
+        try await driver.read { connection in
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return try connection.query(
+                """
+                SELECT id, subject, dedupe_key, kind, stated, facts FROM journal
+                WHERE id > $1 AND stated >= $2 AND stated <= $3 ORDER BY id LIMIT $4
+                """,
+                [
+                    .integer(id), .integer(first.milliseconds), .integer(last.milliseconds),
+                    .integer(limit),
+                ]
+            ).map { row in
+                guard let kind = JournalItem.Kind(rawValue: try row.int64(3)) else {
+                    throw StorageError(.corrupt, "a journal row of unknown kind")
+                }
+                let content = try RecordDecoder.decode(JournalContent.self, from: row.bytes(5))
+                return ExportedMessage(
+                    id: try row.int64(0),
+                    subject: try RowKey(bytes: row.bytes(1)),
+                    dedupeKey: try RowKey(bytes: row.bytes(2)),
+                    kind: kind,
+                    stated: Instant(milliseconds: try row.int64(4)),
+                    facts: String(decoding: try encoder.encode(content), as: UTF8.self)
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+// The balance: what came in becomes available after some days and goes to the bank.
+// https://docs.stripe.com/payouts
+
+extension World {
+    /// Makes what is due available.
+    mutating func settleBalance() {
+        for transaction in all(.balanceTransaction)
+        where transaction["status"].string == "pending"
+            && transaction["available_on"].count <= now
+        {
+            change(.balanceTransaction, transaction["id"].text) { $0["status"] = "available" }
+        }
+    }
+
+    /// What is in the balance, by status and currency, before it goes to the bank.
+    func balance(_ status: String) -> [String: Int] {
+        var sums: [String: Int] = [:]
+        for transaction in all(.balanceTransaction)
+        where transaction["status"].string == status {
+            sums[transaction["currency"].text, default: 0] += transaction["net"].count
+        }
+        return sums
+    }
+
+    /// Sends everything that is available to the bank, a payout for each currency.
+    mutating func payOut() {
+        settleBalance()
+        for currency in balance("available").keys.sorted() {
+            let waiting = all(.balanceTransaction).filter {
+                $0["status"].string == "available" && $0["currency"].string == currency
+                    && $0["_payout"].isNull && $0["type"].string != "payout"
+            }
+            let amount = waiting.reduce(0) { $0 + $1["net"].count }
+            guard amount > 0 else { continue }
+            let payout = addPayout(amount: amount, currency: currency, isAutomatic: true)
+            for transaction in waiting {
+                change(.balanceTransaction, transaction["id"].text) {
+                    $0["_payout"] = payout["id"]
+                }
+            }
+        }
+    }
+
+    /// A payout with its balance transaction. https://docs.stripe.com/api/payouts/object
+    mutating func addPayout(amount: Int, currency: String, isAutomatic: Bool) -> JSON {
+        let arrival = (now / 86_400 + 1) * 86_400
+        var payout = blank(
+            .payout,
+            nulls: """
+                application_fee application_fee_amount failure_balance_transaction failure_code \
+                failure_message original_payout payout_method reversed_by statement_descriptor
+                """,
+            [
+                "amount": .int(amount), "arrival_date": .int(arrival),
+                "automatic": .bool(isAutomatic), "currency": .string(currency),
+                "description": isAutomatic ? "STRIPE PAYOUT" : .null,
+                "destination": .string("ba_" + random.token(24)), "method": "standard",
+                "reconciliation_status": isAutomatic ? "completed" : "not_applicable",
+                "source_type": "card", "status": "in_transit",
+                "trace_id": ["status": "pending", "value": .null], "type": "bank_account",
+            ]
+        )
+        let transaction = addBalanceTransaction(
+            amount: -amount,
+            fee: 0,
+            type: "payout",
+            source: payout
+        )
+        let id = transaction["id"].text
+        change(.balanceTransaction, id) { transaction in
+            transaction["status"] = "available"
+            transaction["available_on"] = .int(arrival)
+        }
+        payout["balance_transaction"] = .string(id)
+        add(.payout, payout, event: "payout.created")
+        schedule(.completePayout(payout["id"].text), at: arrival, for: nil)
+        return payout
+    }
+
+    /// The bank has it.
+    mutating func completePayout(_ id: String) {
+        guard get(.payout, id)?["status"].string == "in_transit" else { return }
+        let paid = change(.payout, id) { $0["status"] = "paid" }
+        emit("payout.paid", paid)
+    }
+
+    /// The next automatic payout, unless one is to come already.
+    mutating func schedulePayout() {
+        guard policy.payouts != .manual, (nextPayout ?? 0) <= now else { return }
+        let midnight = (now / 86_400 + 1) * 86_400
+        // 1970-01-01 was a Thursday; weekly payouts leave on Mondays.
+        let weekday = (midnight / 86_400 + 3) % 7
+        let due = policy.payouts == .weekly ? midnight + (7 - weekday) % 7 * 86_400 : midnight
+        nextPayout = due
+        schedule(.payOut, at: due, for: nil)
+    }
+
+    /// Pays out what is due, and looks forward to the next time.
+    mutating func payOutIfDue() {
+        guard policy.payouts != .manual else { return }
+        payOut()
+        schedulePayout()
+    }
+
+    static let balanceRoutes: [Route] = [
+        .get("balance") { world, _ in
+            world.settleBalance()
+            func amounts(_ status: String) -> JSON {
+                .array(
+                    world.balance(status).sorted { $0.key < $1.key }.map { currency, amount in
+                        [
+                            "amount": .int(amount), "currency": .string(currency),
+                            "source_types": ["card": .int(amount)],
+                        ]
+                    }
+                )
+            }
+            return [
+                "object": "balance", "available": amounts("available"),
+                "pending": amounts("pending"), "livemode": false,
+                "refund_and_dispute_prefunding": ["available": [], "pending": []],
+            ]
+        },
+        .get("balance_transactions") { world, call in
+            world.settleBalance()
+            let source = try call.parameters.string("source")
+            let type = try call.parameters.string("type")
+            let payout = try call.parameters.string("payout")
+            let currency = try call.parameters.string("currency")
+            return try world.list(.balanceTransaction, &call) { transaction in
+                (source.map { transaction["source"].string == $0 } ?? true)
+                    && (type.map { transaction["type"].string == $0 } ?? true)
+                    && (currency.map { transaction["currency"].string == $0 } ?? true)
+                    && (payout.map {
+                        transaction["_payout"].string == $0 || transaction["source"].string == $0
+                    } ?? true)
+            }
+        },
+        .get("balance_transactions/:id") { world, call in
+            world.settleBalance()
+            return try world.find(.balanceTransaction, call.ids[0])
+        },
+        .post("payouts") { world, call in
+            guard let amount = try call.parameters.int("amount", in: 1...99_999_999) else {
+                throw APIError.missing(parameter: "amount")
+            }
+            guard let currency = try call.parameters.string("currency") else {
+                throw APIError.missing(parameter: "currency")
+            }
+            call.parameters.ignore(
+                "description",
+                "destination",
+                "metadata",
+                "method",
+                "source_type",
+                "statement_descriptor"
+            )
+            world.settleBalance()
+            guard amount <= world.balance("available")[currency] ?? 0 else {
+                throw APIError.invalid(
+                    "You have insufficient funds in your Stripe account for this transfer.",
+                    code: "balance_insufficient"
+                )
+            }
+            return world.addPayout(amount: amount, currency: currency, isAutomatic: false)
+        },
+        .get("payouts") { world, call in
+            let status = try call.parameters.string("status")
+            return try world.list(.payout, &call) { payout in
+                status.map { payout["status"].string == $0 } ?? true
+            }
+        },
+        .get("payouts/:id") { world, call in try world.find(.payout, call.ids[0]) },
+    ]
+}

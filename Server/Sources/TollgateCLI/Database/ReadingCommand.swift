@@ -1,0 +1,30 @@
+import Storage
+import TollgateAPI
+import TollgateService
+
+/// What commands have in common that look into the database beside a running server.
+enum ReadingCommand {
+    /// Opens the database for reading, and closes it whatever happens.
+    ///
+    /// - Parameter database: as it was given; nil: `TOLLGATE_DATABASE`, or the default.
+    /// - Throws: `CheckFailed` with the sentence of a refusal; what `work` throws.
+    static func run<Result: Sendable>(
+        database: String?,
+        _ work: (Tollgate) async throws -> Result
+    ) async throws -> Result {
+        let location = try DatabaseLocation(
+            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
+        )
+        let driver = try location.openReadOnly()
+        do {
+            let store = try await RecordStore(reading: driver)
+            let result = try await work(Tollgate(reading: store, now: SystemClock.now))
+            await driver.close()
+            return result
+        } catch {
+            await driver.close()
+            guard let refusal = error as? Refusal else { throw error }
+            throw CheckFailed(message: refusal.error.message)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import TollgateAPI
+import TollgateService
+
+/// `tollgate keys`: what signs answers.
+struct KeysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Look at the keys that sign answers, and change them.",
+        discussion: """
+            The key set at /.well-known/jwks.json shows the next key for a day before it signs, and \
+            a former one until the last answer that it signed has ended. While a server holds a \
+            SQLite file, name the server: --server http://127.0.0.1:8080, with its \
+            TOLLGATE_SECRET_KEY.
+            """,
+        subcommands: [ListKeysCommand.self, RotateKeysCommand.self],
+        defaultSubcommand: ListKeysCommand.self
+    )
+}
+
+/// Whom a command of keys asks: a server, or else the database itself.
+struct KeysPlace: ParsableArguments {
+    @Option(help: "Ask this running server, with TOLLGATE_SECRET_KEY.")
+    var server: String?
+
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
+    var database: String?
+
+    @Flag(help: "Answer in JSON.")
+    var json = false
+
+    /// - Parameter rotation: what to change; nil: nothing.
+    func keys(_ rotation: API.SigningKeyRotation? = nil) async throws -> [API.SigningKey] {
+        if let server = Settings.text(server, "SERVER") {
+            return try await ask(server, rotation)
+        }
+        return try await WritingCommand.run(database: database, signing: true) { tollgate in
+            guard let rotation else { return try await tollgate.signingKeys().data }
+            return try await tollgate.rotateSigningKey(rotation, by: StaffCommand.actor).data
+        }
+    }
+
+    private func ask(
+        _ server: String,
+        _ rotation: API.SigningKeyRotation?
+    ) async throws -> [API.SigningKey] {
+        guard let key = Settings.list("SECRET_KEY").first else {
+            throw ValidationError("Set TOLLGATE_SECRET_KEY to the server's secret key.")
+        }
+        let base = server.hasSuffix("/") ? String(server.dropLast()) : server
+        let path = rotation == nil ? APIPath.signingKeys.path : APIPath.signingKeysRotate.path
+        var request = HTTPClientRequest(url: base + path)
+        request.headers.add(name: APIHeader.authorization, value: APIHeader.bearer(key))
+        if let rotation {
+            request.method = .POST
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: try APIJSON.encode(rotation)))
+        }
+        let response: HTTPClientResponse
+        do {
+            response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        } catch {
+            throw CheckFailed(message: "No server answers at \(base): \(error)")
+        }
+        let body = Data((try await response.body.collect(upTo: 1 << 20)).readableBytesView)
+        guard response.status == .ok else {
+            let refusal = try? APIJSON.decode(APIError.self, from: body)
+            throw CheckFailed(
+                message: refusal?.message ?? "\(base) answered \(response.status.code)."
+            )
+        }
+        return try APIJSON.decode(API.List<API.SigningKey>.self, from: body).data
+    }
+
+    /// Prints `keys`.
+    func say(_ keys: [API.SigningKey]) throws {
+        if json { return try Terminal.sayJSON(keys) }
+        for key in keys {
+            let status = key.status.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)
+            var line = "\(key.id)  \(status) "
+            switch key.status {
+            case .next: line += "signs from \(Self.time(key.signsFrom))"
+            case .signing, .former:
+                line += key.shownUntil.map { "shown until \(Self.time($0))" } ?? "shown"
+            }
+            Terminal.say(line)
+        }
+    }
+
+    private static func time(_ milliseconds: Int64) -> String {
+        ISO8601DateFormatter().string(
+            from: Date(timeIntervalSince1970: Double(milliseconds / 1000))
+        )
+    }
+}
+
+/// `tollgate keys list`.
+struct ListKeysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the keys that verify answers now."
+    )
+
+    @OptionGroup var place: KeysPlace
+
+    func run() async throws { try place.say(try await place.keys()) }
+}
+
+/// `tollgate keys rotate`.
+struct RotateKeysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Let a new key follow: shown at once, it signs in a day.",
+        discussion: "While a next key is under way no second one is made."
+    )
+
+    @Flag(help: "The new key signs within a minute.")
+    var atOnce = false
+
+    @Flag(help: "For a stolen key: what former keys signed is worth nothing in a minute.")
+    var forgetFormer = false
+
+    @OptionGroup var place: KeysPlace
+
+    func run() async throws {
+        try place.say(
+            try await place.keys(
+                API.SigningKeyRotation(atOnce: atOnce, forgetFormer: forgetFormer)
+            )
+        )
+    }
+}

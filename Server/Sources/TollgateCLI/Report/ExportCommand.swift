@@ -1,0 +1,164 @@
+import ArgumentParser
+import Foundation
+import Reports
+import TollgateCore
+import TollgateService
+
+/// `tollgate export journal|sales|periods|coins`: rows for a warehouse.
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Give out the journal, or the rows behind the figures, for a warehouse.",
+        discussion: """
+            Columns are documented in docs/reports.md. With --cursor-file the place that was \
+            reached is kept in a file, and the next export goes on from there.
+            """
+    )
+
+    enum Source: String, ExpressibleByArgument, CaseIterable {
+        case journal, sales, periods, coins
+    }
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case csv, ndjson
+    }
+
+    @Argument(help: "journal, sales, periods or coins.")
+    var source: Source
+
+    @Option(help: "The first day, in UTC; the beginning if left out.")
+    var from: String?
+
+    @Option(help: "The last day, included; today if left out.")
+    var to: String?
+
+    @Option(help: "csv or ndjson.")
+    var format: Format = .csv
+
+    @Option(help: "Go on after this place, as an export before ended with.")
+    var after: String?
+
+    @Option(name: .customLong("cursor-file"), help: "Where the place is read from and kept.")
+    var cursorFile: String?
+
+    @Option(help: "At most so many rows.")
+    var limit: Int?
+
+    @Option(help: "Only app_store or stripe.")
+    var store: String?
+
+    @Option(help: "Only this product of the catalog.")
+    var product: String?
+
+    @Option(help: "Only this country, in two letters.")
+    var country: String?
+
+    @Option(help: "production or sandbox; of the journal always both.")
+    var environment: String?
+
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
+    var database: String?
+
+    @Flag(help: "As --format ndjson.")
+    var json = false
+
+    func run() async throws {
+        if let limit, limit < 1 { throw ValidationError("--limit is above zero.") }
+        var selection = try ReportSelection(
+            from: from,
+            to: to,
+            store: store,
+            product: product,
+            country: country,
+            environment: environment
+        )
+        selection.from = selection.from ?? Reports.Day(number: 0)
+        let asked = selection
+        let begin = try after ?? keptPlace()
+        try await FiguresReading.run(database: database, json: true) { tollgate in
+            try await give(asked, from: begin, tollgate)
+        }
+    }
+
+    private func give(
+        _ selection: ReportSelection,
+        from begin: String?,
+        _ tollgate: Tollgate
+    ) async throws {
+        let range = await selection.range(tollgate)
+        let format: Format = json ? .ndjson : self.format
+        let line = ProgressLine(json: false)
+        var place = begin
+        var given = 0
+        var isFirst = begin == nil
+        while true {
+            let size = min(1_000, limit.map { $0 - given } ?? 1_000)
+            let page = try await page(selection, range, after: place, limit: size, tollgate)
+            var text = format == .csv ? page.table.csv : page.table.ndjson
+            if format == .csv, !isFirst {
+                // The columns' names stand in the first line only.
+                text = String(text.drop { $0 != "\r\n" }.dropFirst())
+            }
+            FileHandle.standardOutput.write(Data(text.utf8))
+            isFirst = false
+            given += page.table.rows.count
+            line.report(WorkProgress(step: "rows", done: given))
+            if let last = page.last {
+                place = last
+                try keep(last)
+            }
+            guard page.next != nil, limit.map({ given < $0 }) ?? true else { break }
+        }
+        line.end()
+    }
+
+    private struct Page {
+        var table: Reports.Table
+        var next: String?
+        /// Where the page ends, whether or not there is more.
+        var last: String?
+    }
+
+    private func page(
+        _ selection: ReportSelection,
+        _ range: ClosedRange<Reports.Day>,
+        after place: String?,
+        limit: Int,
+        _ tollgate: Tollgate
+    ) async throws -> Page {
+        guard let kind = Reports.RowKind(rawValue: source.rawValue) else {
+            let rows = try await tollgate.exportedJournal(
+                from: range.lowerBound,
+                to: range.upperBound,
+                after: place,
+                limit: Int64(limit)
+            )
+            let last = rows.table.values("id").last.map(\.text)
+            return Page(table: rows.table, next: rows.next, last: last)
+        }
+        let rows = try await tollgate.reportRows(
+            kind,
+            from: range.lowerBound,
+            to: range.upperBound,
+            filters: selection.filters,
+            environment: selection.environment,
+            after: place,
+            limit: Int64(limit)
+        )
+        return Page(table: rows.table, next: rows.next, last: rows.last)
+    }
+
+    private func keptPlace() throws -> String? {
+        guard let cursorFile, let bytes = FileManager.default.contents(atPath: cursorFile) else {
+            return nil
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        return text.isEmpty ? nil : text
+    }
+
+    private func keep(_ place: String) throws {
+        guard let cursorFile else { return }
+        try Data((place + "\n").utf8).write(to: URL(fileURLWithPath: cursorFile))
+    }
+}

@@ -1,0 +1,104 @@
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import Logging
+import Storage
+import TollgateAPI
+import TollgateCore
+import TollgateService
+
+/// The application for commands about figures: where no server has the database, they are brought up
+/// to date first; beside one they are as new as the server has made them.
+enum FiguresReading {
+    static func run<Result: Sendable>(
+        database: String?,
+        json: Bool,
+        _ work: (Tollgate) async throws -> Result
+    ) async throws -> Result {
+        let location = try DatabaseLocation(
+            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
+        )
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        do {
+            let (driver, store) = try await open(location, json: json)
+            do {
+                let result = try await work(try application(store, over: client))
+                await driver.close()
+                try await client.shutdown()
+                return result
+            } catch {
+                await driver.close()
+                throw error
+            }
+        } catch {
+            try? await client.shutdown()
+            if let refusal = error as? Refusal {
+                throw CheckFailed(message: refusal.error.message)
+            }
+            throw error
+        }
+    }
+
+    private static func open(
+        _ location: DatabaseLocation,
+        json: Bool
+    ) async throws -> (any StorageDriver, RecordStore) {
+        // A wrong path must not make a new database.
+        let probe = try location.openReadOnly()
+        do {
+            _ = try await RecordStore(reading: probe)
+        } catch {
+            await probe.close()
+            throw error
+        }
+        do {
+            let driver = try location.open()
+            do {
+                let store = try await RecordStore(driver)
+                let line = ProgressLine(json: json)
+                try await FigureDerivation(store).followToTheEnd(now: SystemClock.now()) {
+                    line.report(WorkProgress(step: "messages", done: Int($0), of: Int($1)))
+                }
+                line.end()
+                await probe.close()
+                return (driver, store)
+            } catch {
+                await driver.close()
+                throw error
+            }
+        } catch let error as StorageError where error.kind == .inUse {
+            return (probe, try await RecordStore(reading: probe))
+        }
+    }
+
+    private static func application(
+        _ store: RecordStore,
+        over client: HTTPClient
+    ) throws -> Tollgate {
+        let stores = try StoreSettings()
+        let secretKey = Settings.text(nil, "SECRET_KEY") ?? ""
+        var configuration = Configuration(
+            secretKey: secretKey,
+            publishableKey: "",
+            publicURL: "",
+            defaultEnvironment: stores.defaultEnvironment(for: secretKey),
+            financeTerms: stores.financeTerms
+        )
+        if secretKey.isEmpty, stores.environments.count != 1 {
+            configuration.reportedEnvironment = nil
+        }
+        return Tollgate(
+            configuration: configuration,
+            store: store,
+            appStore: nil,
+            stripe: nil,
+            clocks: .init(
+                now: try ClockSetting(Settings.text(nil, "CLOCK")).now(over: client),
+                wall: SystemClock.now
+            ),
+            randomBytes: RunningServer.randomBytes,
+            signer: AnswerSigner(),
+            logger: Logger(label: "tollgate") { StreamLogHandler.standardError(label: $0) }
+        )
+    }
+}

@@ -1,0 +1,189 @@
+import ArgumentParser
+import Foundation
+import Reports
+import Storage
+import TollgateCore
+import TollgateService
+
+/// `tollgate report NAME`: figures over what was recorded.
+struct ReportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Figures: sales, MRR, churn, trials, retention and the others.",
+        discussion: """
+            `tollgate report list` names all reports. Days are UTC and YYYY-MM-DD; without --from \
+            the last 30 are covered. What each figure means stands below the table, and in \
+            docs/reports.md.
+            """
+    )
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case table, csv, tsv, json, svg
+        /// In the columns of Apple's own reports.
+        case apple
+    }
+
+    @Argument(help: "Which report; `list` names them.")
+    var name: String
+
+    @Option(help: "The first day.")
+    var from: String?
+
+    @Option(help: "The last day, included.")
+    var to: String?
+
+    @Option(help: "day, week or month.")
+    var by: String = "day"
+
+    @Option(help: "table, csv, tsv, json, svg; or apple: the columns of Apple's own files.")
+    var format: Format = .table
+
+    @Option(help: "What to keep apart: store, product, country, offer; with commas between.")
+    var group: String?
+
+    @Option(help: "Only app_store or stripe.")
+    var store: String?
+
+    @Option(help: "Only this product of the catalog.")
+    var product: String?
+
+    @Option(help: "Only this country, in two letters.")
+    var country: String?
+
+    @Option(help: "production or sandbox.")
+    var environment: String?
+
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
+    var database: String?
+
+    @Flag(help: "Answer in JSON, as --format json.")
+    var json = false
+
+    func run() async throws {
+        if name == "list" { return try list() }
+        if let report = FinanceReport(rawValue: name) { return try await report.run(self) }
+        guard let step = Reports.Step(rawValue: by) else {
+            throw ValidationError("--by is day, week or month.")
+        }
+        let selection = try ReportSelection(
+            from: from,
+            to: to,
+            store: store,
+            product: product,
+            country: country,
+            environment: environment
+        )
+        let format: Format = json ? .json : self.format
+        let group = try group.map { try Self.dimensions($0) }
+        let name = name
+        let text = try await FiguresReading.run(database: database, json: format != .table) {
+            tollgate in
+            let range = await selection.range(tollgate)
+            if format == .apple {
+                return try await tollgate.appleReport(
+                    name,
+                    from: range.lowerBound,
+                    to: range.upperBound,
+                    filters: selection.filters,
+                    environment: selection.environment
+                )
+            }
+            let table = try await tollgate.report(
+                name,
+                from: range.lowerBound,
+                to: range.upperBound,
+                by: step,
+                group: group,
+                filters: selection.filters,
+                environment: selection.environment
+            )
+            return switch format {
+            case .table: table.alignedText
+            case .csv: table.csv
+            case .tsv, .apple: table.tsv
+            case .json: table.json + "\n"
+            case .svg: table.svg() + "\n"
+            }
+        }
+        FileHandle.standardOutput.write(Data(text.utf8))
+    }
+
+    private static func dimensions(_ text: String) throws -> [Reports.Dimension] {
+        try text.split(separator: ",").map { word in
+            guard let dimension = Reports.Dimension(rawValue: String(word)) else {
+                throw ValidationError("--group knows store, product, country and offer.")
+            }
+            return dimension
+        }
+    }
+
+    private struct Line: Encodable {
+        var name: String
+        var title: String
+        var summary: String
+    }
+
+    private func list() throws {
+        let lines =
+            Reports.Report.allCases.map {
+                Line(name: $0.rawValue, title: $0.title, summary: $0.summary)
+            }
+            + FinanceReport.allCases.map {
+                Line(name: $0.rawValue, title: $0.title, summary: $0.summary)
+            }
+        if json || format == .json { return try Terminal.sayJSON(lines) }
+        for line in lines {
+            let name = line.name.padding(toLength: 14, withPad: " ", startingAt: 0)
+            Terminal.say("\(name)  \(line.summary)")
+        }
+    }
+}
+
+/// The range and filters that the commands about figures share.
+struct ReportSelection: Sendable {
+    var from: Reports.Day?
+    var to: Reports.Day?
+    var filters: Reports.Filters
+    var environment: StoreEnvironment?
+
+    init(
+        from: String?,
+        to: String?,
+        store: String? = nil,
+        product: String? = nil,
+        country: String? = nil,
+        environment: String?
+    ) throws {
+        self.from = try from.map { try Self.day($0, "--from") }
+        self.to = try to.map { try Self.day($0, "--to") }
+        var known: Store?
+        if let store {
+            guard let found = Store(rawValue: store) else {
+                throw ValidationError("--store is app_store or stripe.")
+            }
+            known = found
+        }
+        filters = Reports.Filters(store: known, product: product, country: country)
+        if let environment {
+            guard let found = StoreEnvironment(rawValue: environment.lowercased()) else {
+                throw ValidationError("--environment is production or sandbox.")
+            }
+            self.environment = found
+        }
+    }
+
+    private static func day(_ text: String, _ option: String) throws -> Reports.Day {
+        guard let day = Reports.Day(text) else {
+            throw ValidationError("\(option): '\(text)' is no day like 2026-01-31.")
+        }
+        return day
+    }
+
+    /// Both days; the last 30 where nothing is said.
+    func range(_ tollgate: Tollgate) async -> ClosedRange<Reports.Day> {
+        let today = Reports.Day(await tollgate.clocks.now())
+        let last = to ?? max(today, from ?? today)
+        let first = from ?? last.advanced(by: -29)
+        return min(first, last)...max(first, last)
+    }
+}

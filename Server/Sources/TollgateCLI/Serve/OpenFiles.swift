@@ -1,0 +1,13 @@
+import Foundation
+
+/// How many connections a process may have open.
+enum OpenFiles {
+    /// Raises the limit to what the system allows: the usual thousand are used up by a thousand slow
+    /// clients.
+    static func raiseLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, 65_536)
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}

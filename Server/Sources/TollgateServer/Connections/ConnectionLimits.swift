@@ -1,0 +1,42 @@
+public import NIOCore
+
+/// How long a client may take, and how much it may say before it is heard.
+public struct ConnectionLimits: Sendable {
+    /// From a connection's beginning to the first byte of a request.
+    public var firstByte: TimeAmount
+    /// From the first byte of a request to the end of its headers.
+    public var headers: TimeAmount
+    /// From the end of the headers to the end of the body.
+    public var body: TimeAmount
+    /// Between an answer and the next request.
+    public var idle: TimeAmount
+    /// How long an answer may wait for a client that does not read it.
+    public var write: TimeAmount
+    /// Bytes of one header field.
+    public var headerField = 16 << 10
+    /// Bytes of all of them.
+    public var headerList = 64 << 10
+    /// How many there may be.
+    public var headerCount = 100
+
+    public init(
+        firstByte: TimeAmount = .seconds(10),
+        headers: TimeAmount = .seconds(10),
+        body: TimeAmount = .seconds(10),
+        idle: TimeAmount = .seconds(75),
+        write: TimeAmount = .seconds(30)
+    ) {
+        self.firstByte = firstByte
+        self.headers = headers
+        self.body = body
+        self.idle = idle
+        self.write = write
+    }
+
+    /// How often is looked whether a time is over: a timer for each of them would cost every request
+    /// more than this costs a connection.
+    var tick: TimeAmount {
+        let shortest = min(firstByte, headers, body, idle, write)
+        return .nanoseconds(max(1_000_000, shortest.nanoseconds / 4))
+    }
+}

@@ -1,0 +1,53 @@
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPTypes
+internal import NIOHTTPTypesHTTP1
+internal import TollgateService
+
+/// An HTTP/1.1 connection whose requests are answered on the event loop that reads it; the commonest
+/// question is answered before a task is asked.
+struct EventLoopChannel: ServerChildChannel, HTTPChannelHandler {
+    typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+
+    let responder: Responder
+    let tollgate: Tollgate
+    let limits: ConnectionLimits
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            var decoding = NIOHTTPDecoderLimitConfiguration()
+            decoding.maxHeaderFieldSize = limits.headerField
+            decoding.maxHeaderListSize = limits.headerList
+            decoding.maxHeaderFieldCount = limits.headerCount
+            try pipeline.configureHTTPServerPipeline(
+                // Requests wait for each other in `NIOAsyncChannel`.
+                withPipeliningAssistance: false,
+                withErrorHandling: false,
+                // HTTPFields holds no field that must not be sent.
+                withOutboundHeaderValidation: false,
+                withEncoderConfiguration: .init(),
+                withDecoderLimitConfiguration: decoding
+            )
+            try pipeline.addHandlers(
+                HTTP1ToHTTPServerCodec(secure: false),
+                HTTPConnectionStateHandler(logger: logger),
+                LastAnswer(),
+                RequestPace(limits),
+                EntitlementReads(tollgate)
+            )
+            return try NIOAsyncChannel(
+                wrappingChannelSynchronously: channel,
+                configuration: .init(isOutboundHalfClosureEnabled: true)
+            )
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        await withTaskExecutorPreference(EventLoopExecutor(value.channel.eventLoop)) {
+            await handleHTTP(asyncChannel: value, logger: logger)
+        }
+    }
+}

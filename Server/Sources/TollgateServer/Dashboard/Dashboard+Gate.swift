@@ -1,0 +1,149 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import TollgateAPI
+internal import TollgateCore
+internal import TollgateService
+
+// The pages that nobody need be signed in for.
+extension Dashboard {
+    /// - Returns: `nil` where the page is one for staff.
+    func gate(_ ask: Ask) async throws -> Response? {
+        switch (ask.section, ask.isReading) {
+        case ("language", true):
+            guard let language = ask.query("to").flatMap({ Language(rawValue: $0.lowercased()) })
+            else { return redirect("/dashboard") }
+            return redirect(
+                Ask.wayBack(ask.request.uri.queryParameters["back"].map(String.init)),
+                cookie: cookie.setLanguage(language)
+            )
+        case ("sign-in", true):
+            guard let token = ask.query("token") else { return signInPage(ask, refusal: nil) }
+            // Looking ahead must not use the link up.
+            guard ask.request.method == .get else { return signInPage(ask, refusal: nil) }
+            guard let visit = try await tollgate.openStaffLink(token) else {
+                return signInPage(ask, refusal: Words.of(ask.language)["link_ended"], status: 401)
+            }
+            return welcome(visit, to: ask.query("to"))
+        case ("sign-in", false): return try await signIn(ask)
+        case ("invitation", true):
+            guard let token = ask.query("token"),
+                let member = try await tollgate.staffInvitation(token)
+            else {
+                return signInPage(ask, refusal: Words.of(ask.language)["link_ended"], status: 401)
+            }
+            return invitationPage(ask, member.name, token: token, refusal: nil)
+        case ("invitation", false): return try await accept(ask)
+        default: return nil
+        }
+    }
+
+    private func signIn(_ ask: Ask) async throws -> Response {
+        let form = try await ask.form()
+        do {
+            let visit = try await tollgate.signInStaff(
+                form["name"] ?? "",
+                password: form["password"] ?? "",
+                address: ask.clientAddress
+            )
+            return welcome(visit, to: form["to"])
+        } catch let refusal as Refusal where refusal.status < 500 {
+            let words = Words.of(ask.language)
+            return signInPage(
+                ask,
+                refusal: words["error_\(refusal.error.code.rawValue)"],
+                name: form["name"],
+                to: form["to"],
+                status: refusal.status
+            )
+        }
+    }
+
+    private func accept(_ ask: Ask) async throws -> Response {
+        let form = try await ask.form()
+        let token = form["token"] ?? ""
+        guard let member = try await tollgate.staffInvitation(token) else {
+            return signInPage(ask, refusal: Words.of(ask.language)["link_ended"], status: 401)
+        }
+        do {
+            let visit = try await tollgate.audited(
+                Deed("staff.password", "staff:\(member.name)", "by invitation"),
+                by: Actor(name: member.name, role: member.role.rawValue, request: ask.requestID)
+            ) {
+                try await tollgate.acceptStaffInvitation(token, password: form["password"] ?? "")
+            }
+            return welcome(visit, to: nil)
+        } catch let refusal as Refusal where refusal.status == 400 {
+            return invitationPage(
+                ask,
+                member.name,
+                token: token,
+                refusal: Words.of(ask.language)["error_\(refusal.error.code.rawValue)"]
+            )
+        }
+    }
+
+    private func welcome(_ visit: StaffVisit, to address: String?) -> Response {
+        let seconds =
+            (visit.expires.milliseconds - tollgate.clocks.wall().milliseconds) / 1000
+        return redirect(
+            Ask.wayBack(address),
+            cookie: cookie.set(visit.secret, seconds: max(0, seconds))
+        )
+    }
+
+    private func signInPage(
+        _ ask: Ask,
+        refusal: String?,
+        name: String? = nil,
+        to address: String? = nil,
+        status: Int = 200
+    ) -> Response {
+        let words = Words.of(ask.language)
+        let back = address ?? ask.query("to") ?? ""
+        return templates.page(
+            "dash_gate",
+            [
+                "isSignIn": true, "name": name ?? "", "to": Ask.wayBack(back),
+                "refusal": refusal ?? false,
+            ],
+            layout: frame(ask, visit: nil, title: words["sign_in"], section: ""),
+            status: HTTPResponse.Status(code: status)
+        )
+    }
+
+    private func invitationPage(
+        _ ask: Ask,
+        _ name: String,
+        token: String,
+        refusal: String?
+    ) -> Response {
+        let words = Words.of(ask.language)
+        return templates.page(
+            "dash_gate",
+            [
+                "isSignIn": false, "name": name, "token": token, "refusal": refusal ?? false,
+            ],
+            layout: frame(ask, visit: nil, title: words["choose_password"], section: ""),
+            status: refusal == nil ? .ok : .badRequest
+        )
+    }
+}
+
+extension Ask {
+    /// From where it comes, as far as attempts are counted; empty where that is not known.
+    ///
+    /// Only a proxy on this machine is believed about who is behind it. Whoever lies to one is still
+    /// counted by name.
+    var clientAddress: String {
+        let peer = context.remoteAddress?.ipAddress ?? ""
+        guard peer.isEmpty || peer == "127.0.0.1" || peer == "::1" else {
+            return ClientAddress.network(of: peer)
+        }
+        guard let name = HTTPField.Name("X-Forwarded-For"),
+            let forwarded = request.headers[name]?.split(separator: ",").last
+        else { return "" }
+        return ClientAddress.network(of: forwarded.trimmingCharacters(in: .whitespaces))
+    }
+}

@@ -1,0 +1,60 @@
+internal import Hummingbird
+internal import TollgateAPI
+internal import TollgateService
+
+// In a sandbox: the clock of the stores, and what happens in them.
+extension Desk {
+    func sandbox(notice: String?) async throws -> Response {
+        let now = await tollgate.clocks.now()
+        let groups = await dashboard.levers?.groups() ?? []
+        return page(
+            "dash_levers",
+            words["nav_sandbox"],
+            section: "sandbox",
+            [
+                "now": formats.time(now),
+                "groups": groups.map { group -> Model in
+                    [
+                        "groupName": words[group.title],
+                        "hasTargets": !group.targets.isEmpty,
+                        "targets": group.targets.map { target -> Model in
+                            ["id": target.id, "targetName": target.name]
+                        },
+                        "levers": group.levers.map { lever -> Model in
+                            [
+                                "leverID": lever.id, "leverName": words[lever.label],
+                                "isDangerous": lever.isDangerous,
+                            ]
+                        },
+                    ]
+                },
+            ]
+        )
+    }
+
+    func pull(_ lever: String, _ form: [String: String]) async throws -> Response {
+        try visit.require(.support)
+        guard let levers = dashboard.levers else { throw Refusal.nothingHere }
+        let target = form["target"] ?? ""
+        let name = form["lever"] ?? lever
+        try await tollgate.audited(
+            Deed("sandbox.\(name)", "sandbox:\(target)"),
+            by: actor,
+            state: { "\(await tollgate.clocks.now())" }
+        ) {
+            do {
+                try await levers.pull(name, target)
+            } catch let refusal as Refusal {
+                throw refusal
+            } catch {
+                throw Refusal(
+                    409,
+                    .invalidRequestError,
+                    "sandbox_refused",
+                    "\(error)"
+                )
+            }
+        }
+        return done("pulled", "/dashboard/sandbox")
+    }
+}

@@ -1,0 +1,135 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import TollgateAPI
+internal import TollgateCore
+internal import TollgateService
+
+// Who works here, and one's own account.
+extension Desk {
+    /// - Parameter invitation: a link that was just made, shown this once.
+    func staff(invitation: (name: String, link: String)?) async throws -> Response {
+        try visit.require(.admin)
+        let members = try await tollgate.staff().map { member -> Model in
+            [
+                "name": member.name, "roleText": words["role_\(member.role.rawValue)"],
+                "since": formats.time(member.created), "isMe": member.name == visit.member.name,
+                "isInvited": !member.hasPassword,
+                "roles": StaffRole.allCases.map { role -> Model in
+                    [
+                        "value": role.rawValue, "roleName": words["role_\(role.rawValue)"],
+                        "isChosen": role == member.role,
+                    ]
+                },
+            ]
+        }
+        return page(
+            "dash_staff",
+            words["nav_staff"],
+            section: "staff",
+            [
+                "members": members,
+                "invitation": invitation.map { ["name": $0.name, "link": $0.link] as Model }
+                    ?? false,
+                "newRoles": StaffRole.allCases.map { role -> Model in
+                    [
+                        "value": role.rawValue, "roleName": words["role_\(role.rawValue)"],
+                        "isChosen": role == .viewer,
+                    ]
+                },
+            ]
+        )
+    }
+
+    func changeStaff(_ action: String, _ form: [String: String]) async throws -> Response {
+        try visit.require(.admin)
+        let name = (form["name"] ?? "").trimmingCharacters(in: .whitespaces).lowercased()
+        let subject = "staff:\(name.prefix(120))"
+        func wantedRole() throws -> StaffRole {
+            guard let role = form["role"].flatMap({ StaffRole(rawValue: $0) }) else {
+                throw Refusal(
+                    400,
+                    .invalidRequestError,
+                    .parameterInvalid,
+                    "role is viewer, support or admin.",
+                    param: "role"
+                )
+            }
+            return role
+        }
+        let tollgate = tollgate
+        let state: () async throws -> String? = {
+            let member = try await tollgate.staffMember(name)
+            return member?.role.rawValue
+        }
+        switch action {
+        case "add":
+            let role = try wantedRole()
+            try await tollgate.audited(
+                Deed("staff.add", subject, role.rawValue),
+                by: actor,
+                state: state
+            ) { _ = try await tollgate.addStaff(name, role: role) }
+            let link = try await tollgate.staffInvitation(for: name)
+            return try await staff(invitation: (name, link))
+        case "invite":
+            let link = try await tollgate.audited(Deed("staff.invite", subject), by: actor) {
+                try await tollgate.staffInvitation(for: name)
+            }
+            return try await staff(invitation: (name, link))
+        case "role":
+            let role = try wantedRole()
+            try await tollgate.audited(
+                Deed("staff.role", subject, role.rawValue),
+                by: actor,
+                state: state
+            ) { try await tollgate.setStaffRole(role, of: name) }
+        case "sign-out":
+            _ = try await tollgate.audited(Deed("staff.sign_out", subject), by: actor) {
+                try await tollgate.signOutStaff(name)
+            }
+        case "remove":
+            try await tollgate.audited(Deed("staff.remove", subject), by: actor, state: state) {
+                try await tollgate.removeStaff(name)
+            }
+        default: throw Refusal.nothingHere
+        }
+        return done("staff_\(action)", "/dashboard/staff")
+    }
+
+    // MARK: - One's own
+
+    func account(refusal: String?) -> Response {
+        page(
+            "dash_account",
+            words["nav_account"],
+            section: "account",
+            [
+                "name": visit.member.name,
+                "roleText": words["role_\(visit.member.role.rawValue)"],
+                "roleMeaning": words["meaning_\(visit.member.role.rawValue)"],
+                "hasPassword": visit.member.hasPassword,
+                "ends": formats.time(visit.expires), "refusal": refusal ?? false,
+            ],
+            status: refusal == nil ? .ok : .badRequest
+        )
+    }
+
+    func changePassword(_ form: [String: String]) async throws -> Response {
+        do {
+            try await tollgate.audited(
+                Deed("staff.password", "staff:\(visit.member.name)"),
+                by: actor
+            ) {
+                try await tollgate.changePassword(
+                    visit,
+                    from: form["old"] ?? "",
+                    to: form["new"] ?? ""
+                )
+            }
+        } catch let refusal as Refusal where refusal.status < 500 {
+            return account(refusal: words["error_\(refusal.error.code.rawValue)"])
+        }
+        return done("password", "/dashboard/account")
+    }
+}

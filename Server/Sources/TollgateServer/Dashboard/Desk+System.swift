@@ -1,0 +1,231 @@
+internal import Foundation
+internal import Hummingbird
+internal import Storage
+internal import TollgateCore
+internal import TollgateService
+
+// The catalog, how the server stands, and who did what.
+extension Desk {
+    /// - Parameter text: a catalog to be checked before it is deployed.
+    func catalog(checked text: String?) -> Response {
+        let history = tollgate.store.history
+        let catalog = history.current
+        let products = Table(
+            caption: words["products"],
+            columns: [
+                words["product"], words["kind"], words["opens"], words["coins"], words["price"],
+                words["sold_in"],
+            ],
+            numbers: [3, 4],
+            rows: catalog.products.map { product in
+                var stores: [String] = []
+                if let id = product.appStoreProductID { stores.append("App Store: \(id)") }
+                if !product.stripePriceIDs.isEmpty {
+                    stores.append("Stripe: \(product.stripePriceIDs.joined(separator: ", "))")
+                }
+                return [
+                    Cell.noted(
+                        product.name,
+                        product.isRetired ? "\(product.id) · \(words["retired"])" : product.id
+                    ), Cell(words["product_\(product.kind.rawValue)"]),
+                    Cell(
+                        product.entitlements.isEmpty
+                            ? "–" : product.entitlements.joined(separator: ", ")
+                    ), Cell.number(product.coins == 0 ? "–" : formats.number(product.coins)),
+                    Cell.number(
+                        product.price.map { formats.money($0.amount, $0.currency) } ?? "–"
+                    ), Cell(stores.isEmpty ? "–" : stores.joined(separator: " · ")),
+                ]
+            },
+            empty: words["no_products"]
+        )
+        let versions = Table(
+            caption: words["versions"],
+            columns: [words["adopted"], words["version"], words["products"]],
+            numbers: [2],
+            rows: history.versions.reversed().prefix(20).map { version in
+                [
+                    Cell.time(version.adopted, formats), Cell(String(version.id.prefix(12))),
+                    Cell.number("\(version.catalog.products.count)"),
+                ]
+            },
+            empty: ""
+        )
+        var content: Model = [
+            "products": products.model, "versions": versions.model,
+            "entitlements": catalog.entitlements.map { entitlement -> Model in
+                ["name": entitlement.name, "lookupKey": entitlement.lookupKey]
+            }, "checked": text ?? "", "wasChecked": text != nil, "isFine": false,
+            "problems": [Model](),
+        ]
+        if let text {
+            let check = CatalogCheck(bytes: Array(text.utf8), file: "catalog.yaml")
+            content["isFine"] = check.isOK
+            content["fineText"] = check.isOK ? check.text : ""
+            content["problems"] = check.errors.map { error -> Model in
+                [
+                    "place": words("line", ["line": "\(error.line)", "column": "\(error.column)"]),
+                    "problem": error.message,
+                ]
+            }
+        }
+        return page("dash_catalog", words["nav_catalog"], section: "catalog", content)
+    }
+
+    // MARK: - Health
+
+    func health() async throws -> Response {
+        let health = try await tollgate.store.health()
+        let now = await tollgate.clocks.now()
+        let wall = tollgate.clocks.wall()
+        func tile(_ key: String, _ value: String, _ isGood: Bool, _ note: String) -> Model {
+            ["label": words[key], "value": value, "isGood": isGood, "note": note]
+        }
+        let parked = health.parked.reduce(0) { $0 + $1.count }
+        let wanted = health.wanted.reduce(0) { $0 + $1.count }
+        let lag =
+            health.oldestMessage.map { max(0, now.milliseconds - $0.milliseconds) / 1000 } ?? 0
+        let work = Table(
+            caption: words["work"],
+            columns: [words["work_name"], words["last_step"]],
+            rows: health.cursors.map { [Cell($0.name), Cell.time($0.instant, formats)] },
+            empty: words["no_work"]
+        )
+        let leases = Table(
+            caption: words["leases"],
+            columns: [words["work_name"], words["held_until"]],
+            rows: health.leases.filter { $0.instant > wall }.map {
+                [Cell($0.name), Cell.time($0.instant, formats)]
+            },
+            empty: words["no_leases"]
+        )
+        let questions = Table(
+            caption: words["questions"],
+            columns: [words["kind"], words["count"], words["oldest"]],
+            numbers: [1],
+            rows: health.wanted.map {
+                [
+                    Cell($0.kind), Cell.number(formats.number($0.count)),
+                    Cell.time($0.oldest, formats),
+                ]
+            },
+            empty: words["no_questions"]
+        )
+        return page(
+            "dash_health",
+            words["nav_health"],
+            section: "health",
+            [
+                "tiles": [
+                    tile(
+                        "queue_parked",
+                        formats.number(parked),
+                        parked == 0,
+                        words[parked == 0 ? "parked_none" : "parked_some"]
+                    ),
+                    tile(
+                        "queue_wanted",
+                        formats.number(wanted),
+                        wanted < 100,
+                        words["wanted_note"]
+                    ),
+                    tile(
+                        "queue_messages",
+                        formats.number(health.waitingMessages),
+                        health.waitingMessages < 1000,
+                        words("lag", ["seconds": formats.number(lag)])
+                    ),
+                    tile(
+                        "queue_journal",
+                        formats.number(health.journal?.id ?? 0),
+                        true,
+                        health.journal.map {
+                            words("newest", ["date": formats.moment($0.stated)])
+                        } ?? words["nothing_yet"]
+                    ),
+                ], "work": work.model, "leases": leases.model, "questions": questions.model,
+                "versions": [
+                    ["term": words["database"], "value": health.database],
+                    ["term": words["schema"], "value": "\(health.schemaVersion)"],
+                    ["term": words["engine"], "value": "\(health.engineVersion)"],
+                    ["term": words["now_stores"], "value": formats.moment(now)],
+                    ["term": words["now_wall"], "value": formats.moment(wall)],
+                    [
+                        "term": words["app_store"],
+                        "value": words[tollgate.appStore == nil ? "not_set_up" : "set_up"],
+                    ],
+                    [
+                        "term": "Stripe",
+                        "value": words[tollgate.stripe == nil ? "not_set_up" : "set_up"],
+                    ],
+                ] as [Model], "counters": tollgate.counters.text,
+            ]
+        )
+    }
+
+    // MARK: - Audit
+
+    func audit() async throws -> Response {
+        let subject = ask.query("subject")
+        let actor = ask.query("actor")
+        let entries = try await tollgate.store.audit(
+            before: before,
+            subject: subject,
+            actor: actor,
+            limit: 51
+        )
+        var next: String?
+        if entries.count > 50 {
+            next = "/dashboard/audit?before=\(entries[49].id)"
+            if let subject { next? += "&subject=\(Ask.escaped(subject))" }
+            if let actor { next? += "&actor=\(Ask.escaped(actor))" }
+        }
+        return page(
+            "dash_list",
+            words["nav_audit"],
+            section: "audit",
+            [
+                "table": auditTable(Array(entries.prefix(50)), next: next).model,
+                "lead": subject ?? actor ?? words["audit_lead"],
+            ]
+        )
+    }
+
+    func auditTable(_ entries: [AuditEntry], next: String?) -> Table {
+        Table(
+            caption: words["nav_audit"],
+            columns: [
+                words["when"], words["who"], words["deed"], words["what"], words["change"],
+                words["outcome"], words["request"],
+            ],
+            rows: entries.map { entry in
+                var change = Cell("–")
+                if entry.before != entry.after, entry.outcome == AuditEntry.done {
+                    change = Cell("\(entry.before ?? "–") → \(entry.after ?? "–")")
+                }
+                return [
+                    Cell.time(entry.at, formats),
+                    Cell.link(
+                        entry.actor,
+                        "/dashboard/audit?actor=\(Ask.escaped(entry.actor))",
+                        note: words.of("role", entry.role)
+                    ), Cell(words.of("deed", entry.action)),
+                    Cell.link(
+                        entry.subject,
+                        "/dashboard/audit?subject=\(Ask.escaped(entry.subject))",
+                        note: entry.detail.isEmpty ? nil : entry.detail
+                    ), change,
+                    Cell.badge(
+                        entry.outcome == AuditEntry.done
+                            ? words["outcome_done"]
+                            : entry.outcome == AuditEntry.begun
+                                ? words["outcome_begun"] : words["outcome_refused"],
+                        entry.outcome == AuditEntry.done ? "on" : "warn"
+                    ), Cell(entry.request),
+                ]
+            },
+            empty: words["no_audit"],
+            next: next
+        )
+    }
+}

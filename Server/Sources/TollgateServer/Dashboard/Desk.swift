@@ -1,0 +1,172 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import TollgateAPI
+internal import TollgateCore
+internal import TollgateService
+
+/// One request of somebody who is signed in.
+struct Desk: Sendable {
+    let dashboard: Dashboard
+    let ask: Ask
+    let visit: StaffVisit
+    let words: Words
+    let formats: Formats
+
+    init(dashboard: Dashboard, ask: Ask, visit: StaffVisit) {
+        self.dashboard = dashboard
+        self.ask = ask
+        self.visit = visit
+        words = Words.of(ask.language)
+        formats = Formats(language: ask.language)
+    }
+
+    var tollgate: Tollgate { dashboard.tollgate }
+
+    /// Where nothing is logged, requests have no names; then one is made for the audit log.
+    var actor: Actor {
+        let name = ask.requestID
+        return Actor(visit, request: name.isEmpty ? tollgate.newFormNonce() : name)
+    }
+
+    func answer() async throws -> Response {
+        do {
+            if ask.isReading { return try await read() }
+            let form = try await ask.form()
+            guard form["form"] == visit.formToken else { throw Refusal.csrf }
+            return try await act(form)
+        } catch {
+            return dashboard.failed(error, ask, visit: visit)
+        }
+    }
+
+    private func read() async throws -> Response {
+        switch (ask.section, ask.path.count) {
+        case ("", _): try await overview()
+        case ("reports", 1...2): try await reports()
+        case ("reconciliation", 1): try await reconciliation()
+        case ("payments", 1): try await payments()
+        case ("statement", 1): try await statement()
+        case ("webhooks", 1): try await webhooks()
+        case ("webhooks", 2): try await webhook(ask.path[1])
+        case ("customers", 1): try await customers()
+        case ("customers", 2): try await customer(ask.path[1])
+        case ("customers", 3) where ask.path[2] == "explain": try await explain(ask.path[1])
+        case ("customers", 3): try await confirm(ask.path[1], ask.path[2])
+        case ("purchases", 1): try await purchases()
+        case ("purchases", 2): try await purchase(ask.path[1])
+        case ("deliveries", 1): try await deliveries()
+        case ("deliveries", 2): try await delivery(ask.path[1])
+        case ("parked", 1): try await parked()
+        case ("events", 1): try await events()
+        case ("catalog", 1): catalog(checked: nil)
+        case ("health", 1): try await health()
+        case ("audit", 1): try await audit()
+        case ("staff", 1): try await staff(invitation: nil)
+        case ("account", 1): account(refusal: nil)
+        case ("sandbox", 1) where dashboard.levers != nil: try await sandbox(notice: nil)
+        default: throw Refusal.nothingHere
+        }
+    }
+
+    private func act(_ form: [String: String]) async throws -> Response {
+        switch (ask.section, ask.path.count) {
+        case ("customers", 3): try await change(ask.path[1], ask.path[2], form)
+        case ("purchases", 3) where ask.path[2] == "assign":
+            try await assign(ask.path[1], form)
+        case ("reconciliation", 2) where ask.path[1] == "compare": try await compare()
+        case ("webhooks", 3) where ask.path[2] == "replay":
+            try await replay(ask.path[1], form)
+        case ("parked", 2) where ask.path[1] == "retry": try await retryParked(form)
+        case ("catalog", 2) where ask.path[1] == "check": catalog(checked: form["catalog"] ?? "")
+        case ("staff", 2): try await changeStaff(ask.path[1], form)
+        case ("account", 2) where ask.path[1] == "password": try await changePassword(form)
+        case ("sign-out", 1): try await signOut()
+        case ("sandbox", 2) where dashboard.levers != nil: try await pull(ask.path[1], form)
+        default: throw Refusal.nothingHere
+        }
+    }
+
+    private func signOut() async throws -> Response {
+        try await tollgate.endStaffVisit(visit)
+        return dashboard.redirect(
+            "/dashboard/sign-in",
+            cookie: dashboard.cookie.set("", seconds: 0)
+        )
+    }
+
+    /// A page in its frame.
+    func page(
+        _ template: String,
+        _ title: String,
+        section: String,
+        _ content: Model,
+        status: HTTPResponse.Status = .ok
+    ) -> Response {
+        var content = content
+        if let done = ask.query("done"), let text = words.table["done_\(done)"] {
+            content["notice"] = text
+        } else if content["notice"] == nil {
+            content["notice"] = false
+        }
+        if content["refusal"] == nil { content["refusal"] = false }
+        content["heading"] = content["heading"] ?? title
+        return dashboard.templates.page(
+            template,
+            content,
+            layout: dashboard.frame(ask, visit: visit, title: title, section: section),
+            status: status
+        )
+    }
+
+    /// Does something with an entry in the audit log, then leads back.
+    func done(_ word: String, _ address: String) -> Response {
+        let sign = address.contains("?") ? "&" : "?"
+        return dashboard.redirect("\(address)\(sign)done=\(word)")
+    }
+
+    // MARK: - Words that many pages need
+
+    func storeName(_ store: Store) -> String { words["store_\(store.rawValue)"] }
+
+    /// The environment asked for, else the server's own.
+    var environment: StoreEnvironment {
+        ask.query("environment").flatMap { StoreEnvironment(rawValue: $0) }
+            ?? tollgate.configuration.defaultEnvironment
+    }
+
+    /// An email as this member may see it.
+    func personal(_ email: String) -> String {
+        guard visit.member.role < .support else { return email }
+        guard let at = email.firstIndex(of: "@"), let first = email.first else { return "•••" }
+        return "\(first)•••\(email[at...])"
+    }
+
+    /// A form's number.
+    func number(_ text: String?, _ name: String) throws -> Int64 {
+        let plain = (text ?? "").filter { $0 != "," && $0 != " " }
+        guard let value = Int64(plain) else {
+            throw Refusal(
+                400,
+                .invalidRequestError,
+                .parameterInvalid,
+                "\(name) is a whole number.",
+                param: name
+            )
+        }
+        return value
+    }
+
+    /// The key from which a page goes on.
+    var before: Int64? { ask.query("before").flatMap { Int64($0) } }
+}
+
+extension Refusal {
+    /// 404 for an address of the dashboard.
+    static let nothingHere = Refusal(
+        404,
+        .invalidRequestError,
+        .resourceMissing,
+        "There is nothing at this address."
+    )
+}

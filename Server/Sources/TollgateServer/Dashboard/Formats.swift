@@ -1,0 +1,93 @@
+internal import Foundation
+internal import Reports
+internal import TollgateCore
+
+/// How a language writes numbers, money and dates.
+///
+/// Times are those of the stores, in UTC; the browser's clock plays no part.
+struct Formats: Sendable {
+    let language: Language
+
+    /// A whole number: `1,234,567`.
+    func number(_ value: Int64) -> String {
+        let digits = String(value.magnitude)
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
+            text.append(digit)
+        }
+        return value < 0 ? "−\(text)" : text
+    }
+
+    /// A difference: `+10`, `−3`.
+    func change(_ value: Int64) -> String {
+        value > 0 ? "+\(number(value))" : number(value)
+    }
+
+    /// Money in the minor units of its currency: `$9.99`, `￥1,200`.
+    func money(_ minor: Int64, _ currency: String) -> String {
+        let code = currency.uppercased()
+        let decimals = decimals(of: code)
+        let divisor = (0..<decimals).reduce(UInt64(1)) { value, _ in value * 10 }
+        let whole = number(Int64(clamping: minor.magnitude / divisor))
+        var amount = whole
+        if decimals > 0 {
+            let rest = String(minor.magnitude % divisor)
+            amount += "." + String(repeating: "0", count: decimals - rest.count) + rest
+        }
+        let sign = minor < 0 ? "−" : ""
+        return Self.symbol(code, language).map { "\(sign)\($0)\(amount)" }
+            ?? "\(sign)\(amount) \(code)"
+    }
+
+    /// `$`; `nil` where people write the code.
+    func symbol(of currency: String) -> String? {
+        Self.symbol(currency.uppercased(), language)
+    }
+
+    /// How many decimals people write.
+    func decimals(of currency: String) -> Int {
+        Reports.Currency.decimals(of: currency.uppercased())
+    }
+
+    private static func symbol(_ code: String, _ language: Language) -> String? {
+        switch (code, language) {
+        case ("USD", _): "$"
+        case ("EUR", _): "€"
+        case ("GBP", _): "£"
+        case ("JPY", .english): "¥"
+        case ("JPY", .japanese): "￥"
+        default: nil
+        }
+    }
+
+    /// A day: `1 Dec 2026`, `2026年12月1日`.
+    func day(_ instant: Instant) -> String {
+        let parts = instant.description.prefix { $0 != "T" }.split(separator: "-")
+        guard parts.count == 3, let month = Int(parts[1]), (1...12).contains(month),
+            let day = Int(parts[2])
+        else { return instant.description }
+        switch language {
+        case .english: return "\(day) \(Self.months[month - 1]) \(parts[0])"
+        case .japanese: return "\(parts[0])年\(month)月\(day)日"
+        }
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// A minute of a day: `1 Dec 2026, 14:03`.
+    func moment(_ instant: Instant) -> String {
+        let time = instant.description.drop { $0 != "T" }.dropFirst().prefix(5)
+        switch language {
+        case .english: return "\(day(instant)), \(time)"
+        case .japanese: return "\(day(instant)) \(time)"
+        }
+    }
+
+    /// A time as templates take it: for people and for machines.
+    func time(_ instant: Instant) -> Model {
+        ["text": moment(instant), "iso": instant.description]
+    }
+}

@@ -1,0 +1,50 @@
+/// The way around the dashboard.
+enum Navigation {
+    private static let groups: [(title: String, sections: [(id: String, path: String)])] = [
+        (
+            "nav_business",
+            [
+                ("overview", "/dashboard"), ("reports", "/dashboard/reports"),
+                ("payments", "/dashboard/payments"),
+                ("reconciliation", "/dashboard/reconciliation"),
+            ]
+        ),
+        (
+            "nav_people",
+            [
+                ("customers", "/dashboard/customers"), ("purchases", "/dashboard/purchases"),
+            ]
+        ),
+        (
+            "nav_system",
+            [
+                ("deliveries", "/dashboard/deliveries"), ("parked", "/dashboard/parked"),
+                ("events", "/dashboard/events"),
+                ("webhooks", "/dashboard/webhooks"), ("catalog", "/dashboard/catalog"),
+                ("health", "/dashboard/health"), ("audit", "/dashboard/audit"),
+                ("staff", "/dashboard/staff"), ("sandbox", "/dashboard/sandbox"),
+            ]
+        ),
+    ]
+
+    static func groups(
+        _ words: Words,
+        section: String,
+        isAdmin: Bool,
+        hasLevers: Bool
+    ) -> [Model] {
+        groups.map { group in
+            [
+                "groupTitle": words[group.title],
+                "sections": group.sections.filter {
+                    (hasLevers || $0.id != "sandbox") && (isAdmin || $0.id != "staff")
+                }.map { entry -> Model in
+                    [
+                        "name": words["nav_\(entry.id)"], "path": entry.path,
+                        "isHere": entry.id == section,
+                    ]
+                },
+            ]
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// Comfort only: every page works without it.
+"use strict";
+// "/" leads to the search.
+document.addEventListener("keydown", (event) => {
+    if (event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey
+        && !/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName)) {
+        event.preventDefault();
+        const field = document.getElementById("q");
+        if (field) { field.focus(); field.select(); }
+    }
+    if (event.key === "Escape") {
+        for (const menu of document.querySelectorAll("details.menu[open]")) { menu.open = false; }
+    }
+});
+// Ids are copied at a press.
+for (const id of document.querySelectorAll("[data-copy]")) {
+    if (!navigator.clipboard) { break; }
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = id.dataset.copy;
+    button.setAttribute("aria-label", id.dataset.copy + ": " + id.textContent);
+    button.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(id.textContent);
+        button.textContent = id.dataset.copied;
+        setTimeout(() => { button.textContent = id.dataset.copy; }, 1500);
+    });
+    id.after(button);
+}
+// A filter that was chosen counts at once.
+for (const form of document.querySelectorAll("form[data-auto]")) {
+    for (const field of form.querySelectorAll("select, input[type=date]")) {
+        field.addEventListener("change", () => form.requestSubmit());
+    }
+}
+// A form is sent once.
+for (const form of document.querySelectorAll("form[method=post]")) {
+    form.addEventListener("submit", (event) => {
+        if (form.dataset.sent) { event.preventDefault(); return; }
+        form.dataset.sent = "yes";
+    });
+}
+window.addEventListener("pageshow", () => {
+    for (const form of document.querySelectorAll("form[data-sent]")) { delete form.dataset.sent; }
+});

@@ -1,0 +1,158 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import Reports
+internal import TollgateAPI
+internal import TollgateCore
+internal import TollgateService
+
+/// Payments, statements and how far our figures agree with the stores'.
+func addFinance(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) throws {
+    let pages = try PageTemplates()
+    router.get(APIPath.payments.route) { request, _ in
+        try await Credentials(request, tollgate).requireSecret()
+        let (first, last) = try request.days()
+        let payments = try await tollgate.payments(
+            from: first,
+            to: last,
+            in: try request.environment()
+        )
+        if try request.format(of: "json", "csv") == "csv" {
+            return Response.csv(
+                Finance.Payment.sheet(payments).csv,
+                named: "payments-\(first)-\(last)"
+            )
+        }
+        return try Response.json(try request.page(of: payments))
+    }
+    router.get(APIPath.reconciliation.route) { request, _ in
+        try await Credentials(request, tollgate).requireSecret()
+        let (first, last) = try request.days()
+        let found = try await tollgate.reconciliation(
+            from: first,
+            to: last,
+            in: try request.environment()
+        )
+        if try request.format(of: "json", "csv") == "csv" {
+            return Response.csv(found.sheet.csv, named: "reconciliation-\(first)-\(last)")
+        }
+        return try Response.json(found)
+    }
+    router.get(APIPath.payouts.route) { request, _ in
+        try await Credentials(request, tollgate).requireSecret()
+        let (first, last) = try request.days()
+        let payouts = try await tollgate.payouts(
+            from: first,
+            to: last,
+            in: try request.environment()
+        )
+        if try request.format(of: "json", "csv") == "csv" {
+            return Response.csv(
+                Finance.Payout.sheet(payouts).csv,
+                named: "payouts-\(first)-\(last)"
+            )
+        }
+        return try Response.json(PaymentPage(data: payouts, hasMore: false))
+    }
+    router.get(APIPath.statement.route) { request, _ in
+        try await Credentials(request, tollgate).requireSecret()
+        let month = try request.month()
+        let statement = try await tollgate.statement(
+            month: month,
+            in: try request.environment()
+        )
+        switch try request.format(of: "json", "csv", "html") {
+        case "csv": return Response.csv(statement.sheet.csv, named: "statement-\(statement.month)")
+        case "html": return pages.page("statement", StatementPage(statement))
+        default: return try Response.json(statement)
+        }
+    }
+}
+
+/// A list in the form of the API.
+private struct PaymentPage<Element: Encodable>: Encodable {
+    var data: [Element]
+    var hasMore: Bool
+
+    enum CodingKeys: String, CodingKey {
+        case data
+        case hasMore = "has_more"
+    }
+}
+
+extension Request {
+    /// The days that `from` and `to` name, both included.
+    fileprivate func days() throws -> (Finance.Day, Finance.Day) {
+        (try day("from"), try day("to"))
+    }
+
+    private func day(_ name: String) throws -> Finance.Day {
+        guard let text = uri.queryParameters[Substring(name)] else { throw missing(name) }
+        guard let day = Finance.Day(text) else {
+            throw invalid(name, "\(name) is a day like 2026-06-01.")
+        }
+        return day
+    }
+
+    /// The first day of the month that `month` names.
+    fileprivate func month() throws -> Finance.Day {
+        guard let text = uri.queryParameters["month"] else { throw missing("month") }
+        guard let day = Finance.Day("\(text)-01") else {
+            throw invalid("month", "month is a month like 2026-06.")
+        }
+        return day
+    }
+
+    /// The `format` that is asked for; the first one if none is.
+    fileprivate func format(of known: String...) throws -> String {
+        guard let text = uri.queryParameters["format"] else { return known[0] }
+        guard known.contains(String(text)) else {
+            throw invalid("format", "format is one of \(known.joined(separator: ", ")).")
+        }
+        return String(text)
+    }
+
+    /// The payments after `starting_after`, at most `limit` of them.
+    fileprivate func page(of payments: [Finance.Payment]) throws -> some Encodable {
+        var rest = payments[...]
+        if let text = uri.queryParameters[Substring(APIQuery.startingAfter)] {
+            guard let index = payments.firstIndex(where: { $0.id == text }) else {
+                throw invalid(APIQuery.startingAfter, "There is no such payment in these days.")
+            }
+            rest = payments[(index + 1)...]
+        }
+        var limit = 100
+        if let text = uri.queryParameters[Substring(APIQuery.limit)] {
+            guard let number = Int(text), (1...1000).contains(number) else {
+                throw invalid(APIQuery.limit, "limit is between 1 and 1000.")
+            }
+            limit = number
+        }
+        return PaymentPage(data: Array(rest.prefix(limit)), hasMore: rest.count > limit)
+    }
+
+    private func missing(_ name: String) -> Refusal {
+        Refusal(
+            400,
+            .invalidRequestError,
+            .parameterMissing,
+            "Missing required param: \(name).",
+            param: name
+        )
+    }
+
+    private func invalid(_ name: String, _ message: String) -> Refusal {
+        Refusal(400, .invalidRequestError, .parameterInvalid, message, param: name)
+    }
+}
+
+extension Response {
+    /// A file that a browser keeps and a spreadsheet opens.
+    static func csv(_ text: String, named name: String) -> Response {
+        var response = Response.text(text, type: "text/csv; charset=utf-8")
+        response.headers[.contentDisposition] = "attachment; filename=\"\(name).csv\""
+        response.headers[.cacheControl] = "no-store"
+        response.headers[.xContentTypeOptions] = "nosniff"
+        return response
+    }
+}

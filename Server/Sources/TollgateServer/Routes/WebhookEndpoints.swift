@@ -1,0 +1,68 @@
+internal import Hummingbird
+internal import TollgateAPI
+internal import TollgateService
+
+/// Who is told what changes.
+func addWebhookEndpoints(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
+    router.post(APIPath.webhookEndpoints.route) { request, _ in
+        let credentials = try await Credentials(request, tollgate)
+        try credentials.requireSecret()
+        let body = try await request.bytes(upTo: 16 << 10)
+        return try await request.once(tollgate, credentials, body) {
+            let wanted = try StrictBody.decode(API.WebhookEndpointRequest.self, from: body)
+            return (.created, try APIJSON.encode(try await tollgate.addWebhookEndpoint(wanted)))
+        }
+    }
+    router.get(APIPath.webhookEndpoints.route) { request, _ in
+        try await Credentials(request, tollgate).requireSecret()
+        return try Response.json(try await tollgate.webhookEndpoints())
+    }
+    router.get(APIPath.webhookEndpoint.route) { request, context in
+        try await Credentials(request, tollgate).requireSecret()
+        return try Response.json(try await tollgate.webhookEndpoint(try context.id))
+    }
+    router.post(APIPath.webhookEndpoint.route) { request, context in
+        try await Credentials(request, tollgate).requireSecret()
+        let wanted = try await request.json(API.WebhookEndpointRequest.self)
+        return try Response.json(
+            try await tollgate.changeWebhookEndpoint(try context.id, wanted)
+        )
+    }
+    router.delete(APIPath.webhookEndpoint.route) { request, context in
+        try await Credentials(request, tollgate).requireSecret()
+        return try Response.json(try await tollgate.removeWebhookEndpoint(try context.id))
+    }
+    router.post(APIPath.webhookEndpointRotateSecret.route) { request, context in
+        let credentials = try await Credentials(request, tollgate)
+        try credentials.requireSecret()
+        let body = try await request.bytes(upTo: 16 << 10)
+        return try await request.once(tollgate, credentials, body) {
+            let wanted =
+                body.isEmpty
+                ? API.WebhookSecretRotation()
+                : try StrictBody.decode(API.WebhookSecretRotation.self, from: body)
+            return (
+                .ok,
+                try APIJSON.encode(
+                    try await tollgate.rotateWebhookSecret(try context.id, wanted)
+                )
+            )
+        }
+    }
+    router.post(APIPath.webhookEndpointReplay.route) { request, context in
+        try await Credentials(request, tollgate).requireSecret()
+        let wanted = try await request.json(API.WebhookReplayRequest.self)
+        return try Response.json(try await tollgate.replayWebhooks(try context.id, wanted))
+    }
+    router.get(APIPath.webhookEndpointDeliveries.route) { request, context in
+        try await Credentials(request, tollgate).requireSecret()
+        return try Response.json(
+            try await tollgate.webhookDeliveries(
+                of: try context.id,
+                status: request.parameter("status"),
+                startingAfter: request.parameter(APIQuery.startingAfter),
+                limit: try request.limit()
+            )
+        )
+    }
+}

@@ -1,0 +1,105 @@
+internal import AppStoreAPI
+internal import Foundation
+internal import Logging
+internal import Reports
+internal import Storage
+internal import TollgateCore
+
+extension Tollgate {
+    /// Fetches the reports of both stores that are not here yet, where they are configured and no
+    /// other server is at it.
+    ///
+    /// Any number of servers may call it at any time; what fails is logged and tried again.
+    ///
+    /// - Parameter seconds: how much real time lies between two rounds.
+    /// - Returns: whether nothing failed.
+    @discardableResult
+    public func fetchStoreReportsIfDue(every seconds: Int64) async -> Bool {
+        var isDone = true
+        if let connect = appStoreOptions.connect {
+            let count = await fetchIfDue("reports/app_store", every: seconds) {
+                [store] today, _ in
+                try await ConnectReports(store).fetch(with: connect, today: today, days: 90).count
+            }
+            isDone = count != nil
+        }
+        if let stripe {
+            let count = await fetchIfDue("reports/stripe", every: seconds) {
+                [store] today, prolong in
+                try await StripeReports(store).fetch(
+                    with: stripe,
+                    today: today,
+                    days: 90,
+                    prolong: prolong
+                ).count
+            }
+            isDone = isDone && count != nil
+        }
+        let isCompared = await compareNewReports()
+        return isDone && isCompared
+    }
+
+    /// Compares the last ninety days anew for whoever looks at the dashboard, if a report has come
+    /// since that was done last, whoever brought it in.
+    ///
+    /// - Returns: whether nothing failed.
+    private func compareNewReports() async -> Bool {
+        do {
+            let environment = configuration.defaultEnvironment
+            guard let newest = try await store.newestReport() else { return true }
+            if try await keptReconciliation(in: environment)?.newestReport == newest {
+                return true
+            }
+            let today = Finance.Day(utc: await clocks.now())
+            let made = try await reconcileAndKeep(
+                from: today.advanced(by: -89),
+                to: today,
+                in: environment
+            )
+            if made == nil { logger.info("the stores' reports will be compared later") }
+            return true
+        } catch {
+            logger.warning(
+                "the stores' reports could not be compared",
+                metadata: ["error": "\(error)"]
+            )
+            return false
+        }
+    }
+
+    /// - Returns: how many reports were new; nil if it failed.
+    private func fetchIfDue(
+        _ name: String,
+        every seconds: Int64,
+        _ fetch:
+            @escaping (Instant, _ prolong: @Sendable () async throws -> Void) async throws -> Int
+    ) async -> Int? {
+        do {
+            let wall = clocks.wall()
+            if let last = try await store.cursor(name)?.updated, last <= wall,
+                wall < last.advanced(by: seconds * 1000)
+            {
+                return 0
+            }
+            let today = await clocks.now()
+            let count = try await leased(name, seconds: 600) { prolong in
+                try await fetch(today, prolong)
+            }
+            guard let count else { return 0 }
+            try await store.keepCursor(name, [], now: clocks.wall())
+            if count > 0 {
+                logger.info(
+                    "reports of a store have come",
+                    metadata: ["reports": "\(name)", "count": "\(count)"]
+                )
+            }
+            return count
+        } catch {
+            logger.warning(
+                "fetching a store's reports will be tried again",
+                metadata: ["reports": "\(name)", "error": "\(error)"]
+            )
+            return nil
+        }
+    }
+}

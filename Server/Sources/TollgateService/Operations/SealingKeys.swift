@@ -1,0 +1,66 @@
+internal import Crypto
+internal import Foundation
+
+/// Keeps secrets in the database so that the database alone does not tell them.
+///
+/// They are sealed with a key derived from the secret key of the app's backend, which is kept
+/// elsewhere. While that is changed, what the former one sealed is opened too.
+public struct SealingKeys: Sendable {
+    private let keys: [SymmetricKey]
+
+    /// - Parameter secrets: the one that seals first; any opens.
+    public init(_ secrets: [String]) {
+        keys = secrets.map {
+            HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: SymmetricKey(data: Data($0.utf8)),
+                salt: Data("tollgate".utf8),
+                info: Data("secrets at rest, 1".utf8),
+                outputByteCount: 32
+            )
+        }
+    }
+
+    public init(_ configuration: Configuration) {
+        self.init([configuration.secretKey] + configuration.formerSecretKeys)
+    }
+
+    /// - Parameter purpose: what is sealed for one purpose is opened for no other.
+    public func seal(_ bytes: [UInt8], as purpose: String) throws -> [UInt8] {
+        guard let key = keys.first else { throw SealingError() }
+        let box = try ChaChaPoly.seal(
+            Data(bytes),
+            using: key,
+            authenticating: Data(purpose.utf8)
+        )
+        return Array(box.combined)
+    }
+
+    /// - Returns: what was sealed, and whether the first key sealed it.
+    /// - Throws: `SealingError` where no key did.
+    public func open(
+        _ sealed: [UInt8],
+        as purpose: String
+    ) throws -> (bytes: [UInt8], isCurrent: Bool) {
+        guard let box = try? ChaChaPoly.SealedBox(combined: Data(sealed)) else {
+            throw SealingError()
+        }
+        for (index, key) in keys.enumerated() {
+            if let opened = try? ChaChaPoly.open(
+                box,
+                using: key,
+                authenticating: Data(purpose.utf8)
+            ) {
+                return (Array(opened), index == 0)
+            }
+        }
+        throw SealingError()
+    }
+}
+
+/// The database's secrets were sealed under another key.
+public struct SealingError: Error, CustomStringConvertible {
+    public var description: String {
+        "The secrets in this database were sealed under another secret key. Give both, the new one "
+            + "first: TOLLGATE_SECRET_KEY=NEW,FORMER"
+    }
+}

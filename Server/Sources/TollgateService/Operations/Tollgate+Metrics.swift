@@ -1,0 +1,61 @@
+internal import Storage
+internal import TollgateCore
+
+extension Tollgate {
+    /// Numbers for `/metrics`: what happened since the start, what is there, and how much waits.
+    public func metrics() async throws -> String {
+        var text = counters.text
+        func gauge(_ name: String, _ values: [(labels: String, value: Int64)]) {
+            text += "# TYPE \(name) gauge\n"
+            for (labels, value) in values {
+                text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
+            }
+        }
+        let parked = try await store.parkedCounts()
+        gauge(
+            "tollgate_parked_messages",
+            Store.allCases.filter { $0 != .tollgate }.map { store in
+                (
+                    "store=\"\(store.rawValue)\"",
+                    parked.first { $0.store == store.rawValue }?.count ?? 0
+                )
+            }
+        )
+        let lengths = try await store.queueLengths()
+        let wall = clocks.wall()
+        let now = await clocks.now()
+        func seconds(from instant: Instant?, to now: Instant) -> Int64 {
+            instant.map { max(0, (now.milliseconds - $0.milliseconds) / 1_000) } ?? 0
+        }
+        gauge(
+            "tollgate_parked_oldest_seconds",
+            [("", seconds(from: lengths.oldestParked, to: wall))]
+        )
+        gauge("tollgate_commit_waiting", [("", Int64(lengths.commits))])
+        gauge("tollgate_journal_newest", [("", lengths.journal)])
+        gauge("tollgate_feed_newest", [("", lengths.published)])
+        gauge("tollgate_feed_waiting", [("", lengths.unpublished)])
+        gauge("tollgate_feed_lag_seconds", [("", seconds(from: lengths.swept, to: now))])
+        gauge(
+            "tollgate_wanted",
+            lengths.wanted.map { ("kind=\"\($0.kind)\"", $0.count) }
+        )
+        gauge(
+            "tollgate_wanted_oldest_seconds",
+            lengths.wanted.map { ("kind=\"\($0.kind)\"", seconds(from: $0.oldest, to: now)) }
+        )
+        gauge(
+            "tollgate_work_age_seconds",
+            lengths.cursors.map { ("work=\"\($0.name)\"", seconds(from: $0.updated, to: wall)) }
+        )
+        let deliveries = try await store.deliveryCounts()
+        func label(_ endpoint: String) -> String { "endpoint=\"\(endpoint)\"" }
+        gauge("tollgate_webhook_waiting", deliveries.map { (label($0.endpoint), $0.waiting) })
+        gauge("tollgate_webhook_dead", deliveries.map { (label($0.endpoint), $0.dead) })
+        gauge(
+            "tollgate_webhook_oldest_seconds",
+            deliveries.map { (label($0.endpoint), seconds(from: $0.oldest, to: wall)) }
+        )
+        return text
+    }
+}

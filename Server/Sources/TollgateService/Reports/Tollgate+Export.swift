@@ -1,0 +1,55 @@
+public import Reports
+internal import Storage
+internal import TollgateCore
+
+extension Tollgate {
+    /// A page of the journal as a table, for a warehouse: what was said, when and of what, without
+    /// the signed bodies.
+    ///
+    /// - Parameters:
+    ///   - next: of the page before; `nil` begins.
+    ///   - limit: 1 to 10 000.
+    /// - Throws: a refusal 400 `parameter_invalid`; `StorageError`.
+    public func exportedJournal(
+        from first: Reports.Day,
+        to last: Reports.Day,
+        after next: String? = nil,
+        limit: Int64 = 1_000
+    ) async throws -> ReportRows {
+        guard (1...10_000).contains(limit) else {
+            throw Refusal.invalid("limit", "limit is between 1 and 10000.")
+        }
+        var id: Int64 = 0
+        if let next {
+            guard let number = Int64(next), number >= 0 else {
+                throw Refusal.invalid("starting_after", "starting_after is a row's id.")
+            }
+            id = number
+        }
+        let rows = try await store.journalRows(
+            after: id,
+            from: first.start,
+            to: last.advanced(by: 1).start.advanced(by: -1),
+            limit: limit
+        )
+        let table = Reports.Table(
+            name: "journal",
+            title: "The journal",
+            columns: [
+                .init("id", "Id", .count), .init("day", "Day", .day),
+                .init("stated", "Stated", .count), .init("kind", "Kind", .text),
+                .init("subject", "Subject", .text),
+                .init("dedupe_key", "Key", .text), .init("facts", "Facts", .text),
+            ],
+            rows: rows.map { row in
+                [
+                    .count(row.id), .day(Reports.Day(row.stated)),
+                    .count(row.stated.milliseconds), .text("\(row.kind)"),
+                    .text(row.subject.hex), .text(row.dedupeKey.hex), .text(row.facts),
+                ]
+            }
+        )
+        let isWhole = Int64(rows.count) < limit
+        return ReportRows(table: table, next: isWhole ? nil : rows.last.map { "\($0.id)" })
+    }
+}

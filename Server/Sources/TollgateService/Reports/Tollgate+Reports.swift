@@ -1,0 +1,140 @@
+internal import AppStoreAPI
+public import Reports
+internal import Storage
+internal import TollgateAPI
+public import TollgateCore
+
+extension Tollgate {
+    /// Figures over a range of days.
+    ///
+    /// - Parameters:
+    ///   - name: `Reports.Report`'s: `mrr-movement`.
+    ///   - last: included; days after today are left out.
+    ///   - group: what is kept apart; `nil`: what the report keeps apart by itself.
+    ///   - environment: `nil` is the server's own.
+    /// - Throws: refusals 404 `resource_missing` for a report that there is not, and 400
+    ///   `parameter_invalid`; `StorageError`.
+    public func report(
+        _ name: String,
+        from first: Reports.Day,
+        to last: Reports.Day,
+        by step: Reports.Step = .day,
+        group: [Reports.Dimension]? = nil,
+        filters: Reports.Filters = Reports.Filters(),
+        environment: StoreEnvironment? = nil
+    ) async throws -> Reports.Table {
+        guard let report = Reports.Report(rawValue: name) else {
+            let names = Reports.Report.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Refusal(
+                404,
+                .invalidRequestError,
+                .resourceMissing,
+                "No such report: '\(name.prefix(80))'. There are: \(names).",
+                param: "name"
+            )
+        }
+        if let group, let word = group.first(where: { !report.groups.contains($0) }) {
+            throw Refusal.invalid("group", "\(name) is not kept apart by \(word.rawValue).")
+        }
+        let today = Reports.Day(await clocks.now())
+        try Self.check(first, last)
+        let request = Reports.Request(
+            report,
+            from: first,
+            to: min(last, max(today, first)),
+            by: step,
+            group: group,
+            filters: filters,
+            environment: environment ?? configuration.defaultEnvironment,
+            today: today,
+            isSmallBusiness: configuration.financeTerms.isSmallBusiness
+        )
+        await catchUp()
+        let material = try await material(of: request)
+        var table: Reports.Table
+        do {
+            table = try Reports.table(request, from: material)
+        } catch {
+            throw Refusal.invalid("by", "\(error)")
+        }
+        let lag = try await FigureDerivation(store).lag()
+        if lag > 0 {
+            table.notes.append("The figures are \(lag) messages behind; ask again soon.")
+        }
+        return table
+    }
+
+    /// Ranges that make sense, so that nobody asks for a million rows by mistake.
+    private static func check(_ first: Reports.Day, _ last: Reports.Day) throws {
+        guard first <= last else {
+            throw Refusal.invalid("from", "from is not after to.")
+        }
+        guard last.number - first.number <= 7_320 else {
+            throw Refusal.invalid("from", "A report covers at most twenty years.")
+        }
+    }
+
+    /// Takes what little is new into the figures, so that who asks after an event sees it; what is
+    /// more is left to the follower, or asking would be slow while much arrives.
+    func catchUp() async {
+        for _ in 0..<2 {
+            guard let lag = try? await FigureDerivation(store).lag(), (1...250).contains(lag),
+                let isDone = try? await followJournalOnce(limit: 250), !isDone
+            else { return }
+        }
+    }
+
+    /// One step of the figures behind the journal, if no other server is at it.
+    ///
+    /// - Returns: whether there is nothing more to do here.
+    public func followJournalOnce(limit: Int64 = 250) async throws -> Bool {
+        let derivation = FigureDerivation(store)
+        guard try await derivation.lag() > 0, try await !derivation.isLeftToOthers() else {
+            return true
+        }
+        let now = clocks.wall()
+        return try await leased("figures", seconds: 60) { _ in
+            try await derivation.follow(limit: limit, now: now).isDone
+        } ?? true
+    }
+
+    // MARK: - From what figures are made
+
+    private func material(of request: Reports.Request) async throws -> Reports.Material {
+        var material = try await store.material(of: request)
+        if request.report.needsReported {
+            material.reported = try await reportedSales(request)
+        }
+        return material
+    }
+
+    /// What App Store Connect reported of the days, as far as it was imported.
+    private func reportedSales(_ request: Reports.Request) async throws
+        -> [Reports.ReportedSale]
+    {
+        // Apple reports nothing of its sandbox.
+        guard request.environment == .production, request.filters.store != .stripe else {
+            return []
+        }
+        let rows = try await AppStoreLines(store).salesRows(
+            from: Finance.Day(request.from),
+            to: Finance.Day(request.to)
+        ).rows
+        return rows.compactMap { sale, _ in
+            guard let day = Reports.Day(sale.beginDate.description),
+                request.filters.country == nil || request.filters.country == sale.country
+            else { return nil }
+            return Reports.ReportedSale(
+                day: day,
+                productType: sale.productType,
+                country: sale.country,
+                units: sale.units,
+                proceeds: Reports.Fraction(
+                    Int128(sale.developerProceeds.millionths) * Int128(sale.units),
+                    1000
+                ),
+                currency: sale.proceedsCurrency ?? ""
+            )
+        }
+    }
+}

@@ -1,0 +1,78 @@
+/// A mistake that a billing server can make, planted at a seam of ours to prove that the simulation
+/// finds it.
+///
+/// Builds for release cannot plant one.
+public enum PlantedBug: String, CaseIterable, Sendable {
+    // MARK: Durability
+    /// 200 is said although the server was killed before its commit.
+    case acknowledgedBeforeCommit
+    /// 200 is said although the database refused.
+    case successOnFailure
+    /// A message is noted as seen, then worked on; what is cut off in between is never done.
+    case seenBeforeProcessed
+    /// The ledger and the answers are written in a transaction after the journal's.
+    case tornTransactions
+    /// A page that a store fails to give is taken for an empty one.
+    case failedPagesAreTheEnd
+    /// A retried spend is another spend.
+    case spendsAgainWhenRetried
+
+    // MARK: Trust
+    /// A date in the future is believed.
+    case dateUnchecked
+    /// Any certificate will do.
+    case anyRootTrusted
+    /// One message is one text, signature included.
+    case dedupeBySignatureText
+    /// What was bought in a sandbox counts in production.
+    case sandboxIsProduction
+
+    // MARK: Time and order
+    /// What comes last is the newest.
+    case arrivalOrderTrusted
+    /// Access ends when a job runs at night.
+    case lapsesAtMidnight
+    /// Every period lasts three days more than was paid for.
+    case accessBeyondPaid
+    /// Only the first period of a subscription counts.
+    case renewalIgnored
+
+    // MARK: The App Store's meaning
+    /// The refund of an old period ends the access that a newer one gives.
+    case refundOfOldPeriodEndsAccess
+    case graceIgnored
+    /// Billing retry is taken for billing grace.
+    case retryIsGrace
+    /// A plan that replaces a running one is overlooked.
+    case upgradeIgnored
+    case reversedRefundForgotten
+    case refundIgnored
+    /// A refund of a part takes all.
+    case partialRefundTakesAll
+    case quantityIgnored
+    /// What a family shares is taken for bought.
+    case familyShareIsAPurchase
+    case tokenIgnored
+
+    // MARK: Coins
+    /// Each message credits, though it speaks of a purchase that was credited.
+    case creditedPerDelivery
+    /// Only one refund of a payment counts.
+    case onlyOneRefundCounts
+    /// Each event about a refund takes coins.
+    case refundTakenPerEvent
+    /// A refund that failed stays taken.
+    case failedRefundStands
+    case disputeIgnored
+    case wonDisputeIsLost
+    /// A change of plan credits as a period does.
+    case prorationCredits
+
+    // MARK: Stripe's meaning
+    /// A subscription that was deleted goes on.
+    case cancellationIgnored
+    case pastDueIsActive
+    case unpaidIsActive
+    /// A session that is complete is taken for paid.
+    case unpaidSessionGrants
+}

@@ -1,0 +1,90 @@
+/// Makes a failing world smaller: as few acts and as little trouble as still fail.
+public struct Shrinking: Sendable {
+    /// A world that fails, and what came of it.
+    public struct Found: Sendable {
+        public var settings: Simulation.Settings
+        public var outcome: Simulation.Outcome
+
+        public init(settings: Simulation.Settings, outcome: Simulation.Outcome) {
+            (self.settings, self.outcome) = (settings, outcome)
+        }
+    }
+
+    private let run: @Sendable (Simulation.Settings) async throws -> Simulation.Outcome
+    private var left: Int
+
+    /// - Parameters:
+    ///   - budget: worlds that may be lived through at most.
+    ///   - run: lives through one.
+    public init(
+        budget: Int = 80,
+        run: @escaping @Sendable (Simulation.Settings) async throws -> Simulation.Outcome
+    ) {
+        (left, self.run) = (budget, run)
+    }
+
+    /// The smallest failing world that was found.
+    public mutating func shrink(_ found: Found) async throws -> Found {
+        var best = found
+        let failure = found.outcome.failures.first
+        let plan = WorldPlan(
+            seed: found.settings.seed,
+            customers: found.settings.customers,
+            years: found.settings.years
+        )
+        var kept = plan.acts.filter { act in
+            act.deed != .reconcile && act.at <= failure?.at ?? .max
+                && found.settings.acts?.contains(act.number) ?? true
+        }
+        if let name = failure?.customer, let index = Int(name.dropFirst()) {
+            try await attempt(kept.filter { $0.customer == index }, &kept, &best)
+        }
+        for calmer in ["none", "deliveries", "server", "stores"] {
+            guard let trouble = Trouble(named: calmer), trouble != best.settings.trouble else {
+                continue
+            }
+            var settings = best.settings
+            settings.trouble = trouble
+            settings.acts = Set(kept.map(\.number))
+            if try await fails(settings, &best) { break }
+        }
+        var size = max(1, kept.count / 2)
+        while left > 0 {
+            var hasShrunk = false
+            var start = 0
+            while start < kept.count, left > 0 {
+                let rest = Array(kept[..<start] + kept[min(kept.count, start + size)...])
+                if try await attempt(rest, &kept, &best) { hasShrunk = true } else { start += size }
+            }
+            if size == 1, !hasShrunk { break }
+            size = max(1, size / 2)
+        }
+        return best
+    }
+
+    @discardableResult
+    private mutating func attempt(
+        _ acts: [PlannedAct],
+        _ kept: inout [PlannedAct],
+        _ best: inout Found
+    ) async throws -> Bool {
+        guard acts.count < kept.count else { return false }
+        var settings = best.settings
+        settings.acts = Set(acts.map(\.number))
+        guard try await fails(settings, &best) else { return false }
+        kept = acts
+        return true
+    }
+
+    private mutating func fails(
+        _ settings: Simulation.Settings,
+        _ best: inout Found
+    ) async throws -> Bool {
+        guard left > 0 else { return false }
+        left -= 1
+        let outcome = try await run(settings)
+        guard !outcome.failures.isEmpty else { return false }
+        best = Found(settings: settings, outcome: outcome)
+        return true
+    }
+}

@@ -1,0 +1,162 @@
+import AppStoreAPI
+import AppStoreSimulator
+import Foundation
+import Logging
+import SandboxClock
+import Storage
+import StripeAPI
+import StripeSimulator
+import TollgateCore
+import TollgateService
+
+extension SimulatedServer {
+    /// An application whose lines to the stores are as bad as the world's trouble makes them.
+    func makeTollgate(
+        _ store: RecordStore,
+        _ stores: Stores,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8]
+    ) throws -> Tollgate {
+        let roots = [Array(parts.rootDER)]
+        let impostors = [Array(parts.impostor.rootDER)]
+        // Real time is the stores', as it is outside of a sandbox (RULES §14).
+        let clock = stores.clock
+        let client = try appStoreClient(stores)
+        var options = AppStoreOptions()
+        options.journalsInTurn = true
+        return Tollgate(
+            configuration: Configuration(
+                secretKey: "sk_test_simulation",
+                publishableKey: "pk_test_simulation",
+                publicURL: "https://billing.example.com",
+                stripeWebhookSecrets: [ScenarioWorld.webhookSecret],
+                defaultEnvironment: .sandbox
+            ),
+            store: store,
+            appStore: try AppStore.SignedDataVerifier(
+                roots: parts.bug == .anyRootTrusted ? roots + impostors : roots,
+                bundleID: ScenarioWorld.bundleID,
+                appAppleID: ScenarioWorld.appAppleID,
+                environments: [.sandbox, .production]
+            ),
+            appStoreClients: client,
+            appStoreOptions: options,
+            stripe: Stripe.Client(
+                apiBase: "https://stripe.test",
+                secretKey: ScenarioWorld.stripeKey,
+                transport: { [self] in try await askStripe($0, stores) },
+                sleep: { _ in },
+                jitter: { 0.5 }
+            ),
+            clocks: .init(
+                now: {
+                    if let believed = Self.believedNow { return Instant(milliseconds: believed) }
+                    return Instant(milliseconds: clock.nowAtOnce)
+                },
+                wall: { Instant(milliseconds: clock.nowAtOnce) }
+            ),
+            randomBytes: randomBytes,
+            signer: AnswerSigner(),
+            logger: Logger(label: "simulation") { _ in SwiftLogNoOpLogHandler() }
+        )
+    }
+
+    private struct NoAnswer: Error {}
+
+    private func appStoreClient(_ stores: Stores) throws -> AppStoreClients {
+        let key = try AppStore.APIKey(
+            issuerID: stores.apiKey.issuerID,
+            keyID: stores.apiKey.keyID,
+            pem: stores.apiKey.privateKeyPEM
+        )
+        let client = AppStore.ServerAPIClient(
+            key: key,
+            bundleID: ScenarioWorld.bundleID,
+            hosts: ["https://app-store.test"],
+            transport: { [self] in try await askAppStore($0, stores) },
+            // The simulated store checks tokens by real time.
+            now: { Int64(Date().timeIntervalSince1970 * 1000) },
+            sleep: { _ in }
+        )
+        return AppStoreClients(
+            key: key,
+            bundleID: ScenarioWorld.bundleID,
+            production: client,
+            sandbox: client
+        )
+    }
+
+    private func askAppStore(
+        _ request: AppStore.HTTPRequest,
+        _ stores: Stores
+    ) async throws -> AppStore.HTTPResponse {
+        let parts = URLComponents(string: request.url)
+        let query = parts?.percentEncodedQuery.map { "?\($0)" } ?? ""
+        let path = (parts?.percentEncodedPath ?? "/") + query
+        let fails = self.parts.fate.strikes(self.parts.fate.trouble.unavailable)
+        if fails, self.parts.bug == .failedPagesAreTheEnd, path.contains("notifications/history") {
+            let nothing = "{\"notificationHistory\":[],\"hasMore\":false}"
+            return AppStore.HTTPResponse(status: 200, body: Array(nothing.utf8))
+        }
+        let how = fails ? self.parts.fate.below(4) : 4
+        switch how {
+        case 0:
+            return AppStore.HTTPResponse(
+                status: 429,
+                headers: ["retry-after": "\(stores.clock.nowAtOnce + 1000)"],
+                body: Array("{\"errorCode\":4290000,\"errorMessage\":\"Rate limit.\"}".utf8)
+            )
+        case 1:
+            return AppStore.HTTPResponse(
+                status: 500,
+                body: Array("{\"errorCode\":5000000,\"errorMessage\":\"Unknown.\"}".utf8)
+            )
+        case 2: throw NoAnswer()
+        default: break
+        }
+        let answer = await stores.serverAPI.exchange(
+            method: request.method,
+            path: path,
+            headers: request.headers,
+            body: request.body ?? []
+        )
+        let body = how == 3 ? Array(answer.body.prefix(answer.body.count / 2)) : answer.body
+        return AppStore.HTTPResponse(status: answer.status, headers: answer.headers, body: body)
+    }
+
+    private func askStripe(
+        _ request: Stripe.Request,
+        _ stores: Stores
+    ) async throws -> Stripe.Response {
+        let how =
+            parts.fate.strikes(parts.fate.trouble.unavailable) ? parts.fate.below(4) : 4
+        func refusal(_ status: Int, _ type: String) -> Stripe.Response {
+            let body = "{\"error\":{\"type\":\"\(type)\",\"message\":\"Not now.\"}}"
+            return Stripe.Response(status: status, headers: [:], body: Array(body.utf8))
+        }
+        switch how {
+        case 0: return refusal(429, "rate_limit_error")
+        case 1: return refusal(500, "api_error")
+        case 2: throw NoAnswer()
+        default: break
+        }
+        let parts = URLComponents(string: request.url)
+        var query = parts?.percentEncodedQuery ?? ""
+        if parts?.path == "/v1/events" {
+            // Four of five events state nothing that is kept, and would cost half of the time.
+            query += SimulatedWorld.stripeEvents.map { "&types[]=\($0)" }.joined()
+        }
+        let answer = await stores.stripe.exchange(
+            method: request.method.rawValue,
+            path: parts?.path ?? "",
+            query: query,
+            body: String(decoding: request.body, as: UTF8.self),
+            headers: request.headers
+        )
+        let body = Array(answer.body.utf8)
+        return Stripe.Response(
+            status: answer.status,
+            headers: answer.headers,
+            body: how == 3 ? Array(body.prefix(body.count / 2)) : body
+        )
+    }
+}

@@ -1,0 +1,470 @@
+import AppStoreAPI
+import AppStoreSimulator
+import Foundation
+import SandboxClock
+import Storage
+import StripeSimulator
+import Synchronization
+import TollgateAPI
+import TollgateCore
+import TollgateService
+
+/// A server that lives in a troubled world: it is killed and started again on its database, its
+/// messages get lost and doubled, and the stores do not always answer.
+final class SimulatedServer: ScenarioBackend {
+    /// What it is made of.
+    struct Parts: Sendable {
+        var catalog: Catalog
+        var rootDER: Data
+        /// Signs under a root that nobody must trust.
+        var impostor: SimulatedAppStore
+        var seed: UInt64
+        var environment: StoreEnvironment
+        var bug: PlantedBug?
+        var fate: Fate
+        var openDatabase: @Sendable () throws -> any StorageDriver
+    }
+
+    /// The stores that it asks; they are met after they were told of it.
+    struct Stores: Sendable {
+        var clock: VirtualClock
+        var appStore: SimulatedAppStore
+        var serverAPI: InProcessServerAPI
+        var apiKey: SimulatedAppStore.APIKey
+        var stripe: StripeSimulator
+    }
+
+    /// A message on its way.
+    enum Letter: Hashable, Sendable {
+        case notification(String)
+        case event(body: String, signature: String)
+    }
+
+    /// What was counted.
+    struct Counts: Hashable, Sendable {
+        var letters = 0
+        var kills = 0
+    }
+
+    private struct State {
+        var tollgate: Tollgate?
+        var storage: KillableStorage?
+        var downUntil: Int64 = .min
+        /// What is still under way although its store has given it up, by the instant it arrives.
+        var late: [(due: Int64, letter: Letter)] = []
+        var acknowledged: Set<RowKey> = []
+        var notifications: Set<String> = []
+        var violations: [String] = []
+        var counts = Counts()
+        /// Original transaction ids of what each customer's devices have shown, by customer.
+        var shown: [String: Set<String>] = [:]
+    }
+
+    /// The stores' present in a server that does not check dates.
+    @TaskLocal static var believedNow: Int64?
+
+    let parts: Parts
+    let planting: Planting
+    private let stores = Mutex<Stores?>(nil)
+    private let random: Mutex<SplitMix64>
+    private let state = Mutex(State())
+
+    init(_ parts: Parts) {
+        self.parts = parts
+        random = Mutex(SplitMix64(seed: parts.seed ^ 0x5E54_E500))
+        planting = Planting(parts.bug)
+    }
+
+    // MARK: - Life
+
+    private struct NotRunning: Error {}
+
+    /// Meets the stores, and starts.
+    func start(in world: ScenarioWorld) async throws {
+        let met = Stores(
+            clock: world.clock,
+            appStore: world.appStore,
+            serverAPI: InProcessServerAPI(world.appStore),
+            apiKey: await world.appStore.apiKey,
+            stripe: world.stripe
+        )
+        stores.withLock { $0 = met }
+        try await boot()
+    }
+
+    func close() async {
+        await state.withLock { $0.storage }?.close()
+        state.withLock { ($0.tollgate, $0.storage) = (nil, nil) }
+        // The stores deliver to it: each would keep the other.
+        stores.withLock { $0 = nil }
+    }
+
+    var tollgate: Tollgate {
+        get throws {
+            guard let tollgate = state.withLock({ $0.tollgate }) else { throw NotRunning() }
+            return tollgate
+        }
+    }
+
+    func met() throws -> Stores {
+        guard let met = stores.withLock({ $0 }) else { throw NotRunning() }
+        return met
+    }
+
+    var counts: Counts { state.withLock { $0.counts } }
+
+    /// What was seen to be wrong so far.
+    var violations: [String] { state.withLock { $0.violations } }
+
+    private func object(_ violation: String) {
+        state.withLock { $0.violations.append(violation) }
+    }
+
+    /// Is down until an instant of the stores' time.
+    func goDown(until instant: Int64) {
+        state.withLock { $0.downUntil = max($0.downUntil, instant) }
+    }
+
+    func comeUp() {
+        state.withLock { $0.downUntil = .min }
+    }
+
+    private var isDown: Bool {
+        let present = stores.withLock { $0?.clock.nowAtOnce } ?? 0
+        return state.withLock { present < $0.downUntil }
+    }
+
+    /// Starts on the database as it is; a start may be cut off too.
+    private func boot() async throws {
+        var failure: any Error = NotRunning()
+        for _ in 0..<8 {
+            let storage = KillableStorage(
+                try parts.openDatabase(),
+                fate: parts.fate,
+                tears: parts.bug == .tornTransactions
+            )
+            do {
+                let store = try await makeStore(storage)
+                // A catalog is older than every world.
+                try await store.adopt(parts.catalog, at: Instant(milliseconds: 1_420_070_400_000))
+                let tollgate = try makeTollgate(store, try met()) { [self] count in
+                    random.withLock { $0.bytes(count) }
+                }
+                return state.withLock { ($0.tollgate, $0.storage) = (tollgate, storage) }
+            } catch {
+                failure = error
+                await storage.close()
+            }
+        }
+        throw failure
+    }
+
+    private func makeStore(_ storage: KillableStorage) async throws -> RecordStore {
+        #if DEBUG
+            if parts.bug != nil {
+                let planting = planting
+                return try await RecordStore(storage) { planting.alter($0) }
+            }
+        #endif
+        return try await RecordStore(storage)
+    }
+
+    /// Starts again if it was killed.
+    private func revive() async {
+        guard let killed = state.withLock({ $0.storage }), killed.isKilled else { return }
+        state.withLock {
+            $0.counts.kills += 1
+            ($0.tollgate, $0.storage) = (nil, nil)
+        }
+        await killed.close()
+        planting.forget()
+        do { try await boot() } catch { object("the server does not start again: \(error)") }
+    }
+
+    /// Does what a client tries again until it is answered.
+    private func insist<R: Sendable>(
+        _ body: @Sendable (Tollgate, Int) async throws -> R
+    ) async throws -> R {
+        var failure: any Error = NotRunning()
+        for attempt in 0..<12 {
+            do { return try await body(try tollgate, attempt) } catch {
+                failure = error
+                let isTrouble =
+                    error is StorageError || ((error as? Refusal)?.status ?? 0) >= 500
+                await revive()
+                guard isTrouble else { throw error }
+            }
+        }
+        throw failure
+    }
+
+    // MARK: - What the stores send
+
+    func take(signedPayload: String) async -> Bool {
+        await carry(.notification(signedPayload))
+    }
+
+    func take(event body: String, signature: String) async -> Bool {
+        await carry(.event(body: body, signature: signature))
+    }
+
+    /// The way from a store to the server, and what happens on it.
+    private func carry(_ letter: Letter) async -> Bool {
+        let (fate, trouble) = (parts.fate, parts.fate.trouble)
+        await attack(letter)
+        if fate.strikes(trouble.lost) { return false }
+        if fate.strikes(trouble.late) {
+            let present = stores.withLock { $0?.clock.nowAtOnce } ?? 0
+            let delay =
+                if case .event = letter { fate.below(240_000) } else { fate.below(864_000_000) }
+            state.withLock { $0.late.append((present + 1000 + Int64(delay), letter)) }
+            return false
+        }
+        let isTaken = await hand(letter)
+        if fate.strikes(trouble.twice) { _ = await hand(letter) }
+        if case .notification(let payload) = letter, fate.strikes(trouble.twin),
+            let twin = Forgery.twin(of: payload)
+        {
+            _ = await hand(.notification(twin))
+        }
+        return isTaken && !fate.strikes(trouble.unanswered)
+    }
+
+    /// Somebody else writes too, and must be refused.
+    private func attack(_ letter: Letter) async {
+        let (fate, trouble) = (parts.fate, parts.fate.trouble)
+        if fate.strikes(trouble.damaged) {
+            let isTaken = await hand(Forgery.damaged(letter), isGenuine: false)
+            if isTaken { object("a message with a damaged signature was taken") }
+        }
+        guard case .notification(let payload) = letter else { return }
+        if fate.strikes(trouble.postdated), let met = try? met(),
+            let words = Forgery.words(of: payload, signedAt: met.clock.nowAtOnce + 864_000_000),
+            let signed = try? await met.appStore.sign(anyPayload: words)
+        {
+            if await hand(.notification(signed), isGenuine: false) {
+                object("a message signed for a day to come was taken")
+            }
+        }
+        if fate.strikes(trouble.forged), let met = try? met(),
+            let words = Forgery.words(of: payload, signedAt: met.clock.nowAtOnce),
+            let signed = try? await parts.impostor.sign(anyPayload: words)
+        {
+            if await hand(.notification(signed), isGenuine: false) {
+                object("a message signed by an impostor was taken")
+            }
+        }
+    }
+
+    /// The next letter that arrives late by `instant`.
+    func nextLate(by instant: Int64) -> (due: Int64, letter: Letter)? {
+        state.withLock { state in
+            let next = state.late.indices.min { state.late[$0].due < state.late[$1].due }
+            guard let next, state.late[next].due <= instant else { return nil }
+            return state.late.remove(at: next)
+        }
+    }
+
+    /// Puts a letter into the server's hands; says whether it was answered 200.
+    @discardableResult
+    func hand(_ letter: Letter, isGenuine: Bool = true) async -> Bool {
+        guard !isDown, let tollgate = try? tollgate else { return false }
+        if parts.bug == .seenBeforeProcessed, isGenuine,
+            !planting.isNew(Forgery.name(of: letter))
+        {
+            return true
+        }
+        state.withLock { $0.counts.letters += 1 }
+        do {
+            switch letter {
+            case .notification(let payload):
+                let body = Array("{\"signedPayload\":\"\(payload)\"}".utf8)
+                let believed = parts.bug == .dateUnchecked ? Int64(4_000_000_000_000) : nil
+                _ = try await Self.$believedNow.withValue(believed) {
+                    try await tollgate.receiveAppStoreNotification(body)
+                }
+            case .event(let body, let signature):
+                _ = try await tollgate.receiveStripeEvent(Array(body.utf8), signature: signature)
+            }
+            if isGenuine { acknowledge(letter) }
+            return true
+        } catch {
+            let wasKilled = state.withLock { $0.storage?.isKilled ?? false }
+            await revive()
+            let believesItIsDone =
+                wasKilled ? parts.bug == .acknowledgedBeforeCommit : parts.bug == .successOnFailure
+            guard believesItIsDone, isGenuine, error is StorageError else { return false }
+            acknowledge(letter)
+            return true
+        }
+    }
+
+    private func acknowledge(_ letter: Letter) {
+        let name = Forgery.name(of: letter)
+        state.withLock { state in
+            switch letter {
+            case .notification:
+                state.acknowledged.insert(
+                    RowKey("notification", ScenarioWorld.bundleID, name)
+                )
+                state.notifications.insert(name)
+            case .event: state.acknowledged.insert(RowKey("event", "test", name))
+            }
+        }
+    }
+
+    /// The journal's keys of everything that was answered 200.
+    var acknowledged: Set<RowKey> { state.withLock { $0.acknowledged } }
+
+    /// The ids of the notifications that were answered 200.
+    var notifications: Set<String> { state.withLock { $0.notifications } }
+
+    // MARK: - What clients do
+
+    func begin(_ customer: ScenarioCustomer) async throws {
+        _ = try await insist { tollgate, _ in
+            try await tollgate.createCustomer(
+                API.CreateCustomerRequest(
+                    appUserID: customer.id,
+                    appAccountToken: customer.id
+                )
+            ).isNew
+        }
+    }
+
+    /// Opens a checkout, for which Tollgate makes the Stripe customer; it is never paid.
+    func stripeCustomer(
+        of customer: ScenarioCustomer,
+        at stripe: StripeSimulator
+    ) async throws -> String? {
+        let session = try await insist { tollgate, _ in
+            try await tollgate.createCheckout(
+                API.CheckoutSessionRequest(product: "coins_100"),
+                customer: customer.id
+            ).id
+        }
+        let words = Data((await stripe.object(session) ?? "{}").utf8)
+        return (try JSONSerialization.jsonObject(with: words) as? [String: Any])?["customer"]
+            as? String
+    }
+
+    /// - Throws: `ServerDown`; the device shows it again another day.
+    func post(
+        _ signedTransaction: String,
+        by customer: ScenarioCustomer,
+        mode: String
+    ) async throws {
+        if isDown { throw ServerDown() }
+        _ = try await insist { tollgate, _ in
+            let id = Customer.ID(try await tollgate.customer(customer.id).id)
+            do {
+                _ = try await tollgate.receiveSignedTransaction(
+                    API.AppStoreTransactionRequest(
+                        signedTransaction: signedTransaction,
+                        mode: API.SubmissionMode(rawValue: mode) ?? .observed
+                    ),
+                    from: id
+                )
+            } catch let refusal as Refusal where refusal.status == 409 {
+                // Somebody else's purchase: an answer, which the next comparison looks at.
+            }
+            return true
+        }
+        if let original = Forgery.originalTransactionID(in: signedTransaction) {
+            state.withLock { _ = $0.shown[customer.id, default: []].insert(original) }
+        }
+    }
+
+    /// Original transaction ids of what a customer's devices have shown.
+    func shown(by customer: ScenarioCustomer) -> Set<String> {
+        state.withLock { $0.shown[customer.id] ?? [] }
+    }
+
+    /// The database as the running server sees it.
+    var database: any StorageDriver {
+        get throws {
+            guard let storage = state.withLock({ $0.storage }) else { throw NotRunning() }
+            return storage
+        }
+    }
+
+    struct ServerDown: Error {}
+
+    /// Spends coins; says whether that was granted.
+    func spend(
+        _ amount: Int64,
+        by customer: ScenarioCustomer,
+        in environment: StoreEnvironment,
+        key: String
+    ) async throws -> Bool {
+        if isDown { throw ServerDown() }
+        let isForgetful = parts.bug == .spendsAgainWhenRetried
+        return try await insist { tollgate, attempt in
+            do {
+                let reply = try await tollgate.spend(
+                    API.SpendRequest(amount: amount),
+                    of: customer.id,
+                    in: environment,
+                    idempotencyKey: isForgetful ? "\(key)-\(attempt)" : key
+                )
+                if reply.balance < 0 { self.object("coins were spent that nobody had") }
+                return true
+            } catch let refusal as Refusal where refusal.status == 409 {
+                return false
+            }
+        }
+    }
+
+    func settle() async {
+        guard !isDown, let tollgate = try? tollgate else { return }
+        await tollgate.fetchWanted()
+        await revive()
+    }
+
+    /// Asks both stores what was missed.
+    ///
+    /// - Parameter mustSucceed: whether a failure is a violation.
+    /// - Returns: whether both answered to the end.
+    func reconcile(mustSucceed: Bool) async -> Bool {
+        guard !isDown else { return false }
+        var isWhole = true
+        do {
+            _ = try await tollgate.reconcileAppStore(in: parts.environment)
+        } catch {
+            isWhole = false
+            if mustSucceed { object("reconciling with the App Store fails: \(error)") }
+        }
+        await revive()
+        do {
+            _ = try await tollgate.reconcileStripe()
+        } catch {
+            isWhole = false
+            if mustSucceed { object("reconciling with Stripe fails: \(error)") }
+        }
+        await revive()
+        return isWhole
+    }
+
+    func answer(
+        _ customer: ScenarioCustomer,
+        lookupKeys _: [String]
+    ) async throws -> ScenarioAnswer {
+        try await answer(customer, in: parts.environment)
+    }
+
+    /// What the customer may use now, and how many coins they have.
+    func answer(
+        _ customer: ScenarioCustomer,
+        in environment: StoreEnvironment
+    ) async throws -> ScenarioAnswer {
+        let tollgate = try tollgate
+        var at: Instant?
+        if parts.bug == .lapsesAtMidnight, let met = try? met() {
+            let day: Int64 = 86_400_000
+            at = Instant(milliseconds: met.clock.nowAtOnce / day * day)
+        }
+        let list = try await tollgate.entitlements(of: customer.id, in: environment, at: at)
+        let coins = try await tollgate.coins(of: customer.id, in: environment)
+        return ScenarioAnswer(has: Set(list.data.map(\.lookupKey)), coins: coins.balance)
+    }
+}

@@ -1,0 +1,338 @@
+"""The dashboard in a real browser (headless Chromium): somebody's morning, and somebody's call.
+
+Signs in by the demo's link, makes a little history by the sandbox's levers, walks every page, and
+takes pictures of each, wide and on a phone, light and dark, into `output/screenshots/`. axe judges
+every page. The executable is found by the environment variable TOLLGATE_BIN.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import time
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+OUTPUT = pathlib.Path(os.environ.get("TOLLGATE_TEST_OUTPUT", ROOT / "output")) / "screenshots"
+TOLLGATE = os.environ.get("TOLLGATE_BIN", ROOT / "Server/.build/debug/tollgate")
+WIDE = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+KEY = {"Authorization": "Bearer sk_test_demo"}
+
+
+class Demo:
+    """`tollgate demo` in a process of its own, on free ports and a database of its own."""
+
+    def __init__(self, directory):
+        self.process = subprocess.Popen(
+            [
+                TOLLGATE, "demo", "--listen", "127.0.0.1:0", "--app-store-listen", "127.0.0.1:0",
+                "--stripe-listen", "127.0.0.1:0", "--database", f"sqlite:{directory}/demo.sqlite",
+                "--catalog", ROOT / "catalog.yaml",
+            ],
+            stdout=subprocess.PIPE, text=True, cwd=directory,
+        )
+        self.url = self.link = None
+        while not (self.url and self.link):
+            line = self.process.stdout.readline()
+            assert line, "the demo ended before it listened"
+            found = re.search(r"(http://\S+)/demo$", line.strip())
+            self.url = self.url or (found and found.group(1))
+            found = re.search(r"http://\S+/dashboard/sign-in\?token=\S+", line)
+            self.link = self.link or (found and found.group())
+
+    def post(self, path, **body):
+        answer = httpx.post(self.url + path, json=body, headers=KEY, timeout=60)
+        assert answer.status_code < 300, answer.text
+        return answer.json()
+
+    def told_of(self):
+        """The customers of the feed's first events."""
+        answer = httpx.get(self.url + "/v1/events?limit=100", headers=KEY, timeout=60)
+        return {event["customer"] for event in answer.json()["data"]}
+
+    def stop(self):
+        self.process.terminate()
+        return self.process.wait(timeout=20)
+
+
+def until(condition, otherwise):
+    """The feed is published some times a second of real time."""
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, otherwise
+        time.sleep(0.05)
+
+
+def press(demo, action, value=""):
+    """A button of the demo's app."""
+    answer = httpx.post(f"{demo.url}/demo/{action}", params={"value": value}, timeout=120)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    demo = Demo(tmp_path_factory.mktemp("demo"))
+    # A little history: two readers, one who keeps paying, one who was refunded.
+    httpx.get(demo.url + "/demo", timeout=60)
+    press(demo, "buy", "com.example.app.pro.monthly")
+    press(demo, "buy", "com.example.app.coins100")
+    press(demo, "spend")
+    press(demo, "wait", "P1M")
+    press(demo, "newcomer")
+    press(demo, "buy", "com.example.app.pro.yearly")
+    press(demo, "wait", "P1M")
+    press(demo, "refund")
+    press(demo, "newcomer")
+    press(demo, "buy", "com.example.app.pass30")
+    press(demo, "wait", "P1D")
+    until(lambda: len(demo.told_of()) == 3, "the feed does not tell of all three")
+    yield demo
+    demo.stop()
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser, demo):
+    """The cookies of the demo's admin."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(demo.link)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+def open_page(browser, state, **options):
+    # Colours are judged as they are, not on their way from light to dark.
+    context = browser.new_context(
+        storage_state=state, viewport=WIDE, reduced_motion="reduce", **options
+    )
+    context.set_default_timeout(20_000)
+    page = context.new_page()
+    page.complaints = []
+    page.on("console", lambda message: page.complaints.append(message.text)
+            if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    return page
+
+
+@pytest.fixture
+def page(browser, signed_in):
+    page = open_page(browser, signed_in, locale="en-US")
+    yield page
+    page.context.close()
+    assert page.complaints == []
+
+
+def picture(page, name, devices=(("wide", WIDE), ("phone", PHONE))):
+    """Takes four pictures of the page; nothing may stick out on a phone."""
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    for device, viewport in devices:
+        page.set_viewport_size(viewport)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= viewport["width"], f"{name} is {width} pixels wide on the {device}"
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.screenshot(path=OUTPUT / f"dashboard-{name}-{device}-{scheme}.png", full_page=True)
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(WIDE)
+
+
+def judge(page, name):
+    """axe finds nothing, wide and on a phone, light and dark."""
+    found = []
+    for viewport in (WIDE, PHONE):
+        page.set_viewport_size(viewport)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            for violation in Axe().run(page).response["violations"]:
+                nodes = [node["html"][:200] for node in violation["nodes"][:3]]
+                found.append((name, viewport["width"], scheme, violation["id"], nodes))
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(WIDE)
+    assert found == [], json.dumps(found, indent=1)
+
+
+def pages(page, demo):
+    """Every page, by name."""
+    base = demo.url + "/dashboard"
+    found = {
+        "overview": base, "reports": f"{base}/reports",
+        "payments": f"{base}/payments", "webhooks": f"{base}/webhooks",
+        "reconciliation": f"{base}/reconciliation", "customers": f"{base}/customers",
+        "purchases": f"{base}/purchases", "journal": f"{base}/deliveries",
+        "parked": f"{base}/parked", "feed": f"{base}/events", "catalog": f"{base}/catalog",
+        "health": f"{base}/health", "audit": f"{base}/audit", "staff": f"{base}/staff",
+        "account": f"{base}/account", "sandbox": f"{base}/sandbox",
+    }
+    page.goto(found["customers"])
+    customer = page.get_by_role("link", name="user-1").get_attribute("href")
+    found["customer"] = demo.url + customer
+    found["explain"] = f"{found['customer'].split('?')[0]}/explain?lookup_key=pro"
+    found["erase"] = f"{found['customer'].split('?')[0]}/erase"
+    page.goto(found["purchases"])
+    found["purchase"] = demo.url + page.locator("tbody a").first.get_attribute("href")
+    page.goto(found["journal"])
+    found["message"] = demo.url + page.locator("tbody a").first.get_attribute("href")
+    return found
+
+
+def test_every_page_is_seen_and_judged(page, demo):
+    for name, url in pages(page, demo).items():
+        answer = page.goto(url)
+        assert answer.status == 200, name
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
+        picture(page, name)
+        judge(page, name)
+
+
+def test_in_japanese(browser, signed_in, demo):
+    page = open_page(browser, signed_in, locale="ja-JP")
+    for name, url in pages(page, demo).items():
+        page.goto(url)
+        assert page.locator("html").get_attribute("lang") == "ja", name
+        if name in ("overview", "customer", "health", "sandbox"):
+            picture(page, f"{name}-ja")
+        judge(page, f"{name} in Japanese")
+    assert page.complaints == []
+    page.context.close()
+
+
+def test_somebody_calls(page, demo):
+    """Found by their name, understood, and helped, by keyboard alone."""
+    page.goto(demo.url + "/dashboard")
+    page.keyboard.press("/")
+    page.keyboard.type("user-1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("user-1")
+    page.get_by_role("link", name=re.compile("Why.*Pro features")).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".figure")).to_contain_text("Yes, entitled")
+    page.go_back()
+    page.locator("summary", has_text="Correct coins").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Amount").fill("15")
+    page.get_by_label("Reason").fill("a parcel that was lost")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("The coins are corrected.")
+    expect(page.locator("#wallet + .figure")).to_have_text("105")
+    page.get_by_text("Grant access", exact=True).first.click()
+    page.get_by_label("Entitlement").select_option("archive")
+    page.get_by_label("For how many days").fill("7")
+    page.get_by_role("button", name="Grant access").click()
+    expect(page.get_by_role("status")).to_have_text("Granted.")
+    picture(page, "customer-helped")
+    page.goto(demo.url + "/dashboard/audit")
+    rows = page.locator("tbody tr")
+    expect(rows.nth(0)).to_contain_text("Granted")
+    expect(rows.nth(1)).to_contain_text("90 → 105")
+    picture(page, "audit-filled")
+
+
+def test_without_scripts(browser, signed_in, demo):
+    page = open_page(browser, signed_in, locale="en-US", java_script_enabled=False)
+    page.set_viewport_size(PHONE)
+    page.goto(demo.url + "/dashboard")
+    page.locator("summary", has_text="Menu").click()
+    picture(page, "menu", devices=(("phone", PHONE),))
+    page.set_viewport_size(PHONE)
+    page.locator(".sheet").get_by_role("link", name="Sandbox").click()
+    now = page.locator("main time").first.text_content()
+    page.get_by_role("button", name="+1 day").click()
+    expect(page.get_by_role("status")).to_contain_text("Done.")
+    assert page.locator("main time").first.text_content() != now
+    page.context.close()
+
+
+def test_signing_in(browser, demo):
+    page = open_page(browser, None, locale="en-US")
+    page.goto(demo.url + "/dashboard/customers")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    picture(page, "sign-in")
+    judge(page, "sign-in")
+    page.get_by_label("Your name").fill("nobody")
+    page.get_by_label("Password").fill("not my password")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_have_text("The name or the password is wrong.")
+    page.goto(demo.link)
+    expect(page.get_by_role("alert")).to_contain_text("used already")
+    page.context.close()
+
+
+def test_nothing_that_is_written_into_a_name_is_run(browser, signed_in, demo):
+    """B2 in a real browser: no handler, no script, no request to anywhere else."""
+    payloads = [
+        "<script>window.hit=1</script>", "<img src=x onerror=window.hit=1>",
+        "\"><svg/onload=window.hit=1>", "'><svg/onload=window.hit=1>",
+        "</title><script>window.hit=1</script>", "</textarea><img src=x onerror=window.hit=1>",
+        "<iframe srcdoc='<script>parent.hit=1</script>'>", "javascript:window.hit=1",
+        "\" autofocus onfocus=window.hit=1 x=\"", "{{constructor.constructor('window.hit=1')()}}",
+    ]
+    page = open_page(browser, signed_in, locale="en-US")
+    strangers = []
+    page.on("request", lambda request: strangers.append(request.url)
+            if not request.url.startswith(demo.url) else None)
+    dialogs = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    customers = [
+        demo.post("/v1/customers", app_user_id=payload, email=payload,
+                  metadata={payload: payload})["id"]
+        for payload in payloads
+    ]
+    for customer in customers:
+        demo.post(f"/v1/customers/{customer}/grants", lookup_key="pro")
+    until(lambda: demo.told_of() >= set(customers), "the feed does not tell of them")
+    base = demo.url + "/dashboard"
+    for url in [f"{base}/customers", f"{base}/events", f"{base}/purchases"] + [
+        f"{base}/customers/{customer}{more}" for customer in customers
+        for more in ("", "/explain?lookup_key=pro", "/erase")
+    ]:
+        page.goto(url)
+        assert page.evaluate("window.hit") is None, url
+    assert strangers == [] and dialogs == [] and page.complaints == []
+    page.context.close()
+
+
+def test_staff_by_command(tmp_path):
+    """The first admin comes from the command line, and everything that is done there is written down."""
+    database = f"sqlite:{tmp_path}/tollgate.sqlite"
+
+    def run(*arguments, fails=False, stdin=None):
+        done = subprocess.run(
+            [TOLLGATE, *arguments, "--database", database], cwd=tmp_path, text=True,
+            capture_output=True, input=stdin, timeout=60,
+        )
+        assert (done.returncode != 0) == fails, done.stderr
+        return done.stderr if fails else done.stdout
+
+    link = json.loads(run(
+        "staff", "add", "Ann@Example.com", "--role", "admin", "--json",
+        "--public-url", "https://billing.example.com",
+    ))["link"]
+    assert link.startswith("https://billing.example.com/dashboard/invitation?token=stin_")
+    assert "works here already" in run("staff", "add", "ann@example.com", fails=True)
+    assert "last admin" in run("staff", "remove", "ann@example.com", fails=True)
+    assert "12 characters" in run("staff", "password", "ann@example.com", "--stdin",
+                                  stdin="short\n", fails=True)
+    run("staff", "password", "ann@example.com", "--stdin", stdin="a sentence to remember\n")
+    run("staff", "add", "bob", "--role", "support")
+    run("staff", "remove", "bob")
+    staff = json.loads(run("staff", "list", "--json"))
+    assert [(each["name"], each["role"], each["has_password"]) for each in staff] == [
+        ("ann@example.com", "admin", True)
+    ]
+    entries = json.loads(run("audit", "--json"))
+    assert [(entry["action"], entry["outcome"]) for entry in reversed(entries)] == [
+        ("staff.add", "done"), ("staff.add", "refused: staff_exists"),
+        ("staff.remove", "refused: last_admin"), ("staff.password", "refused: password_weak"),
+        ("staff.password", "done"), ("staff.add", "done"), ("staff.remove", "done"),
+    ]
+    assert all(entry["actor"].startswith("cli:") for entry in entries)
+    assert "a sentence" not in json.dumps(entries)

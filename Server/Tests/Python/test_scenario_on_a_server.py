@@ -1,0 +1,151 @@
+"""`tollgate scenario run --webhook --entitled` against a running `tollgate serve`: the contract for
+any backend, kept by our own over HTTP.
+
+Between them stands what docs/scenarios.md asks of a backend: one address for both stores, and one
+question. The executable is found by the environment variable TOLLGATE_BIN.
+"""
+
+import http.server
+import json
+import os
+import pathlib
+import subprocess
+import threading
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import pytest
+from ports import free_port
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+TOLLGATE = os.environ.get("TOLLGATE_BIN", str(ROOT / "Server/.build/debug/tollgate"))
+SCENARIOS = ROOT / "Server/Scenarios"
+SECRET = "whsec_contract"
+KEY = "sk_test_contract"
+
+
+def scenario(*arguments):
+    return subprocess.run(
+        [TOLLGATE, "scenario", "run", *map(str, arguments)], text=True, capture_output=True,
+        timeout=300, stdin=subprocess.DEVNULL)
+
+
+class Adapter(http.server.BaseHTTPRequestHandler):
+    """The two addresses that the runner knows, on top of Tollgate's own."""
+
+    base = ""
+
+    def log_message(self, *_):
+        pass
+
+    def ask(self, method, path, body=None, headers=None):
+        request = urllib.request.Request(
+            self.base + path, data=body, method=method,
+            headers={"Content-Type": "application/json", **(headers or {})})
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as answer:
+            return answer.code, answer.read()
+
+    def reply(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        signature = self.headers.get("Stripe-Signature")
+        if signature:
+            self.reply(*self.ask(
+                "POST", "/webhooks/stripe", body, {"Stripe-Signature": signature}))
+        else:
+            self.reply(*self.ask("POST", "/webhooks/app_store", body))
+
+    def do_GET(self):
+        asked = dict(urllib.parse.parse_qsl(urllib.parse.urlparse(self.path).query))
+        key = {"Authorization": f"Bearer {KEY}"}
+        person = asked["customer"]
+        # The app's backend knows its users before they buy; here they are known when asked for.
+        status, answer = self.ask("POST", "/v1/customers", json.dumps(
+            {"app_user_id": person, "app_account_token": person}).encode(), key)
+        assert status in (200, 201), answer
+        customer = json.loads(answer)["id"]
+        status, answer = self.ask("GET", f"/v1/customers/{customer}/entitlements", None, key)
+        assert status == 200, answer
+        has = {entitlement["lookup_key"] for entitlement in json.loads(answer)["data"]}
+        self.reply(200, json.dumps({"entitled": asked["entitlement"] in has}).encode())
+
+
+@pytest.fixture
+def backend(tmp_path):
+    """A server of ours behind the adapter; answers the adapter's address."""
+    # A first run makes the App Store's root, which the server has to trust before it starts.
+    made = scenario(
+        SCENARIOS / "app-store/the-last-millisecond.yaml", "--orders", "0",
+        "--authority", tmp_path / "keys.json", "--root-out", tmp_path / "root.der")
+    assert made.returncode == 0, made.stderr
+    port = free_port()
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("TOLLGATE_")}
+    process = subprocess.Popen(
+        [TOLLGATE, "serve", "--listen", f"127.0.0.1:{port}"], cwd=tmp_path, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env={
+            **environment, "TOLLGATE_SECRET_KEY": KEY, "TOLLGATE_PUBLISHABLE_KEY": "pk_test_c",
+            "TOLLGATE_CATALOG": str(SCENARIOS / "catalog.yaml"),
+            "TOLLGATE_APP_STORE_ROOTS": "root.der",
+            "TOLLGATE_APP_STORE_BUNDLE_ID": "com.example.app",
+            "TOLLGATE_APP_STORE_APP_APPLE_ID": "1234567890",
+            "TOLLGATE_APP_STORE_ENVIRONMENT": "Sandbox",
+            "TOLLGATE_STRIPE_WEBHOOK_SECRETS": SECRET,
+        })
+    line = process.stdout.readline()
+    assert line.startswith("tollgate listening"), line
+    threading.Thread(target=process.stdout.read, daemon=True).start()
+    handler = type("Here", (Adapter,), {"base": f"http://127.0.0.1:{port}"})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", tmp_path / "keys.json"
+    server.shutdown()
+    process.terminate()
+    process.wait(timeout=30)
+
+
+def test_a_server_of_ours_is_scored_as_any_backend_is(backend):
+    address, keys = backend
+    # All but what this server cannot know: production (it serves the sandbox), one-time payments and
+    # plans made by the API of a Stripe that it cannot ask.
+    unknowable = {
+        "production-tries-again", "card-blocked", "card-not-processed", "card-stolen",
+        "challenge-at-every-payment", "challenge-passed", "disputed-as-not-received",
+        "incomplete-then-paid", "pass-of-thirty-days", "quantity-of-a-plan",
+        "refund-of-a-lifetime", "renewal-fails-and-recovers", "trial-ended-early",
+        "trial-without-card-ends", "trial-without-card-pauses", "unpaid",
+        "passes-of-both-stores", "unlock-for-ever",
+    }
+    names = sorted(
+        f"{path.parent.name}/{path.stem}" for path in SCENARIOS.glob("*/*.yaml")
+        if path.stem not in unknowable)
+    assert len(names) > 100
+    ended = scenario(
+        *[SCENARIOS / f"{name}.yaml" for name in names], "--webhook", f"{address}/webhook",
+        "--entitled", f"{address}/entitled", "--authority", keys, "--webhook-secret", SECRET,
+        "--json")
+    answer = json.loads(ended.stdout)
+    assert [one["failures"] for one in answer["scenarios"] if one["failures"]] == []
+    assert ended.returncode == 0
+    assert answer["passed"] == len(names)
+    assert sum(one["asked"] for one in answer["scenarios"]) > 250
+
+
+def test_a_wrong_secret_is_a_failure_and_not_a_pass(backend):
+    address, keys = backend
+    ended = scenario(
+        SCENARIOS / "stripe/subscription-renews-and-ends.yaml", "--webhook", f"{address}/webhook",
+        "--entitled", f"{address}/entitled", "--authority", keys, "--webhook-secret", "whsec_no",
+        "--json")
+    assert ended.returncode == 1
+    assert json.loads(ended.stdout)["failed"] == 1

@@ -1,0 +1,355 @@
+import Foundation
+import Reports
+import Storage
+import Testing
+import TollgateCore
+import TollgateService
+import TollgateTesting
+
+@Suite("Figures in step with the journal")
+struct DerivationTests {
+    /// Messages about few purchases of few people, so that they meet.
+    static func history(seed: UInt64, count: Int) -> [JournalItem] {
+        var random = SplitMix64(seed: seed)
+        func chance(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
+        return (0..<count).map { number in
+            let id = "\(chance(20))"
+            let name = "\(chance(7))"
+            switch chance(12) {
+            case 0: return .register("c\(name)", .token(name), number: number)
+            case 1: return .register("s\(name)", .stripeCustomer("cus_pi_\(name)"), number: number)
+            case 2, 3, 4, 5:
+                let index = chance(6)
+                return .message(
+                    number,
+                    .period(
+                        "\(id)-\(index)",
+                        of: id,
+                        from: Double(index * 30),
+                        to: Double(index * 30 + 30),
+                        product: chance(4) == 0 ? "app.yearly" : "app.monthly",
+                        trial: index == 0 && chance(2) == 0,
+                        revoked: chance(6) == 0 ? Double(index * 30 + chance(30)) : nil,
+                        country: ["JPN", "USA", "DEU"][chance(3)],
+                        token: chance(3) == 0 ? nil : name
+                    )
+                )
+            case 6:
+                return .message(number, .checkout("pi_\(name)", amount: 1_000, on: 5))
+            case 7:
+                return .message(
+                    number,
+                    .refund(
+                        "re_\(number)",
+                        of: "pi_\(name)",
+                        amount: Int64(chance(700) + 1),
+                        on: Double(chance(90) + 5)
+                    )
+                )
+            case 8:
+                return .message(
+                    number,
+                    .invoice(
+                        "in_\(chance(4))",
+                        of: "sub_\(name)",
+                        paid: Double(chance(60)),
+                        amount: 999,
+                        [.line("il_\(chance(4))", 999, from: 0, to: 31)]
+                    )
+                )
+            case 9:
+                return .message(
+                    number,
+                    .said(
+                        .status(SubscriptionStatus(value: Int64(chance(5) + 1))),
+                        on: Double(chance(200)),
+                        about: .appStore(id)
+                    )
+                )
+            default: return .spend("c\(name)", Int64(chance(30) + 1), number: number)
+            }
+        }
+    }
+
+    /// Everything that is derived for reports.
+    static func contents(_ store: RecordStore) async throws -> [String] {
+        try await store.driver.read { connection in
+            let figures = try connection.query(
+                "SELECT subject, kind, number, environment, day, customer, body FROM figure ORDER BY subject, kind, number"
+            )
+            let rollups = try connection.query(
+                """
+                SELECT environment, measure, grain, day, store, product, country, currency, offer,
+                detail, extra, items, units, amount FROM rollup
+                """
+            )
+            return figures.map { "\($0.values)" } + rollups.map { "\($0.values)" }.sorted()
+        }
+    }
+
+    @Test(
+        "followed in whatever steps, they are those of a full recomputation, and of a rebuild",
+        arguments: Backend.allCases,
+        UInt64(1)...3
+    )
+    func inStep(_ backend: Backend, seed: UInt64) async throws {
+        let store = try await RecordStore(backend.makeDatabase().open())
+        try await store.adopt(Shop.catalog, at: .day(-1000))
+        let derivation = FigureDerivation(store)
+        var random = SplitMix64(seed: seed)
+        for (number, item) in Self.history(seed: seed, count: 260).enumerated() {
+            _ = try await store.submit(item)
+            if number == 150 {
+                var next = Shop.catalog
+                next.products.append(
+                    .init(
+                        id: "later",
+                        name: "Later",
+                        kind: .consumable,
+                        appStoreProductID: "app.later",
+                        coins: 1
+                    )
+                )
+                try await store.adopt(next, at: .day(10))
+            }
+            if Int.random(in: 0..<6, using: &random) == 0 {
+                _ = try await derivation.follow(
+                    limit: Int64.random(in: 1...40, using: &random),
+                    now: .day(0)
+                )
+            }
+        }
+        try await derivation.followToTheEnd(now: .day(0))
+        #expect(try await derivation.lag() == 0)
+        let followed = try await Self.contents(store)
+        #expect(followed.count > 200)
+        // A sum of months is the sum of its days.
+        let sums = try await store.driver.read { connection in
+            try connection.query(
+                """
+                SELECT measure, grain, CAST(sum(items) AS bigint), CAST(sum(units) AS bigint),
+                CAST(sum(amount) AS bigint) FROM rollup GROUP BY measure, grain
+                """
+            ).map { row in try (0..<5).map { try row.int64($0) } }
+        }
+        func total(_ measure: Int64, _ grain: Int64) -> [Int64] {
+            sums.first { $0[0] == measure && $0[1] == grain }.map { Array($0.dropFirst(2)) }
+                ?? [0, 0, 0]
+        }
+        for measure in Reports.Measure.allCases.map(\.rawValue) {
+            for grain in Rollup.Grain.allCases.map(\.rawValue) {
+                #expect(total(measure, 0) == total(measure, grain), "\(measure), \(grain)")
+            }
+        }
+
+        try await store.dropFigures()
+        try await derivation.followToTheEnd(now: .day(0))
+        #expect(try await Self.contents(store) == followed)
+
+        let scratch = try Backend.sqlite.makeDatabase().open()
+        let report = try await Rebuild(of: store.driver, into: scratch) { rebuilt in
+            try await FigureDerivation(rebuilt).followToTheEnd(now: .day(0))
+        }.verify()
+        #expect(report.isIdentical, "\(report.differences)")
+        #expect(report.digests.map(\.table).suffix(2) == ["figure", "rollup"])
+        await scratch.close()
+        await store.driver.close()
+    }
+
+    @Test("a figure that was tampered with is found", arguments: Backend.allCases)
+    func tampered(_ backend: Backend) async throws {
+        let store = try await RecordStore(backend.makeDatabase().open())
+        try await store.adopt(Shop.catalog, at: .day(-1000))
+        _ = try await store.submit(.message(1, .period("a", of: "1", from: 0, to: 30)))
+        try await FigureDerivation(store).followToTheEnd(now: .day(0))
+        try await store.driver.write { connection in
+            _ = try connection.execute("UPDATE rollup SET amount = amount + 1 WHERE measure = 1")
+        }
+        let scratch = try Backend.sqlite.makeDatabase().open()
+        let report = try await Rebuild(of: store.driver, into: scratch) { rebuilt in
+            try await FigureDerivation(rebuilt).followToTheEnd(now: .day(0))
+        }.verify()
+        #expect(report.differences.map(\.table) == ["rollup"])
+        await scratch.close()
+        await store.driver.close()
+    }
+
+    @Test(
+        "who moves the figures second moves nothing, lease or no lease",
+        arguments: Backend.allCases
+    )
+    func twoFollowers(_ backend: Backend) async throws {
+        let store = try await RecordStore(backend.makeDatabase().open())
+        try await store.adopt(Shop.catalog, at: .day(-1000))
+        for number in 0..<60 {
+            _ = try await store.submit(
+                .message(number, .period("a\(number)", of: "\(number)", from: 0, to: 30))
+            )
+        }
+        let derivation = FigureDerivation(store)
+        try await derivation.followToTheEnd(now: .day(0))
+        let alone = try await Self.contents(store)
+        #expect(alone.count > 60)
+        for round in 0..<6 {
+            try await store.dropFigures()
+            #expect(try await derivation.lag() > 0)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        // In small steps, so that they meet at every one.
+                        while try await !derivation.follow(limit: 7, now: .day(0)).isDone {}
+                    }
+                }
+                // Somebody has a newer version of the figures and begins again.
+                if round % 2 == 1 { group.addTask { try await store.dropFigures() } }
+                try await group.waitForAll()
+            }
+            try await derivation.followToTheEnd(now: .day(0))
+            #expect(try await Self.contents(store) == alone, "round \(round)")
+        }
+        await store.driver.close()
+    }
+
+    /// What `FigureDerivation` keeps of how far it is.
+    private struct Place: Codable {
+        var version: Int64
+        var journal: Int64
+        var sweep: String?
+    }
+
+    @Test(
+        "beside a newer program an older one leaves its figures alone, and a newer one begins anew",
+        arguments: Backend.allCases
+    )
+    func twoVersions(_ backend: Backend) async throws {
+        let store = try await RecordStore(backend.makeDatabase().open())
+        try await store.adopt(Shop.catalog, at: .day(-1000))
+        _ = try await store.submit(.message(1, .period("a", of: "1", from: 0, to: 30)))
+        let derivation = FigureDerivation(store)
+        try await derivation.followToTheEnd(now: .day(0))
+        let figures = try await Self.contents(store)
+        func says(_ version: Int64) async throws {
+            let place = Place(version: version, journal: 1, sweep: nil)
+            let kept = try await store.figuresPlace()
+            let bytes = try RecordEncoder.encodeCodable(place)
+            #expect(try await store.apply(FigureChange(), from: kept, to: bytes, now: .day(0)))
+        }
+        try await says(Reports.version + 1)
+        let newer = try await store.figuresPlace()
+        // The journal has the catalog and the purchase; the newer one has got to the first of these.
+        #expect(try await derivation.lag() == 1)
+        let step = try await derivation.follow(now: .day(0))
+        #expect(step.isDone && step.purchases == 0)
+        #expect(try await store.figuresPlace() == newer)
+        #expect(try await Self.contents(store) == figures)
+
+        try await says(Reports.version - 1)
+        #expect(try await derivation.lag() > 0)
+        #expect(try await !derivation.follow(now: .day(0)).isDone)
+        // There is a place all the time, so that an older one does not begin in it.
+        let begun = try RecordDecoder.decode(
+            Place.self,
+            from: try #require(try await store.figuresPlace())
+        )
+        #expect(begun.version == Reports.version && begun.journal == 0)
+        try await derivation.followToTheEnd(now: .day(0))
+        #expect(try await Self.contents(store) == figures)
+        await store.driver.close()
+    }
+
+    @Test("a new catalog reaches old sales while new ones keep coming", arguments: Backend.allCases)
+    func sweepBesideTraffic(_ backend: Backend) async throws {
+        let store = try await RecordStore(backend.makeDatabase().open())
+        try await store.adopt(Shop.catalog, at: .day(-1000))
+        for number in 0..<30 {
+            _ = try await store.submit(
+                .message(number, .period("a\(number)", of: "\(number)", from: 0, to: 30))
+            )
+        }
+        let derivation = FigureDerivation(store)
+        try await derivation.followToTheEnd(now: .day(0))
+        var next = Shop.catalog
+        next.products[0].id = "renamed"
+        try await store.adopt(next, at: .day(-999))
+        func old() async throws -> Int64 {
+            try await store.driver.read { connection in
+                try connection.query(
+                    "SELECT count(*) FROM rollup WHERE grain = 0 AND product = 'monthly'"
+                ).first?.int64(0) ?? -1
+            }
+        }
+        #expect(try await old() > 0)
+        // Before every step somebody has bought something.
+        for number in 100..<110 {
+            _ = try await store.submit(
+                .message(number, .period("a\(number)", of: "\(number)", from: 0, to: 30))
+            )
+            _ = try await derivation.follow(limit: 10, now: .day(0))
+        }
+        #expect(try await old() == 0)
+        await store.driver.close()
+    }
+
+    @Test("a place that others have left is no place to go on from", arguments: Backend.allCases)
+    func staleFollower(_ backend: Backend) async throws {
+        let store = try await RecordStore(backend.makeDatabase().open())
+        let empty = FigureChange()
+        #expect(try await store.figuresPlace() == nil)
+        #expect(try await store.apply(empty, from: nil, to: [1], now: .day(0)))
+        #expect(try await !store.apply(empty, from: nil, to: [2], now: .day(0)))
+        #expect(try await store.figuresPlace() == [1])
+        #expect(try await store.apply(empty, from: [1], to: [2], now: .day(0)))
+        #expect(try await !store.apply(empty, from: [1], to: [3], now: .day(0)))
+        try await store.dropFigures()
+        #expect(try await store.figuresPlace() == nil)
+        #expect(try await !store.apply(empty, from: [2], to: [3], now: .day(0)))
+        #expect(try await store.apply(empty, from: nil, to: [1], now: .day(0)))
+        await store.driver.close()
+    }
+}
+
+extension JournalItem {
+    static func message(_ number: Int, _ fact: Fact) -> JournalItem {
+        JournalItem(
+            dedupeKey: RowKey("message", "\(number)"),
+            subject: RecordStore.subject(of: fact.purchase),
+            kind: .signed,
+            stated: fact.stated.instant,
+            content: .facts([fact]),
+            received: Array("\(number)".utf8)
+        )
+    }
+
+    fileprivate static func register(
+        _ customer: String,
+        _ alias: Holder,
+        number: Int
+    ) -> JournalItem {
+        let id = Customer.ID(customer)
+        return JournalItem(
+            dedupeKey: RowKey("register", customer, "\(number)"),
+            subject: RecordStore.subject(of: id),
+            kind: .command,
+            stated: .day(0),
+            content: .register(Registration(customer: id, aliases: [alias], profile: [1]))
+        )
+    }
+
+    fileprivate static func spend(_ customer: String, _ amount: Int64, number: Int) -> JournalItem {
+        let id = Customer.ID(customer)
+        return JournalItem(
+            dedupeKey: RowKey("spend", customer, "\(number)"),
+            subject: RecordStore.subject(of: id),
+            kind: .command,
+            stated: .day(50),
+            content: .spend(
+                SpendOrder(
+                    customer: id,
+                    environment: .production,
+                    amount: amount,
+                    bodyHash: RowKey("body")
+                )
+            )
+        )
+    }
+}

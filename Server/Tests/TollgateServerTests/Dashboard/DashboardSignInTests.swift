@@ -1,0 +1,248 @@
+import Foundation
+import NIOHTTP1
+import Storage
+import Testing
+import TollgateAPI
+import TollgateService
+import TollgateTesting
+
+@Suite("Signing in to the dashboard")
+struct DashboardSignInTests {
+    static let password = "a sentence that is easy to remember"
+
+    @Test("Nobody who is not signed in sees a page", arguments: Backend.allCases)
+    func closed(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            var browser = StaffBrowser(server)
+            for path in ["", "/customers", "/audit", "/staff", "/catalog", "/no-such-page"] {
+                let page = try await browser.send("/dashboard\(path)")
+                #expect(page.status == 303)
+                #expect(page.location?.hasPrefix("/dashboard/sign-in?to=") == true)
+            }
+            let change = try await browser.send("/dashboard/staff/add", form: ["name": "eve"])
+            #expect(change.location == "/dashboard/sign-in")
+            #expect(try await server.tollgate.staff().isEmpty)
+        }
+    }
+
+    @Test(
+        "An invitation works once, and leads to a password that signs in",
+        arguments: Backend.allCases
+    )
+    func invitation(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            try await server.tollgate.addStaff("Ann@Example.com", role: .support)
+            let link = try await server.tollgate.staffInvitation(for: "ann@example.com")
+                .replacing(TestServer.publicURL, with: "")
+            var browser = StaffBrowser(server)
+            let page = try await browser.open(link)
+            #expect(page.status == 200)
+            let token = try #require(page.field("token"))
+            // A weak password does not cost the invitation.
+            let weak = try await browser.open(
+                "/dashboard/invitation",
+                form: ["token": token, "password": "short"]
+            )
+            #expect(weak.status == 400)
+            let done = try await browser.open(
+                "/dashboard/invitation",
+                form: ["token": token, "password": Self.password]
+            )
+            #expect(done.status == 200 && done.text.contains("ann@example.com"))
+            let again = try await browser.open(link)
+            #expect(again.status == 401)
+
+            var other = StaffBrowser(server)
+            let wrong = try await other.open(
+                "/dashboard/sign-in",
+                form: ["name": "ann@example.com", "password": "something else entirely"]
+            )
+            #expect(wrong.status == 401)
+            let right = try await other.open(
+                "/dashboard/sign-in",
+                form: [
+                    "name": "ANN@example.com", "password": Self.password,
+                    "to": "/dashboard/audit",
+                ]
+            )
+            #expect(right.status == 200)
+            #expect(right.words.contains("Set a password"))
+        }
+    }
+
+    @Test("A link that signs in works once and for a day")
+    func link() async throws {
+        try await TestServer.run { server in
+            try await server.tollgate.addStaff("ann", role: .admin)
+            let first = try await server.tollgate.staffLink(for: "ann")
+                .replacing(TestServer.publicURL, with: "")
+            var browser = StaffBrowser(server)
+            // Looking ahead does not use it up.
+            _ = try await browser.send(first, method: .HEAD)
+            #expect(try await browser.open(first).status == 200)
+            var other = StaffBrowser(server)
+            #expect(try await other.open(first).status == 401)
+            let late = try await server.tollgate.staffLink(for: "ann")
+                .replacing(TestServer.publicURL, with: "")
+            server.wall.advance(seconds: 86_400)
+            #expect(try await other.open(late).status == 401)
+        }
+    }
+
+    @Test("A browser stays signed in for twelve hours, and until somebody ends it")
+    func lifetime() async throws {
+        try await TestServer.run { server in
+            var browser = try await server.staff(.admin)
+            let cookie = try #require(browser.cookies.keys.first)
+            #expect(cookie == "__Host-tollgate_staff")
+            server.wall.advance(seconds: 12 * 3600 - 1)
+            #expect(try await browser.send("/dashboard").status == 200)
+            server.wall.advance(seconds: 1)
+            #expect(try await browser.send("/dashboard").status == 303)
+
+            browser = try await server.staff(.admin)
+            #expect(try await browser.open("/dashboard/account").status == 200)
+            let secret = browser.cookies
+            let out = try await browser.press("/dashboard/sign-out")
+            #expect(out.words.contains("Sign in"))
+            browser.cookies = secret
+            #expect(try await browser.send("/dashboard").status == 303)
+
+            browser = try await server.staff(.admin)
+            _ = try await server.tollgate.signOutStaff("admin@example.com")
+            #expect(try await browser.send("/dashboard").status == 303)
+        }
+    }
+
+    @Test("The cookie is kept from scripts, other sites and other hosts")
+    func cookie() async throws {
+        try await TestServer.run { server in
+            try await server.tollgate.addStaff("ann", role: .viewer)
+            let link = try await server.tollgate.staffLink(for: "ann")
+                .replacing(TestServer.publicURL, with: "")
+            var browser = StaffBrowser(server)
+            let set = try #require(
+                try await browser.send(link).headers.first(name: "Set-Cookie")
+            )
+            for part in ["__Host-", "; Path=/;", "; HttpOnly", "; SameSite=Lax", "; Secure"] {
+                #expect(set.contains(part))
+            }
+            #expect(!set.contains("Domain"))
+        }
+    }
+
+    @Test("Guessing is slowed down, by name and by address, and nobody learns who works here")
+    func guessing() async throws {
+        try await TestServer.run { server in
+            try await server.tollgate.addStaff("ann", role: .admin)
+            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
+            var browser = StaffBrowser(server)
+            var texts: Set<String> = []
+            for name in ["ann", "nobody"] {
+                for _ in 0..<5 {
+                    let page = try await browser.send(
+                        "/dashboard/sign-in",
+                        form: ["name": name, "password": "a wrong password"]
+                    )
+                    #expect(page.status == 401)
+                    texts.insert(page.text.replacing("value=\"\(name)\"", with: ""))
+                }
+            }
+            #expect(texts.count == 1)
+            let form = ["name": "ann", "password": Self.password]
+            #expect(try await browser.send("/dashboard/sign-in", form: form).status == 429)
+            server.wall.advance(seconds: 901)
+            #expect(try await browser.send("/dashboard/sign-in", form: form).status == 303)
+        }
+    }
+
+    @Test("Many guesses at once are as few as one after another", arguments: Backend.allCases)
+    func guessingAtOnce(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            try await server.tollgate.addStaff("ann", role: .admin)
+            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
+            func statuses(of guesses: Int, _ address: String) async -> [Int: Int] {
+                await withTaskGroup(of: Int.self) { group in
+                    for number in 0..<guesses {
+                        group.addTask {
+                            do {
+                                _ = try await server.tollgate.signInStaff(
+                                    address.isEmpty ? "ann" : "name \(number)",
+                                    password: "a wrong password",
+                                    address: address
+                                )
+                                return 200
+                            } catch {
+                                return (error as? Refusal)?.status ?? 500
+                            }
+                        }
+                    }
+                    return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+                }
+            }
+            #expect(await statuses(of: 60, "") == [401: 5, 429: 55])
+            #expect(await statuses(of: 60, "192.0.2.1") == [401: 20, 429: 40])
+            server.wall.advance(seconds: 901)
+            for _ in 0..<30 {
+                // Who knows the password is not held up by how often they come.
+                _ = try await server.tollgate.signInStaff(
+                    "ann",
+                    password: Self.password,
+                    address: "192.0.2.1"
+                )
+            }
+        }
+    }
+
+    @Test("A password is never kept as it is, and a new one ends other browsers")
+    func password() async throws {
+        try await TestServer.run { server in
+            try await server.tollgate.addStaff("ann", role: .admin)
+            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
+            let kept = try #require(try await server.tollgate.store.staff("ann")?.password)
+            let text = String(decoding: kept, as: UTF8.self)
+            #expect(text.hasPrefix("scrypt$32768$8$1$") && !text.contains("sentence"))
+
+            var here = try await server.staff(.admin, "ann")
+            var elsewhere = try await server.staff(.admin, "ann")
+            _ = try await here.open("/dashboard/account")
+            let refused = try await here.press(
+                "/dashboard/account/password",
+                ["old": "wrong", "new": "another sentence to remember"]
+            )
+            #expect(refused.status == 400)
+            let done = try await here.press(
+                "/dashboard/account/password",
+                ["old": Self.password, "new": "another sentence to remember"]
+            )
+            #expect(done.words.contains("The password is changed"))
+            #expect(try await here.send("/dashboard").status == 200)
+            #expect(try await elsewhere.send("/dashboard").status == 303)
+        }
+    }
+
+    @Test(
+        "A way back leads to the dashboard and nowhere else (B1)",
+        arguments: [
+            "//evil.example", "https://evil.example", "/\\evil.example", "/dashboard//evil.example",
+            "javascript:alert(1)", "/dashboard@evil.example", "/dashboard\\..\\evil",
+            "/dashboard/\nx", "/demo",
+        ]
+    )
+    func wayBack(_ address: String) async throws {
+        try await TestServer.run { server in
+            try await server.tollgate.addStaff("ann", role: .admin)
+            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
+            var browser = StaffBrowser(server)
+            let page = try await browser.send(
+                "/dashboard/sign-in",
+                form: ["name": "ann", "password": Self.password, "to": address]
+            )
+            #expect(page.status == 303 && page.location == "/dashboard")
+            let language = try await browser.send(
+                "/dashboard/language?to=ja&back=\(StaffBrowser.escaped(address))"
+            )
+            #expect(language.location == "/dashboard")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// One of the App Store's periods with the ends that its record gives it; for reports.
+public struct EffectivePeriod: Hashable, Sendable {
+    public var period: Period
+    /// Who bought it, by the names under which the facts know them.
+    public var buyer: HolderNames
+    /// Where what was paid for ends: its own end, cut by a refund, an upgrade or the next period;
+    /// `nil`: never.
+    public var end: Instant?
+    /// Until when a failed renewal of it was tolerated after that.
+    public var graceEnd: Instant?
+    /// When the store took it back, unless it has taken that back since (RULES §2.2).
+    public var revoked: Instant?
+}
+
+extension Purchase {
+    /// The App Store's periods in the order of their starts, as reports count them: without the
+    /// renewal window and the reach of a status, which are mercy and no payment.
+    public var effectivePeriods: [EffectivePeriod] {
+        let ordered = orderedPeriods
+        return epochs.flatMap { epoch in
+            let buyer = buyer(of: epoch)
+            return epoch.periods.map { record in
+                var effective = EffectivePeriod(
+                    period: record.period,
+                    buyer: buyer,
+                    end: end(of: record, in: ordered),
+                    revoked: revocation(of: record)
+                )
+                if record.period.kind == .autoRenewable, effective.revoked == nil,
+                    record.period.id == ordered.last?.period.id, let end = record.period.end,
+                    effective.end == end
+                {
+                    effective.graceEnd = grace(after: end)?.0
+                }
+                return effective
+            }
+        }
+    }
+
+    /// Who bought in Stripe, by the names under which the facts know them.
+    public var stripeBuyer: HolderNames {
+        var names: HolderNames = []
+        if let subscription { names.append(.stripeCustomer(subscription.value.customer)) }
+        if let customer = payment?.customer { names.append(.stripeCustomer(customer)) }
+        if let reference = payment?.reference { names.append(.reference(reference)) }
+        if let buyer { names.append(.reference(buyer.value.reference)) }
+        return owner(named: names)
+    }
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# The long tests, in pieces that add up: soak.sh [PART…]
+#
+# Every part has a number to reach. A run does one piece of each part after the other until all have
+# it, and goes on where the last one was broken off: what was done stands in output/soak/PART.tsv
+# (remove it to begin anew). Every piece has a seed of its own. A part that fails stops; the others
+# go on. TOLLGATE_SOAK_MINUTES ends the run after the piece during which they are over.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+out=output/soak
+mkdir -p "$out"
+strict=(--explicit-target-dependency-import-check error)
+commit="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
+
+#          part     number  a piece  of what
+parts=(
+    "worlds      500     2  worlds of 200 customers and 2 years, all faults"
+    "sqlite     1000    50  SIGKILLs on SQLite"
+    "postgres   1000    50  SIGKILLs on PostgreSQL"
+    "failovers    20     4  failovers to a synchronous standby"
+    "orders      200    20  random orders of every scenario, on both databases"
+    "cuts       5000   500  power cuts"
+    "races   1000000 100000 spends that race for the same coins, on each database"
+    "fuzz        900    60  seconds for each of the fuzzers"
+    "scaling       1     1  time up to 10 million customers, where the disk is large enough"
+)
+
+swift_test() {
+    swift test --package-path Server --skip-build "${strict[@]}" --disable-xctest "$@"
+}
+crash_test() {
+    .venv/bin/python -m pytest Server/Tests/Python/test_crash.py -p no:cacheprovider -q -s "$@"
+}
+
+# piece PART COUNT SEED
+piece() {
+    local part="$1" count="$2"
+    export TOLLGATE_SEED="$3"
+    case "$part" in
+        worlds) "$TOLLGATE_BIN" simulate --seed $((1000 + $3)) --worlds "$count" --customers 200 ;;
+        sqlite | postgres) TOLLGATE_KILLS="$count" crash_test -k "sigkill and $part" ;;
+        failovers) TOLLGATE_FAILOVERS="$count" crash_test -k "that_is_replaced" ;;
+        orders) TOLLGATE_SCENARIO_ORDERS="$count" swift_test --filter ScenarioTests ;;
+        cuts) TOLLGATE_CUTS="$count" swift_test --filter PowerCutTests ;;
+        races) TOLLGATE_RACES="$count" swift_test --filter RaceTests ;;
+        fuzz) bash scripts/fuzz.sh "$count" ;;
+        scaling)
+            .venv/bin/python Server/Tests/Python/measure_scaling.py 10000 1000000 10000000
+            ;;
+    esac
+}
+
+# The sum of what went well.
+reached() { awk -F'\t' '$5 == "ok" { sum += $4 } END { print sum + 0 }' "$out/$1.tsv" 2>/dev/null || echo 0; }
+pieces() { [ -f "$out/$1.tsv" ] && wc -l <"$out/$1.tsv" || echo 0; }
+
+swift build --package-path Server --build-tests "${strict[@]}" || exit
+TOLLGATE_BIN="$(swift build --package-path Server --show-bin-path)/tollgate"
+export TOLLGATE_BIN
+
+until=$((SECONDS + ${TOLLGATE_SOAK_MINUTES:-1000000} * 60))
+stopped=" "
+going=1
+while [ "$going" = 1 ]; do
+    going=0
+    for line in "${parts[@]}"; do
+        read -r part number count what <<<"$line"
+        [ $# = 0 ] || [[ " $* " == *" $part "* ]] || continue
+        [[ "$stopped" == *" $part "* ]] && continue
+        done="$(reached "$part")"
+        [ "$done" -lt "$number" ] || continue
+        [ "$SECONDS" -lt "$until" ] || break 2
+        going=1
+        [ $((number - done)) -lt "$count" ] && count=$((number - done))
+        seed="$(pieces "$part")"
+        # The worlds' seeds follow each other; elsewhere each piece has the next one.
+        [ "$part" = worlds ] && seed="$done"
+        log="$out/$part-$seed.log"
+        begun=$SECONDS
+        result=ok
+        piece "$part" "$count" "$seed" >"$log" 2>&1 || result=failed
+        printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%FT%TZ)" "$commit" "$seed" "$count" \
+            "$result" $((SECONDS - begun)) >>"$out/$part.tsv"
+        if [ "$result" = ok ]; then
+            printf '%s: %d of %d %s (%d s)\n' \
+                "$part" $((done + count)) "$number" "$what" $((SECONDS - begun))
+        else
+            tail -30 "$log"
+            printf '%s: FAILED with seed %d, see %s\n' "$part" "$seed" "$log"
+            stopped="$stopped$part "
+        fi
+    done
+done
+
+printf '\n'
+status=0
+for line in "${parts[@]}"; do
+    read -r part number count what <<<"$line"
+    failures="$(awk -F'\t' '$5 != "ok"' "$out/$part.tsv" 2>/dev/null | wc -l)"
+    seconds="$(awk -F'\t' '{ sum += $6 } END { print sum + 0 }' "$out/$part.tsv" 2>/dev/null || echo 0)"
+    printf '%9d of %-9d %s; %d pieces failed, %d s\n' \
+        "$(reached "$part")" "$number" "$what" "$failures" "$seconds"
+    [ "$failures" = 0 ] || status=1
+done
+exit $status
