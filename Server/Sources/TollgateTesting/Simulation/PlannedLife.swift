@@ -80,6 +80,12 @@ struct WorldPlan: Sendable {
             plan(at, .reconcile)
             at += Int64.random(in: 18...27, using: &random) * Self.day
         }
+        // What somebody begins near the end is finished after it.
+        let last = acts.map(\.at).max() ?? end
+        while at < last {
+            plan(at, .reconcile)
+            at += 20 * Self.day
+        }
         for index in acts.indices.prefix(1) {
             acts.append(
                 PlannedAct(
