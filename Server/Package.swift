@@ -282,7 +282,10 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
-        .testTarget(name: "TollgateServiceTests", dependencies: ["TollgateService", .api, .core]),
+        .testTarget(
+            name: "TollgateServiceTests",
+            dependencies: ["Storage", "TollgateService", "TollgateTesting", .api, .core]
+        ),
     ]
 )
 

@@ -54,6 +54,25 @@ struct TableTests {
         #expect(Self.table.ndjson.split(separator: "\n").count == 2)
     }
 
+    @Test("A long table is written in pieces, which are the whole of it")
+    func pieces() {
+        var long = Self.table
+        long.rows = (0..<4_000).map { Self.table.rows[$0 % 2] }
+        func pieces(_ write: (([UInt8]) -> Void) -> Void) -> (joined: [UInt8], longest: Int) {
+            var found: [[UInt8]] = []
+            write { found.append($0) }
+            return (Array(found.joined()), found.map(\.count).max() ?? 0)
+        }
+        for (written, whole) in [
+            (pieces { long.writeJSON(to: $0) }, long.json),
+            (pieces { long.writeCSV(to: $0) }, long.csv),
+            (pieces { long.writeTSV(to: $0) }, long.tsv),
+        ] {
+            #expect(written.joined == Array(whole.utf8))
+            #expect(written.longest < 66_000 && written.joined.count > 2 * 66_000)
+        }
+    }
+
     @Test("a plot says in words what it shows, and carries no style of its own")
     func plot() {
         let svg = Self.table.svg()

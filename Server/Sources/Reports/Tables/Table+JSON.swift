@@ -5,9 +5,15 @@ extension Reports.Table {
     /// `{"numerator", "denominator", "currency", "text"}`, of money in milliunits; the numbers are
     /// strings where they outgrow 53 bits.
     public var json: String {
+        var bytes: [UInt8] = []
+        writeJSON { bytes += $0 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Gives the same to `take`, piece by piece.
+    public func writeJSON(to take: ([UInt8]) throws -> Void) rethrows {
         // Written by hand: with a coder a table of two years takes ten times as long.
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(1_000 + rows.count * columns.count * 48)
         bytes += "{\n  \"columns\": ".utf8
         bytes.appendList(columns) { column, bytes in
             bytes += "{\"key\": ".utf8
@@ -32,11 +38,14 @@ extension Reports.Table {
         bytes.appendList(notes) { note, bytes in bytes.append(json: note) }
         bytes += ",\n  \"rows\": ".utf8
         let keys = sortedKeys
-        bytes.appendList(rows) { row, bytes in Self.write(row, keys, to: &bytes) }
+        try bytes.appendList(rows) { row, bytes in
+            Self.write(row, keys, to: &bytes)
+            try bytes.giveAway(to: take)
+        }
         bytes += ",\n  \"title\": ".utf8
         bytes.append(json: title)
         bytes += "\n}".utf8
-        return String(decoding: bytes, as: UTF8.self)
+        try take(bytes)
     }
 
     /// One JSON object a line (https://github.com/ndjson/ndjson-spec), as warehouses load it.
@@ -123,6 +132,14 @@ extension Reports.Fraction {
 }
 
 extension [UInt8] {
+    /// Gives what there is to `take` where it has become a piece worth writing: a table of years by
+    /// the day has a hundred megabytes.
+    mutating func giveAway(to take: ([UInt8]) throws -> Void) rethrows {
+        guard count >= 1 << 16 else { return }
+        try take(self)
+        removeAll(keepingCapacity: true)
+    }
+
     /// A text as JSON has it.
     fileprivate mutating func append(json text: String) {
         append(UInt8(ascii: "\""))
@@ -148,12 +165,12 @@ extension [UInt8] {
     /// A list with one element a line.
     fileprivate mutating func appendList<Item>(
         _ elements: [Item],
-        _ write: (Item, inout [UInt8]) -> Void
-    ) {
+        _ write: (Item, inout [UInt8]) throws -> Void
+    ) rethrows {
         append(UInt8(ascii: "["))
         for (index, element) in elements.enumerated() {
             self += (index > 0 ? ",\n    " : "\n    ").utf8
-            write(element, &self)
+            try write(element, &self)
         }
         self += (elements.isEmpty ? "]" : "\n  ]").utf8
     }

@@ -1,7 +1,15 @@
 extension Reports.Table {
     /// Comma separated values (RFC 4180) with the columns' keys in the first line.
     public var csv: String {
-        separated(",", header: columns.map { CommaSeparated.field($0.key) }, end: "\r\n") { text in
+        var bytes: [UInt8] = []
+        writeCSV { bytes += $0 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Gives the same to `take`, piece by piece.
+    public func writeCSV(to take: ([UInt8]) throws -> Void) rethrows {
+        let header = columns.map { CommaSeparated.field($0.key) }
+        try write(header, separator: ",", end: "\r\n", to: take) { text in
             // Most words are plain and need no second look.
             let isPlain = text.utf8.allSatisfy { Self.isPlain($0) }
             return isPlain ? nil : CommaSeparated.field(text)
@@ -11,23 +19,31 @@ extension Reports.Table {
     /// Tab separated values with the columns' titles in the first line, as Apple writes its
     /// reports.
     public var tsv: String {
-        separated("\t", header: columns.map { Self.untabbed($0.title) }, end: "\n") { text in
+        var bytes: [UInt8] = []
+        writeTSV { bytes += $0 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Gives the same to `take`, piece by piece.
+    public func writeTSV(to take: ([UInt8]) throws -> Void) rethrows {
+        let header = columns.map { Self.untabbed($0.title) }
+        try write(header, separator: "\t", end: "\n", to: take) { text in
             let isPlain = text.utf8.allSatisfy { $0 >= UInt8(ascii: " ") && $0 < 0x7F }
             return isPlain ? nil : Self.untabbed(text)
         }
     }
 
     /// - Parameter changed: what is to be written in place of a text; `nil`: the text itself.
-    private func separated(
-        _ separator: Unicode.Scalar,
-        header: [String],
+    private func write(
+        _ header: [String],
+        separator: Unicode.Scalar,
         end: String,
+        to take: ([UInt8]) throws -> Void,
         changed: (String) -> String?
-    ) -> String {
+    ) rethrows {
         let separator = UInt8(ascii: separator)
         var bytes = Array(header.joined(separator: String(Unicode.Scalar(separator))).utf8)
         bytes += end.utf8
-        bytes.reserveCapacity(bytes.count + rows.count * columns.count * 8)
         for row in rows {
             for (index, value) in row.enumerated() {
                 if index > 0 { bytes.append(separator) }
@@ -38,8 +54,9 @@ extension Reports.Table {
                 }
             }
             bytes += end.utf8
+            try bytes.giveAway(to: take)
         }
-        return String(decoding: bytes, as: UTF8.self)
+        try take(bytes)
     }
 
     /// Letters, digits and what neither separates values nor begins a formula.

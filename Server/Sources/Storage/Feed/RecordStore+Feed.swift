@@ -35,7 +35,7 @@ extension RecordStore {
     /// dropped: whoever registers it gets a message then.
     ///
     /// - Returns: how many were waiting.
-    public func publishMessages(limit: Int64 = 500) async throws -> Int {
+    public func publishMessages(limit: Int64) async throws -> Int {
         try await driver.write { connection in
             let rows = try connection.query(
                 """

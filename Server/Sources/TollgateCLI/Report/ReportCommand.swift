@@ -76,36 +76,52 @@ struct ReportCommand: AsyncParsableCommand {
         let format: Format = json ? .json : self.format
         let group = try group.map { try Self.dimensions($0) }
         let name = name
-        let text = try await FiguresReading.run(database: database, json: format != .table) {
-            tollgate in
+        let output = try await FiguresReading.run(database: database, json: format != .table) {
+            tollgate -> Output in
             let range = await selection.range(tollgate)
             if format == .apple {
-                return try await tollgate.appleReport(
+                return .text(
+                    try await tollgate.appleReport(
+                        name,
+                        from: range.lowerBound,
+                        to: range.upperBound,
+                        filters: selection.filters,
+                        environment: selection.environment
+                    )
+                )
+            }
+            return .table(
+                try await tollgate.report(
                     name,
                     from: range.lowerBound,
                     to: range.upperBound,
+                    by: step,
+                    group: group,
                     filters: selection.filters,
                     environment: selection.environment
                 )
-            }
-            let table = try await tollgate.report(
-                name,
-                from: range.lowerBound,
-                to: range.upperBound,
-                by: step,
-                group: group,
-                filters: selection.filters,
-                environment: selection.environment
             )
-            return switch format {
-            case .table: table.alignedText
-            case .csv: table.csv
-            case .tsv, .apple: table.tsv
-            case .json: table.json + "\n"
-            case .svg: table.svg() + "\n"
+        }
+        func say(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
+        func write(_ piece: [UInt8]) { FileHandle.standardOutput.write(Data(piece)) }
+        switch output {
+        case .text(let text): say(text)
+        case .table(let table):
+            switch format {
+            case .table: say(table.alignedText)
+            case .csv: table.writeCSV(to: write)
+            case .tsv, .apple: table.writeTSV(to: write)
+            case .json:
+                table.writeJSON(to: write)
+                say("\n")
+            case .svg: say(table.svg() + "\n")
             }
         }
-        FileHandle.standardOutput.write(Data(text.utf8))
+    }
+
+    private enum Output: Sendable {
+        case text(String)
+        case table(Reports.Table)
     }
 
     private static func dimensions(_ text: String) throws -> [Reports.Dimension] {

@@ -13,7 +13,9 @@ extension Tollgate {
             guard try await store.hasNews(at: now) else { return }
             _ = try await leased("feed", seconds: 10) { prolong in
                 while try await !store.sweep(until: now).isDone { try await prolong() }
-                while try await store.publishMessages() > 0 { try await prolong() }
+                // What comes meanwhile waits for the next time: a commit for each few messages would
+                // be time that ingest lacks.
+                while try await store.publishMessages(limit: 500) == 500 { try await prolong() }
             }
         } catch {
             logger.warning("the feed will be tried again", metadata: ["error": "\(error)"])

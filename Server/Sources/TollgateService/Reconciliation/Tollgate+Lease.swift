@@ -7,7 +7,8 @@ extension Tollgate {
     /// - Parameters:
     ///   - name: what is done: `reconcile/app_store/production`.
     ///   - seconds: for how long a server that died may hold it up, by real time; `work` prolongs
-    ///     it by calling what it is given, which throws `LeaseLost` once somebody else has it.
+    ///     it by calling what it is given as often as it likes, which throws `LeaseLost` once
+    ///     somebody else has it.
     /// - Returns: `nil` if somebody else is doing it.
     func leased<Result: Sendable>(
         _ name: String,
@@ -22,8 +23,12 @@ extension Tollgate {
             return Lease(name: name, holder: holder, until: until)
         }
         guard try await store.take(lease(), now: wall()) else { return nil }
+        // Each time is a commit, so only when a quarter of it is over.
+        let pace = WorkPace()
+        _ = pace.isDue(wall(), every: 0)
         do {
             let result = try await work {
+                guard pace.isDue(wall(), every: seconds * 250) else { return }
                 guard try await store.take(lease(), now: wall()) else {
                     throw LeaseLost(name: name)
                 }
