@@ -4,17 +4,22 @@ import ServiceLifecycle
 import Storage
 import TollgateService
 
-/// Keeps the figures of reports in step with the journal, out of the way of ingest.
+/// Keeps the figures of reports in step with the journal, out of the way of everybody else.
 ///
-/// While messages keep coming it rests nine times as long as it works, so that they pay a tenth at
-/// most; once they stop it rests as long as it works, since somebody may be reading.
+/// While messages keep coming, or this process is busy with requests, it rests nine times as long as
+/// it works, so that they pay a tenth at most; else it rests as long as it works, since somebody may
+/// be waiting for a report.
 struct FigureFollowing: Service {
     let tollgate: Tollgate
+
+    /// From how many cores on this process is busy.
+    private static let busy = 0.2
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             let clock = ContinuousClock()
             var end: Int64 = 0
+            var isServing = false
             while !Task.isCancelled {
                 let begin = clock.now
                 var isDone = true
@@ -27,12 +32,22 @@ struct FigureFollowing: Service {
                     )
                 }
                 let newest = (try? await tollgate.store.journalEnd()) ?? end
-                let isBusy = newest != end
+                let isBusy = isServing || newest != end
                 end = newest
                 let rest: Duration =
                     isDone ? .milliseconds(500) : (clock.now - begin) * (isBusy ? 9 : 1)
+                let (rested, used) = (clock.now, Self.processorTime)
                 try? await Task.sleep(for: rest)
+                // What was used meanwhile is others' work.
+                isServing = Self.processorTime - used > (clock.now - rested) * Self.busy
             }
         }
+    }
+
+    /// What this process has used of its processors.
+    private static var processorTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }
