@@ -18,7 +18,7 @@ struct LeaseTests {
     }
 
     @Test(
-        "One is written anew only when a quarter of it is over, and missed once another has it",
+        "One is written anew only when a tenth of it is over, and missed once another has it",
         arguments: Backend.allCases
     )
     func prolonged(_ backend: Backend) async throws {
@@ -32,12 +32,12 @@ struct LeaseTests {
         }
         let result = try await tollgate.leased("work", seconds: 100) { prolong in
             #expect(try await end() == 100_000)
-            wall.set(24.9)
+            wall.set(9.9)
             try await prolong()
             #expect(try await end() == 100_000)
-            wall.set(25)
+            wall.set(10)
             try await prolong()
-            #expect(try await end() == 125_000)
+            #expect(try await end() == 110_000)
             wall.set(200)
             let other = Lease(
                 name: "work",

@@ -102,19 +102,21 @@ struct ReportCommand: AsyncParsableCommand {
                 )
             )
         }
-        func say(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
-        func write(_ piece: [UInt8]) { FileHandle.standardOutput.write(Data(piece)) }
+        func write(_ piece: [UInt8]) throws {
+            try FileHandle.standardOutput.write(contentsOf: Data(piece))
+        }
+        func say(_ text: String) throws { try write(Array(text.utf8)) }
         switch output {
-        case .text(let text): say(text)
+        case .text(let text): try say(text)
         case .table(let table):
             switch format {
-            case .table: say(table.alignedText)
-            case .csv: table.writeCSV(to: write)
-            case .tsv, .apple: table.writeTSV(to: write)
+            case .table: try say(table.alignedText)
+            case .csv: try table.writeCSV(to: write)
+            case .tsv, .apple: try table.writeTSV(to: write)
             case .json:
-                table.writeJSON(to: write)
-                say("\n")
-            case .svg: say(table.svg() + "\n")
+                try table.writeJSON(to: write)
+                try say("\n")
+            case .svg: try say(table.svg() + "\n")
             }
         }
     }

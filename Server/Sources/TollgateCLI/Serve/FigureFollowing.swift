@@ -8,7 +8,8 @@ import TollgateService
 ///
 /// While messages keep coming, or this process is busy with requests, it rests nine times as long as
 /// it works, so that they pay a tenth at most; else it rests as long as it works, since somebody may
-/// be waiting for a report.
+/// be waiting for a report. A step that was slow because others were does not make it rest longer
+/// than two seconds.
 struct FigureFollowing: Service {
     let tollgate: Tollgate
 
@@ -35,7 +36,9 @@ struct FigureFollowing: Service {
                 let isBusy = isServing || newest != end
                 end = newest
                 let rest: Duration =
-                    isDone ? .milliseconds(500) : (clock.now - begin) * (isBusy ? 9 : 1)
+                    isDone
+                    ? .milliseconds(500)
+                    : min(.seconds(2), (clock.now - begin) * (isBusy ? 9 : 1))
                 let (rested, used) = (clock.now, Self.processorTime)
                 try? await Task.sleep(for: rest)
                 // What was used meanwhile is others' work.

@@ -22,13 +22,13 @@ extension Tollgate {
             let until = wall().advanced(by: seconds * 1000)
             return Lease(name: name, holder: holder, until: until)
         }
-        guard try await store.take(lease(), now: wall()) else { return nil }
-        // Each time is a commit, so only when a quarter of it is over.
+        // Each time is a commit, so only when a tenth of it is over.
         let pace = WorkPace()
         _ = pace.isDue(wall(), every: 0)
+        guard try await store.take(lease(), now: wall()) else { return nil }
         do {
             let result = try await work {
-                guard pace.isDue(wall(), every: seconds * 250) else { return }
+                guard pace.isDue(wall(), every: seconds * 100) else { return }
                 guard try await store.take(lease(), now: wall()) else {
                     throw LeaseLost(name: name)
                 }

@@ -77,7 +77,9 @@ final class SimulatedServer: ScenarioBackend {
 
     // MARK: - Life
 
-    private struct NotRunning: Error {}
+    private struct NotRunning: Error, CustomStringConvertible {
+        var description: String { "the server does not start again" }
+    }
 
     /// Meets the stores, and starts.
     func start(in world: ScenarioWorld) async throws {
@@ -135,9 +137,11 @@ final class SimulatedServer: ScenarioBackend {
     }
 
     /// Starts on the database as it is; a start may be cut off too.
+    ///
+    /// Three of ten are, in the worst worlds, so who supervises it must not give up soon.
     private func boot() async throws {
         var failure: any Error = NotRunning()
-        for _ in 0..<8 {
+        for _ in 0..<50 {
             let storage = KillableStorage(
                 try parts.openDatabase(),
                 fate: parts.fate,
