@@ -139,6 +139,14 @@ class Load:
                 self.errors.append(error)
                 return
 
+    def goes_on(self, count: int):
+        """Waits until so many more were answered 200."""
+        wanted, end = len(self.ledger.acknowledged) + count, time.monotonic() + 60
+        while len(self.ledger.acknowledged) < wanted:
+            assert not self.errors, self.errors[0]
+            assert time.monotonic() < end, "the server answers"
+            time.sleep(0.005)
+
     def __enter__(self):
         for thread in self.threads:
             thread.start()
@@ -205,8 +213,8 @@ def test_a_server_told_to_stop_finishes_what_it_acknowledged(database, tmp_path,
         server = Server(location, root)
         ledger = open_shop(server, 2, apple)
         for _ in range(3):
-            with Load(ledger, lambda: server, width=16):
-                time.sleep(0.7)
+            with Load(ledger, lambda: server, width=16) as load:
+                load.goes_on(50)
                 began = time.monotonic()
                 server.process.send_signal(signal.SIGTERM)
                 assert server.process.wait(timeout=20) == 0
@@ -306,8 +314,8 @@ def test_two_servers_on_one_postgres_do_everything_once_and_see_each_other(
         ledger = open_shop(servers[0], 5, apple)
         turn = random.Random(5)
         slowest = 0.0
-        with Load(ledger, lambda: turn.choice(servers), width=12):
-            time.sleep(3)
+        with Load(ledger, lambda: turn.choice(servers), width=12) as load:
+            load.goes_on(300)
         for who, customer in enumerate(ledger.customers[:4]):
             number = len(ledger.purchases)
             body = apple.coins_bought(number, customer["app_account_token"])
@@ -462,14 +470,14 @@ def test_a_database_that_crashes_and_one_that_is_replaced_lose_nothing(cluster, 
     server = Server(cluster.url, root, stderr=subprocess.DEVNULL)
     ledger = open_shop(server, 6 + SEED, apple)
     waits = []
-    with Load(ledger, lambda: server):
+    with Load(ledger, lambda: server) as load:
         for _ in range(2):
-            time.sleep(0.7)
+            load.goes_on(40)
             cluster.restart()
             waits.append(resumes(server, ledger, 15))
         for _ in range(FAILOVERS):
             cluster.add_standby()
-            time.sleep(1)
+            load.goes_on(40)
             cluster.fail_over()
             waits.append(resumes(server, ledger, 15))
     ledger.check_nothing_is_lost(server)

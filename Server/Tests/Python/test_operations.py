@@ -37,14 +37,14 @@ def test_a_backup_made_under_load_is_restored_and_the_stores_fill_the_gap_on_sql
     """F21."""
     server = Server(f"sqlite:{tmp_path}/live.sqlite", root)
     ledger = open_shop(server, 11, apple)
-    with Load(ledger, lambda: server):
-        time.sleep(1)
+    with Load(ledger, lambda: server) as load:
+        load.goes_on(50)
         live = sqlite3.connect(f"file:{tmp_path}/live.sqlite?mode=ro", uri=True)
         copy = sqlite3.connect(tmp_path / "copy.sqlite")
         live.backup(copy)
         copy.close()
         live.close()
-        time.sleep(0.5)
+        load.goes_on(20)
     before = {event["id"]: event for event in events(server)}
     server.stop()
     restored = f"sqlite:{tmp_path}/copy.sqlite"
@@ -69,12 +69,12 @@ def test_a_backup_made_under_load_is_restored_and_the_stores_fill_the_gap_on_pos
     with postgres(tmp_path) as location:
         server = Server(location, root)
         ledger = open_shop(server, 12, apple)
-        with Load(ledger, lambda: server):
-            time.sleep(1)
+        with Load(ledger, lambda: server) as load:
+            load.goes_on(50)
             subprocess.run(
                 [binaries / "pg_dump", "--format=custom", f"--file={tmp_path}/copy.dump",
                  location], check=True)
-            time.sleep(0.5)
+            load.goes_on(20)
         server.stop()
         subprocess.run(
             [binaries / "psql", location, "-qc", "CREATE DATABASE restored"], check=True)
@@ -110,11 +110,12 @@ def test_the_secret_key_is_changed_server_by_server_and_nobody_is_refused(tmp_pa
         current = old
         made = servers[0].call(
             "/v1/customers", b'{"app_user_id":"user-1"}', Authorization=f"Bearer {old}")
-        refused, served = [], collections.Counter()
+        refused, served, turns = [], collections.Counter(), [0, 0]
         lock, stopping = threading.Lock(), threading.Event()
 
-        def client():
+        def client(place):
             while not stopping.is_set():
+                turns[place] += 1
                 with lock:
                     chosen, key = list(servers), current
                 for server in chosen:
@@ -129,20 +130,26 @@ def test_the_secret_key_is_changed_server_by_server_and_nobody_is_refused(tmp_pa
                         pass
                 time.sleep(0.01)
 
+        def all_have_heard():
+            """Every client has begun anew since, and is done with what it had in hand."""
+            wanted, end = [number + 2 for number in turns], time.monotonic() + 60
+            while any(number < least for number, least in zip(turns, wanted)):
+                assert time.monotonic() < end, "the servers answer"
+                time.sleep(0.005)
+
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            clients = [pool.submit(client) for _ in range(2)]
+            clients = [pool.submit(client, place) for place in (0, 1)]
             for keys in (f"{old},{new}", f"{new},{old}", new):
                 for place in (0, 1):
                     fresh = start(keys)
                     with lock:
                         leaving, servers[place] = servers[place], fresh
-                    time.sleep(0.2)
+                    all_have_heard()
                     leaving.stop()
                 if keys.startswith(f"{old},"):
                     with lock:
                         current = new
-                    # Whoever still had the old key in hand is done with it.
-                    time.sleep(0.5)
+                    all_have_heard()
             stopping.set()
             for running in clients:
                 running.result()
