@@ -5,6 +5,9 @@
 # it, and goes on where the last one was broken off: what was done stands in output/soak/PART.tsv
 # (remove it to begin anew). Every piece has a seed of its own. A part that fails stops; the others
 # go on. TOLLGATE_SOAK_MINUTES ends the run after the piece during which they are over.
+#
+# What lives, dies and is measured is a release build (or TOLLGATE_BIN); the tests are debug builds.
+# Two runs with different parts may go side by side.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +18,7 @@ commit="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
 
 #          part     number  a piece  of what
 parts=(
-    "worlds      500     2  worlds of 200 customers and 2 years, all faults"
+    "worlds      500    10  worlds of 200 customers and 2 years, all faults"
     "sqlite     1000    50  SIGKILLs on SQLite"
     "postgres   1000    50  SIGKILLs on PostgreSQL"
     "failovers    20     4  failovers to a synchronous standby"
@@ -56,7 +59,10 @@ reached() { awk -F'\t' '$5 == "ok" { sum += $4 } END { print sum + 0 }' "$out/$1
 pieces() { [ -f "$out/$1.tsv" ] && wc -l <"$out/$1.tsv" || echo 0; }
 
 swift build --package-path Server --build-tests "${strict[@]}" || exit
-TOLLGATE_BIN="$(swift build --package-path Server --show-bin-path)/tollgate"
+if [ -z "${TOLLGATE_BIN:-}" ]; then
+    swift build --package-path Server -c release --product tollgate || exit
+    TOLLGATE_BIN="$(swift build --package-path Server -c release --show-bin-path)/tollgate"
+fi
 export TOLLGATE_BIN
 
 until=$((SECONDS + ${TOLLGATE_SOAK_MINUTES:-1000000} * 60))

@@ -83,6 +83,18 @@ public final class StorageSQLite: StorageDriver {
         return try await writer.run { try $0.transaction("BEGIN IMMEDIATE", body) }
     }
 
+    public func write<R: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> R,
+        completion: @escaping @Sendable (Result<R, any Error>) -> Void
+    ) {
+        guard let writer else {
+            return completion(
+                .failure(StorageError(.readOnly, "\(path) was opened for reading"))
+            )
+        }
+        writer.run({ try $0.transaction("BEGIN IMMEDIATE", body) }, completion: completion)
+    }
+
     public func read<R: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> R
     ) async throws -> R {

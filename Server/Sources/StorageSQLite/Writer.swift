@@ -42,16 +42,24 @@ final class Writer: @unchecked Sendable {
         _ body: @escaping @Sendable (SQLiteConnection) throws -> R
     ) async throws -> R {
         try await withCheckedThrowingContinuation { continuation in
-            queue.asyncWriteWithoutTransaction { [self] _ in
-                continuation.resume(
-                    with: Result {
-                        guard let connection else {
-                            throw StorageError(.closed, "the database was closed")
-                        }
-                        return try body(connection)
+            run(body) { continuation.resume(with: $0) }
+        }
+    }
+
+    /// The same, and tells `completion` on the queue itself, before what was asked later.
+    func run<R: Sendable>(
+        _ body: @escaping @Sendable (SQLiteConnection) throws -> R,
+        completion: @escaping @Sendable (Result<R, any Error>) -> Void
+    ) {
+        queue.asyncWriteWithoutTransaction { [self] _ in
+            completion(
+                Result {
+                    guard let connection else {
+                        throw StorageError(.closed, "the database was closed")
                     }
-                )
-            }
+                    return try body(connection)
+                }
+            )
         }
     }
 

@@ -58,6 +58,13 @@ public protocol StorageDriver: Sendable {
         _ body: @escaping @Sendable (any StorageConnection) throws -> R
     ) async throws -> R
 
+    /// The same for a caller that goes on at once: `completion` is told how it ended, on the thread
+    /// that wrote. It must be quick: the next write waits for it.
+    func write<R: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> R,
+        completion: @escaping @Sendable (Result<R, any Error>) -> Void
+    )
+
     /// Runs `body` on one snapshot of the database, on a thread where it may take its time.
     func read<R: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> R
@@ -77,6 +84,19 @@ public protocol StorageDriver: Sendable {
 }
 
 extension StorageDriver {
+    public func write<R: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> R,
+        completion: @escaping @Sendable (Result<R, any Error>) -> Void
+    ) {
+        Task {
+            do {
+                completion(.success(try await write(body)))
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
     public func readAtOnce(
         _ sql: String,
         _ parameters: [SQLValue]

@@ -8,10 +8,15 @@ final class GroupCommit: @unchecked Sendable {
     // `lock` guards everything below; no call is made while it is held.
     private let lock = NSLock()
     private var waiting: [Entry] = []
-    private var running = 0
-    private let lanes: Int
+    private var isCommitting = false
     private let limit: Int
-    private let commit: @Sendable ([JournalItem]) async throws -> [JournalOutcome]
+    private let commit: Commit
+
+    /// Makes a batch durable, or fails as a whole, and tells on the thread that wrote.
+    typealias Commit =
+        @Sendable (
+            [JournalItem], @escaping @Sendable (Result<[JournalOutcome], any Error>) -> Void
+        ) -> Void
 
     /// A database that has stalled must not fill the memory with what waits for it.
     private static let maximalWaiting = 8_192
@@ -22,15 +27,9 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     /// - Parameters:
-    ///   - lanes: how many batches may be under way at once.
     ///   - limit: how many items a batch holds at most.
-    ///   - commit: makes a batch durable, or fails as a whole.
-    init(
-        lanes: Int,
-        limit: Int,
-        commit: @escaping @Sendable ([JournalItem]) async throws -> [JournalOutcome]
-    ) {
-        self.lanes = lanes
+    ///   - commit: makes a batch durable.
+    init(limit: Int, commit: @escaping Commit) {
         self.limit = limit
         self.commit = commit
     }
@@ -45,10 +44,10 @@ final class GroupCommit: @unchecked Sendable {
                 return continuation.resume(throwing: error)
             }
             waiting.append(Entry(item: item, continuation: continuation))
-            let starts = running < lanes
-            if starts { running += 1 }
+            let starts = !isCommitting
+            isCommitting = true
             lock.unlock()
-            if starts { Task { await self.run() } }
+            if starts { commitNext() }
         }
     }
 
@@ -59,15 +58,24 @@ final class GroupCommit: @unchecked Sendable {
         return waiting.count
     }
 
-    private func run() async {
-        while let batch = next() {
-            do {
-                let outcomes = try await commit(batch.map(\.item))
+    /// Hands over what waits.
+    ///
+    /// The next batch is handed over by the thread that wrote this one, before anybody is told: on a
+    /// busy machine the database would otherwise stand still until some other thread had its turn.
+    private func commitNext() {
+        guard let batch = next() else { return }
+        commit(batch.map(\.item)) { [self] result in
+            switch result {
+            case .success(let outcomes):
+                commitNext()
                 for (entry, outcome) in zip(batch, outcomes) {
                     entry.continuation.resume(returning: outcome)
                 }
-            } catch {
-                await retry(batch[...], after: error)
+            case .failure(let error):
+                Task {
+                    await retry(batch[...], after: error)
+                    commitNext()
+                }
             }
         }
     }
@@ -89,7 +97,9 @@ final class GroupCommit: @unchecked Sendable {
                 continue
             }
             do {
-                let outcomes = try await commit(half.map(\.item))
+                let outcomes = try await withCheckedThrowingContinuation { continuation in
+                    commit(half.map(\.item)) { continuation.resume(with: $0) }
+                }
                 for (entry, outcome) in zip(half, outcomes) {
                     entry.continuation.resume(returning: outcome)
                 }
@@ -112,7 +122,7 @@ final class GroupCommit: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         guard !waiting.isEmpty else {
-            running -= 1
+            isCommitting = false
             return nil
         }
         var batch: [Entry] = []

@@ -43,37 +43,55 @@ public final class RecordStore: Sendable {
         self.driver = driver
         self.catalogs = catalogs
         let segments = KnownSegments()
-        commits = GroupCommit(lanes: 1, limit: 256) { items in
-            let history = catalogs.history
-            let known = segments.ids
-            // Another server may journal the same item at the same moment. Whoever comes second
-            // finds it there the next time.
-            var attempts = 0
-            while true {
-                do {
-                    let done = try await driver.write { connection in
-                        var batch = Batch(connection, history: history, items: items)
-                        batch.knownSegments = known
-                        let outcomes = try batch.run()
-                        return (
-                            outcomes: outcomes, history: batch.history,
-                            written: batch.writtenSegments
-                        )
-                    }
-                    catalogs.replace(with: done.history)
-                    segments.add(done.written)
-                    return done.outcomes
-                } catch let error as StorageError
-                    where error.kind == .unavailable || error.kind == .outcomeUnknown
-                {
-                    // What answers next may be another database, restored or failed over.
-                    segments.forget()
-                    throw error
-                } catch let error as StorageError
-                    where error.kind == .uniqueViolation && attempts < 3
-                {
-                    attempts += 1
+        commits = GroupCommit(limit: 256) { items, completion in
+            Self.commit(items, to: driver, catalogs, segments, completion: completion)
+        }
+    }
+
+    /// Makes a batch durable. What it changes is known here before `completion` is told.
+    private static func commit(
+        _ items: [JournalItem],
+        to driver: any StorageDriver,
+        _ catalogs: CatalogShelf,
+        _ segments: KnownSegments,
+        attempts: Int = 0,
+        completion: @escaping @Sendable (Result<[JournalOutcome], any Error>) -> Void
+    ) {
+        let history = catalogs.history
+        let known = segments.ids
+        driver.write { connection in
+            var batch = Batch(connection, history: history, items: items)
+            batch.knownSegments = known
+            let outcomes = try batch.run()
+            return (
+                outcomes: outcomes, history: batch.history, written: batch.writtenSegments
+            )
+        } completion: { result in
+            do {
+                let done = try result.get()
+                catalogs.replace(with: done.history)
+                segments.add(done.written)
+                completion(.success(done.outcomes))
+            } catch let error as StorageError
+                where error.kind == .uniqueViolation && attempts < 3
+            {
+                // Another server may journal the same item at the same moment. Whoever comes second
+                // finds it there the next time.
+                commit(
+                    items,
+                    to: driver,
+                    catalogs,
+                    segments,
+                    attempts: attempts + 1,
+                    completion: completion
+                )
+            } catch {
+                switch (error as? StorageError)?.kind {
+                // What answers next may be another database, restored or failed over.
+                case .unavailable, .outcomeUnknown: segments.forget()
+                default: break
                 }
+                completion(.failure(error))
             }
         }
     }

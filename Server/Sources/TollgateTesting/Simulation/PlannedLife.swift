@@ -212,7 +212,12 @@ private struct Life {
         case 91..<93: plan(.consent(.init()))
         case 93..<95: plan(.restore(of: nil))
         case 95..<97:
-            guard isInFamily else { return plan(.setToken) }
+            guard isInFamily else {
+                // Apple tells nobody of a token that was set; the app shows what it has come to.
+                plan(.setToken)
+                at += 1
+                return plan(.post(.init(), mode: "observed"))
+            }
             plan(.joinFamily(random.chance(0.5) ? nil : "f\(index / 6)"))
             wait(0.1...2, &random)
             plan(.post(.init(), mode: "observed"))
