@@ -101,6 +101,21 @@ final class SQLiteConnection: StorageConnection {
         }
     }
 
+    func queryMany(
+        _ sql: String,
+        _ rows: [[SQLValue]],
+        each body: (Int, Row) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        try noting { () throws(StorageError) in
+            let statement = try prepared(sql)
+            for (index, parameters) in rows.enumerated() {
+                try self.rows(of: statement, parameters) { row throws(StorageError) in
+                    try body(index, row)
+                }
+            }
+        }
+    }
+
     @discardableResult
     func executeMany(_ sql: String, _ rows: [[SQLValue]]) throws(StorageError) -> [Int] {
         try noting { () throws(StorageError) in
@@ -154,14 +169,23 @@ final class SQLiteConnection: StorageConnection {
         of statement: OpaquePointer,
         _ parameters: [SQLValue]
     ) throws(StorageError) -> [Row] {
+        var rows: [Row] = []
+        try self.rows(of: statement, parameters) { row throws(StorageError) in rows.append(row) }
+        return rows
+    }
+
+    private func rows(
+        of statement: OpaquePointer,
+        _ parameters: [SQLValue],
+        each body: (Row) throws(StorageError) -> Void
+    ) throws(StorageError) {
         defer { sqlite3_reset(statement) }
         try bind(parameters, to: statement)
-        var rows: [Row] = []
         let columns = sqlite3_column_count(statement)
         while true {
             switch sqlite3_step(statement) {
-            case SQLITE_ROW: rows.append(row(of: statement, columns))
-            case SQLITE_DONE: return rows
+            case SQLITE_ROW: try body(row(of: statement, columns))
+            case SQLITE_DONE: return
             default: throw Self.lastError(database)
             }
         }

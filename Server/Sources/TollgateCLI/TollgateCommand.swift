@@ -7,8 +7,9 @@ struct TollgateCommand: AsyncParsableCommand {
         commandName: "tollgate",
         abstract: "A self-hosted billing and entitlement server for iOS apps.",
         discussion: """
-            Every option is also an environment variable, TOLLGATE_ and its name in capitals: \
-            --database is TOLLGATE_DATABASE. Exit codes: 0 ok, 1 a check failed, 2 wrong usage.
+            --listen, --database, --catalog, --public-url, --client-address-header and --server \
+            are also environment variables: --database is TOLLGATE_DATABASE. docs/operations.md \
+            names those without an option. Exit codes: 0 ok, 1 a check failed, 2 wrong usage.
             """,
         subcommands: [
             ServeCommand.self, DemoCommand.self, SandboxCommand.self, VerifyCommand.self,

@@ -1,30 +1,73 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Logging
 internal import NIOCore
+internal import TollgateService
 
 /// From where a request comes, as far as limits are concerned.
 struct ClientAddress {
     /// What one caller has in common: an IPv4 address, or the network of an IPv6 one, since
     /// everybody who has one of these has 2^64.
     let text: String
+    /// Whether all that is known is that it comes from this machine: perhaps everybody does, behind a
+    /// proxy that does not tell for whom it asks.
+    let isThisMachine: Bool
 
-    /// - Parameter header: the field in which a proxy in front of the server tells it; `nil`: there is
-    ///   none, and what the request says of itself is not believed.
-    init(_ request: Request, _ context: ServerRequestContext, header: String?) {
-        var address = context.remoteAddress
-        if let header, let name = HTTPField.Name(header), let value = request.headers[name],
-            // The proxy appends: what stands before the last one was said by the client.
-            let last = value.split(separator: ",").last
-        {
-            let told = String(last.drop { $0 == " " }.prefix { $0 != " " })
-            address = (try? SocketAddress(ipAddress: told, port: 0)) ?? address
-        }
-        text = Self.network(of: address?.ipAddress ?? "")
+    init(_ request: Request, _ context: ServerRequestContext, _ tollgate: Tollgate) {
+        self.init(peer: context.remoteAddress, request.headers, tollgate)
     }
 
-    /// The same of an address that was found out otherwise.
-    static func network(of address: String) -> String {
+    /// The header that was configured tells it. Where there is none, only a proxy on this machine is
+    /// believed, and else nothing that a request says of itself.
+    ///
+    /// - Parameter peer: the other end of the connection; `nil` where it has no address, as in a test.
+    init(peer: SocketAddress?, _ headers: HTTPFields, _ tollgate: Tollgate) {
+        let peer = peer?.ipAddress ?? ""
+        let address: String
+        if let header = tollgate.configuration.clientAddressHeader {
+            address = Self.told(in: header, headers) ?? peer
+        } else if Self.isThisMachine(peer) {
+            address = Self.told(in: Self.usualHeader, headers) ?? peer
+        } else {
+            address = peer
+            Self.warnOfProxy(peer, headers, tollgate)
+        }
+        text = Self.network(of: address)
+        isThisMachine = Self.isThisMachine(address)
+    }
+
+    /// What proxies write unless they are told otherwise.
+    private static let usualHeader = "X-Forwarded-For"
+
+    /// The proxy appends: what stands before the last address was said by the client.
+    private static func told(in header: String, _ headers: HTTPFields) -> String? {
+        guard let name = HTTPField.Name(header),
+            let last = headers[name]?.split(separator: ",").last
+        else { return nil }
+        let told = String(last.drop { $0 == " " }.prefix { $0 != " " })
+        return (try? SocketAddress(ipAddress: told, port: 0))?.ipAddress
+    }
+
+    private static func isThisMachine(_ address: String) -> Bool {
+        address.isEmpty || address == "::1" || network(of: address).hasPrefix("127.")
+    }
+
+    /// Says once what to set where a neighbour seems to be a proxy: all its clients are limited as
+    /// one, so that one of them may use up what all have.
+    private static func warnOfProxy(_ peer: String, _ headers: HTTPFields, _ tollgate: Tollgate) {
+        guard told(in: usualHeader, headers) != nil,
+            let address = IPAddress(network(of: peer)) ?? IPAddress(peer), !address.isPublic,
+            tollgate.proxyWarning.claim()
+        else { return }
+        tollgate.logger.warning(
+            "a proxy says in X-Forwarded-For for whom it asks and is not believed, so that all its clients are limited as one: set TOLLGATE_CLIENT_ADDRESS_HEADER=X-Forwarded-For if nobody reaches this server but through it",
+            metadata: ["peer": "\(peer)"]
+        )
+    }
+
+    /// What counts as one caller of an address.
+    private static func network(of address: String) -> String {
         var bytes = [UInt8](repeating: 0, count: 16)
         guard inet_pton(AF_INET6, address, &bytes) == 1 else { return address }
         // An IPv4 address in the clothes of the newer kind is one address.

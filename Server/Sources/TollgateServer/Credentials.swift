@@ -136,8 +136,7 @@ enum Credentials {
     ) -> String? {
         if case .secret = self { return nil }
         if let session { return session.customer.rawValue }
-        let header = tollgate.configuration.clientAddressHeader
-        return "address " + ClientAddress(request, context, header: header).text
+        return "address " + ClientAddress(request, context, tollgate).text
     }
 
     /// - Throws: 401 `no_session_present`.

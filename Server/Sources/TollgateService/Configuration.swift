@@ -37,7 +37,7 @@ public struct Configuration: Sendable {
     /// Whether webhooks go to this machine and its neighbours, too: for a sandbox.
     public var allowsPrivateWebhooks: Bool
     /// The header in which the proxy in front of this server tells from where a request comes, such
-    /// as `X-Forwarded-For`; nil where there is no proxy.
+    /// as `X-Forwarded-For`; nil: only a proxy on this machine is believed, in that very header.
     public var clientAddressHeader: String?
 
     public init(

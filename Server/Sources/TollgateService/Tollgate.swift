@@ -54,9 +54,12 @@ public final class Tollgate: Sendable {
     public let logger: Logger
     /// How often each caller may have Stripe asked.
     public let callLimits = CallLimits()
+    /// The warning that a proxy in front of the server is not believed about who is behind it.
+    public let proxyWarning = Once()
     let readOrder = ReadOrder()
     let consumptionPace = RetryPace()
     let appStorePace = RetryPace()
+    let questionRetries = QuestionRetries()
     let webhookPace = WorkPace()
     let sealing: SealingKeys
 

@@ -525,7 +525,7 @@ def test_another_app_environment_or_root_is_refused(store, tmp_path):
         second.stop()
 
 
-def verify(store, directory, text, **changes):
+def verify(store, directory, text, *flags, **changes):
     """Exit code, answer and complaint of `tollgate verify` about something that `store` signed."""
     (directory / "root.der").write_bytes(store.root)
     options = {
@@ -535,7 +535,7 @@ def verify(store, directory, text, **changes):
     ended = subprocess.run(
         [tollgate(), "verify", "signed", *(
             word for name, value in options.items() if value is not None
-            for word in (f"--{name.replace('_', '-')}", str(value)))],
+            for word in (f"--{name.replace('_', '-')}", str(value))), *flags],
         cwd=directory, text=True, capture_output=True, timeout=60)
     return ended.returncode, ended.stdout, ended.stderr
 
@@ -576,6 +576,10 @@ def test_the_command_verify_prints_any_signed_object_or_the_rule_it_broke(store,
         assert (code, printed) == (1, ""), rule
         assert rule in complaint
         assert payload not in complaint
+        code, printed, complaint = verify(store, tmp_path, text, "--json", **changes)
+        assert (code, complaint) == (1, "")
+        refused = json.loads(printed)["error"]
+        assert refused["code"] == rule and refused["message"] and payload not in printed
     # What is missing is said, with the words of the command line.
     code, _, complaint = verify(store, tmp_path, bought["signed_transaction"], root="nowhere.der")
     assert code == 1 and "nowhere.der" in complaint

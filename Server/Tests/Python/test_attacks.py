@@ -72,9 +72,22 @@ def memory(server: Server) -> int:
     return 0
 
 
-def test_who_asks_on_and_on_and_reads_nothing_is_made_to_wait(server):
-    customer = server.call("/v1/customers", b'{"app_user_id":"greedy"}')["id"]
-    ask = f"GET /v1/customers/{customer}/entitlements HTTP/1.1\r\nHost: x\r\n{AUTH}\r\n".encode()
+def customer_with(server: Server, name: str, *keys: str) -> str:
+    """A new customer, who was granted these entitlements."""
+    customer = server.call("/v1/customers", json.dumps({"app_user_id": name}).encode())["id"]
+    for key in keys:
+        server.call(f"/v1/customers/{customer}/grants", json.dumps({"lookup_key": key}).encode())
+    return customer
+
+
+def asking(customer: str) -> bytes:
+    return f"GET /v1/customers/{customer}/entitlements HTTP/1.1\r\nHost: x\r\n{AUTH}\r\n".encode()
+
+
+# Of whoever has something it is known at once; of who has nothing the route finds out.
+@pytest.mark.parametrize("keys", [(), ("pro",)], ids=["nothing", "something"])
+def test_who_asks_on_and_on_and_reads_nothing_is_made_to_wait(server, keys):
+    ask = asking(customer_with(server, f"greedy for {len(keys)}", *keys))
     before, sent = memory(server), 0
     with socket.create_connection(("127.0.0.1", server.port), timeout=3) as wire:
         # What was not made to wait would be answered into memory: each of these is some 400 bytes.
@@ -85,6 +98,46 @@ def test_who_asks_on_and_on_and_reads_nothing_is_made_to_wait(server):
             pass
         assert sent < 60_000_000
         assert memory(server) - before < 40 << 20
+    alive(server)
+
+
+def test_answers_keep_the_order_of_the_questions_while_their_reader_falls_behind(server):
+    """Some are given at once, some by the route; which ones depends on how fast they are read."""
+    customers = [
+        (customer_with(server, "in order: nothing"), set()),
+        (customer_with(server, "in order: one", "pro"), {"pro"}),
+        (customer_with(server, "in order: two", "pro", "archive"), {"pro", "archive"}),
+    ]
+    order = [number * number // 7 % 3 for number in range(30_000)]
+    asks = b"".join(asking(customers[which][0]) for which in order)
+    answers: list[set[str]] = []
+
+    def read(wire):
+        with wire.makefile("rb") as lines:
+            while len(answers) < len(order):
+                assert lines.readline() == b"HTTP/1.1 200 OK\r\n"
+                fields = {}
+                while (line := lines.readline()) != b"\r\n":
+                    name, value = line.decode().split(":", 1)
+                    fields[name.lower()] = value.strip()
+                body = json.loads(lines.read(int(fields["content-length"])))
+                answers.append({one["lookup_key"] for one in body["data"]})
+
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as wire:
+        # Nobody reads until the server does not, either; then somebody does.
+        wire.settimeout(1)
+        sent = 0
+        try:
+            while sent < len(asks):
+                sent += wire.send(asks[sent:sent + 65_536])
+        except TimeoutError:
+            pass
+        wire.settimeout(60)
+        reader = threading.Thread(target=read, args=(wire,))
+        reader.start()
+        wire.sendall(asks[sent:])
+        reader.join(timeout=120)
+    assert answers == [customers[which][1] for which in order]
     alive(server)
 
 

@@ -321,9 +321,11 @@ def test_staff_by_command(tmp_path):
     assert "last admin" in run("staff", "remove", "ann@example.com", fails=True)
     assert "12 characters" in run("staff", "password", "ann@example.com", "--stdin",
                                   stdin="short\n", fails=True)
-    run("staff", "password", "ann@example.com", "--stdin", stdin="a sentence to remember\n")
+    assert json.loads(run(
+        "staff", "password", "Ann@example.com", "--stdin", "--json", stdin="a sentence to remember\n"
+    )) == {"name": "ann@example.com", "has_password": True}
     run("staff", "add", "bob", "--role", "support")
-    run("staff", "remove", "bob")
+    assert json.loads(run("staff", "remove", "bob", "--json")) == {"name": "bob", "deleted": True}
     staff = json.loads(run("staff", "list", "--json"))
     assert [(each["name"], each["role"], each["has_password"]) for each in staff] == [
         ("ann@example.com", "admin", True)

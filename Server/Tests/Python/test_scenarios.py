@@ -290,6 +290,12 @@ def test_mistakes_are_named_with_file_line_and_a_way_out(tmp_path):
     assert f"{wrong}:5: error: ‘buyy’ is nothing that happens" in ended.stderr
     assert "did you mean ‘buy’?" in ended.stderr
     assert f"{wrong}:9: error: ‘check’ has no key ‘custmer’; did you mean ‘customer’?" in ended.stderr
+    # To a program the same is said in JSON, beside what could be read.
+    good = SCENARIOS / "app-store/the-last-millisecond.yaml"
+    told = run("check", good, wrong, "--json")
+    answer = json.loads(told.stdout)
+    assert (told.returncode, told.stderr, answer["scenarios"]) == (1, "", 1)
+    assert answer["checks"] > 0 and "\n".join(answer["mistakes"]) == ended.stderr.rstrip("\n")
 
 
 def test_a_product_that_the_catalog_lacks_is_named(tmp_path):

@@ -4,6 +4,7 @@ The executable is found by the environment variable TOLLGATE_BIN.
 """
 
 import http.client
+import json
 import os
 import pathlib
 import re
@@ -175,6 +176,19 @@ def test_the_demo_ends_in_order_while_connections_come(start, tmp_path, option):
             ended.set()
             for visitor in visitors:
                 visitor.join()
+
+
+def test_the_demos_story_is_told_in_json_too(tmp_path):
+    told = subprocess.run(
+        [TOLLGATE, *demo("--script", "--json")], cwd=tmp_path, env=environment(), text=True,
+        capture_output=True, timeout=120)
+    assert told.returncode == 0, told.stdout + told.stderr
+    story = json.loads(told.stdout)
+    assert story["failed"] == 0 and story["passed"] == len(story["checks"]) > 15
+    assert all(check["came_true"] and check["expected"] for check in story["checks"])
+    assert "Apple refunds it" in [check["after"] for check in story["checks"]]
+    code, complaint = refusal(tmp_path, *demo("--json"))
+    assert code == 2 and "--script" in complaint
 
 
 def first_answer(process, port, began):

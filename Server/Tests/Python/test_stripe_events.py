@@ -5,6 +5,7 @@ The executable is found by the environment variable TOLLGATE_BIN.
 """
 
 import functools
+import json
 import os
 import subprocess
 
@@ -382,6 +383,10 @@ def test_trigger_brings_its_event_about(sandbox, type, kind):
 def test_trigger_lists_what_it_knows_and_refuses_the_rest(sandbox):
     assert sorted(listed()) == sorted(type for type, _ in STORIES)
     assert len(set(listed())) == len(listed())
+    shown = subprocess.run(
+        [os.environ["TOLLGATE_BIN"], "sandbox", "stripe", "trigger", "--list", "--json"],
+        capture_output=True, text=True, check=True)
+    assert json.loads(shown.stdout) == listed()
     for arguments, words in [(["no.such.event"], "not supported"), ([], "--list")]:
         refused = subprocess.run(
             [os.environ["TOLLGATE_BIN"], "sandbox", "stripe", "trigger", *arguments,

@@ -119,6 +119,39 @@ struct RecordTests {
     }
 
     @Test(
+        "coins wait for whoever registers the buyer's name, though another has restored the rest",
+        arguments: Backend.allCases
+    )
+    func lateBuyer(_ backend: Backend) async throws {
+        var catalog = Shop.catalog
+        catalog.ownership = .transfer
+        let store = try await RecordStore.open(backend, selling: catalog)
+        _ = try await store.submit(.message("m1", .month(0, of: "1", token: "t")))
+        _ = try await store.submit(
+            .message("c1", .claimed("bob", .restored, 2, .appStore("1")))
+        )
+        #expect(try await store.active("bob", at: 10) == ["pro"])
+        #expect(try await store.balance("bob") == 0)
+        _ = try await store.submit(.register("cyd", .token("t")))
+        #expect(try await store.balance("cyd") == 10)
+        #expect(try await store.balance("bob") == 0)
+        #expect(try await store.active("cyd", at: 10) == [])
+        #expect(try await store.active("bob", at: 10) == ["pro"])
+        // The next period's go to the same customer.
+        _ = try await store.submit(.message("m2", .month(30, of: "1", token: "t")))
+        #expect(try await store.balance("cyd") == 20)
+        // So do those of a name that is registered in the very same batch.
+        _ = try await store.submitTogether([
+            .message("m3", .month(0, of: "2", token: "u")),
+            .message("c3", .claimed("bob", .restored, 2, .appStore("2"))),
+            .register("dan", .token("u")),
+        ])
+        #expect(try await store.balance("dan") == 10)
+        #expect(try await store.balance("bob") == 0)
+        #expect(try await store.rebuilt().differences.map(\.table) == [])
+    }
+
+    @Test(
         "a pass lasts once for a customer who holds it under two names",
         arguments: Backend.allCases
     )

@@ -156,6 +156,38 @@ struct DerivationTests {
         await store.driver.close()
     }
 
+    @Test(
+        "what was bought under a name counts for whoever registers it, though another restored it",
+        arguments: Backend.allCases
+    )
+    func lateBuyer(_ backend: Backend) async throws {
+        var catalog = Shop.catalog
+        catalog.ownership = .transfer
+        let store = try await RecordStore(backend.makeDatabase().open())
+        try await store.adopt(catalog, at: .day(-1000))
+        let derivation = FigureDerivation(store)
+        let restored = Claim(customer: Customer.ID("bob"), mode: .restored)
+        _ = try await store.submit(
+            .message(1, .period("a", of: "1", from: 0, to: 30, token: "t"))
+        )
+        _ = try await store.submit(
+            .message(2, .said(.claim(restored), on: 5, about: .appStore("1")))
+        )
+        try await derivation.followToTheEnd(now: .day(0))
+        _ = try await store.submit(.register("cyd", .token("t"), number: 3))
+        try await derivation.followToTheEnd(now: .day(0))
+        let hers = try await store.driver.readNow(
+            "SELECT 1 FROM figure WHERE customer = $1",
+            [RecordStore.subject(of: Customer.ID("cyd")).value]
+        )
+        #expect(!hers.isEmpty)
+        let followed = try await Self.contents(store)
+        try await store.dropFigures()
+        try await derivation.followToTheEnd(now: .day(0))
+        #expect(try await Self.contents(store) == followed)
+        await store.driver.close()
+    }
+
     @Test("a figure that was tampered with is found", arguments: Backend.allCases)
     func tampered(_ backend: Backend) async throws {
         let store = try await RecordStore(backend.makeDatabase().open())

@@ -36,11 +36,19 @@ struct AppStoreWorld: Sendable {
     final class Calls: Sendable {
         private let paths = Mutex<[String]>([])
         private let failing = Mutex<Set<Int>>([])
+        private let unreadable = Mutex<[String]>([])
 
         struct Unreachable: Error {}
 
         /// Fails the calls of these numbers, from 0.
         func fail(_ numbers: Set<Int>) { failing.withLock { $0 = numbers } }
+
+        /// Answers calls with half a line whose path contains one of these.
+        func setUnreadable(_ parts: [String]) { unreadable.withLock { $0 = parts } }
+
+        func isUnreadable(_ path: String) -> Bool {
+            unreadable.withLock { parts in parts.contains { path.contains($0) } }
+        }
 
         func take(_ path: String) throws {
             let number = paths.withLock {
@@ -221,6 +229,9 @@ struct AppStoreWorld: Sendable {
         { request in
             let path = String(request.url.dropFirst("https://app-store.test".count))
             try calls.take(path)
+            if calls.isUnreadable(path) {
+                return AppStore.HTTPResponse(status: 200, body: Array("{".utf8))
+            }
             if path == "/verifyReceipt", let receiptAnswer {
                 return AppStore.HTTPResponse(status: 200, body: Array(receiptAnswer.utf8))
             }

@@ -31,6 +31,7 @@ final class FakeStripe: Sendable {
         var sessions: [Session] = []
         var customers = 0
         var isReachable = true
+        var unreadable: String?
     }
 
     private let state = Mutex(State())
@@ -40,6 +41,11 @@ final class FakeStripe: Sendable {
 
     func setReachable(_ isReachable: Bool) {
         state.withLock { $0.isReachable = isReachable }
+    }
+
+    /// Answers with half a line when objects are read whose id begins so.
+    func setUnreadable(_ prefix: String?) {
+        state.withLock { $0.unreadable = prefix }
     }
 
     /// The buyer pays on the page.
@@ -94,6 +100,9 @@ final class FakeStripe: Sendable {
                 ])
             default:
                 let id = path.split(separator: "/").last.map(String.init)
+                if let id, let unreadable = state.unreadable, id.hasPrefix(unreadable) {
+                    return Stripe.Response(status: 200, headers: [:], body: Array("{".utf8))
+                }
                 guard path.hasPrefix("/v1/checkout/sessions/"),
                     let session = state.sessions.first(where: { $0.id == id })
                 else {

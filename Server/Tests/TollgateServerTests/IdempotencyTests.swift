@@ -16,6 +16,7 @@ struct IdempotencyTests {
             let id = try await server.customer()
             let session = try await server.session(of: id)
             let components = "{\"buy_button\":{\"enabled\":true}}"
+            let endpoint = try await WebhookDeliveryTests.endpoint(server).id
             for (path, key, body) in [
                 ("/v1/customers", TestServer.secretKey, "{\"app_user_id\":\"user-9\"}"),
                 (
@@ -28,6 +29,11 @@ struct IdempotencyTests {
                 ),
                 ("/v1/buy_buttons/buy_coins_100/checkout", session, "{}"),
                 ("/v1/portal_sessions", session, "{}"),
+                ("/v1/consents", session, "{\"age\":{\"at_least\":18}}"),
+                (
+                    "/v1/webhook_endpoints/\(endpoint)/replay", TestServer.secretKey,
+                    "{\"starting_after\":\"beginning\"}"
+                ),
             ] {
                 let retry = "key of \(path)"
                 let first = try await server.post(path, as: key, body, idempotencyKey: retry)

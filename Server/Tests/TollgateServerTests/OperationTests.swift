@@ -54,6 +54,10 @@ struct OperationTests {
                 )
             )
             #expect(answer.text.contains("status=\"401\",code=\"invalid_key\""))
+            // Nobody derives figures here, so all of the journal waits.
+            let lines = answer.text.split(separator: "\n")
+            let newest = try #require(lines.first { $0.hasPrefix("tollgate_journal_newest ") })
+            #expect(lines.contains(newest.replacing("journal_newest", with: "figures_waiting")))
             #expect(!answer.text.contains("secret"))
         }
     }

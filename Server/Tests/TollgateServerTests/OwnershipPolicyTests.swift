@@ -67,12 +67,7 @@ struct OwnershipPolicyTests {
             #expect(try await world.count("wanted") == 1)
             await world.tollgate.fetchWanted()
             #expect(try await world.count("wanted") == 0)
-            let now = try await world.appStore.signedTransaction(bought.transactionID).jws
-            let token = try await world.tollgate.customer(bob.id).appAccountToken
-            let payload = try #require(now.split(separator: ".").dropFirst().first)
-            let bytes = try #require(Base64URL.decode(String(payload)))
-            let fields = String(decoding: bytes, as: UTF8.self)
-            #expect(fields.contains("\"appAccountToken\":\"\(token)\""))
+            #expect(try await isNamed(bob.id, in: bought.transactionID, world))
             await world.pass(days: 40)
             #expect(try await world.isEntitled(bob.id))
             #expect(try await !world.isEntitled(ann.id))
@@ -82,6 +77,55 @@ struct OwnershipPolicyTests {
                 from: Customer.ID(ann.id)
             )
             await world.tollgate.fetchWanted()
+            await world.pass(days: 40)
+            #expect(try await world.isEntitled(ann.id))
+            #expect(try await !world.isEntitled(bob.id))
+            #expect(try await world.isRebuilt())
+        }
+    }
+
+    @Test(
+        "A question that comes late names whose the purchase is now, not who raised it",
+        arguments: Backend.allCases
+    )
+    func lateToken(_ backend: Backend) async throws {
+        try await AppStoreWorld.run(on: backend) { world in
+            let store = world.tollgate.store
+            var catalog = store.history.current
+            catalog.ownership = .transfer
+            try await store.adopt(catalog, at: Instant(milliseconds: await world.clock.now))
+            await world.pass(days: 1)
+            let ann = try await world.customer("ann")
+            let bob = try await world.customer("bob")
+            let bought = try await world.appStore.buy(AppStoreWorld.weekly, customer: ann.buyer)
+            var purchase: String?
+            for customer in [bob.id, ann.id] {
+                await world.pass(days: 1)
+                let reply = try await world.tollgate.receiveSignedTransaction(
+                    API.AppStoreTransactionRequest(
+                        signedTransaction: bought.jws,
+                        mode: .restored
+                    ),
+                    from: Customer.ID(customer)
+                )
+                purchase = reply.purchase
+                await world.tollgate.fetchWanted()
+                #expect(try await isNamed(customer, in: bought.transactionID, world))
+            }
+            // Bob's request was slow: what it asks for is queued when Ann's is done and gone.
+            let token = try await world.tollgate.customer(bob.id).appAccountToken
+            let key = try #require(purchase.flatMap { Purchase.Key(canonical: $0) })
+            try await store.want(
+                Wanted(
+                    kind: .appAccountToken,
+                    object: "\(bought.originalTransactionID) \(token)"
+                ),
+                about: key,
+                at: Instant(milliseconds: await world.clock.now)
+            )
+            await world.tollgate.fetchWanted()
+            #expect(try await world.count("wanted") == 0)
+            #expect(try await isNamed(ann.id, in: bought.transactionID, world))
             await world.pass(days: 40)
             #expect(try await world.isEntitled(ann.id))
             #expect(try await !world.isEntitled(bob.id))
@@ -131,6 +175,20 @@ struct OwnershipPolicyTests {
             let customer = try await server.post(path, as: session, "{\"purchase\":\"x\"}")
             #expect(customer.status == 403)
         }
+    }
+
+    /// Whether the App Store names a customer in a transaction that it signs now.
+    private func isNamed(
+        _ customer: String,
+        in transaction: String,
+        _ world: AppStoreWorld
+    ) async throws -> Bool {
+        let now = try await world.appStore.signedTransaction(transaction).jws
+        let token = try await world.tollgate.customer(customer).appAccountToken
+        let payload = try #require(now.split(separator: ".").dropFirst().first)
+        let bytes = try #require(Base64URL.decode(String(payload)))
+        let fields = String(decoding: bytes, as: UTF8.self)
+        return fields.contains("\"appAccountToken\":\"\(token)\"")
     }
 
     private func boughtByAnn(_ server: TestServer) async throws -> (String, String, String) {

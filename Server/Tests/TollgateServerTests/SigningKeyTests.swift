@@ -114,6 +114,38 @@ struct SigningKeyTests {
         }
     }
 
+    @Test(
+        "K2: whoever forgets once more within the minute makes no answer that nobody can verify",
+        arguments: Backend.allCases
+    )
+    func forgettingAgain(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let customer = try await server.customer()
+            let stolen = Self.keyID(try await Self.answer(of: customer, server))
+            var signers: [String?] = []
+            for second in 0...150 {
+                // The key that the first order made has signed nothing when the second one comes.
+                if second == 0 || second == 30 {
+                    let rotated = try await server.post(
+                        "/v1/signing_keys/rotate",
+                        "{\"forget_former\":true}"
+                    )
+                    #expect(rotated.status == 200 && rotated.json["data"].array?.count == 2)
+                }
+                if second.isMultiple(of: 10) {
+                    let answer = try await Self.answer(of: customer, server)
+                    #expect(try await Self.verifies(answer, server), "after \(second) s")
+                    signers.append(Self.keyID(answer))
+                }
+                server.wall.advance(seconds: 1)
+            }
+            // The stolen one signs until a minute after the last order, and is worth nothing then.
+            #expect(signers.prefix(9).allSatisfy { $0 == stolen })
+            #expect(Set(signers.dropFirst(9)).count == 1 && signers.last != stolen)
+            #expect(try await Self.statuses(server) == ["signing"])
+        }
+    }
+
     private static let start = Instant(milliseconds: TestServer.start)
     private static func later(_ seconds: Int64) -> Instant {
         Instant(milliseconds: TestServer.start + seconds * 1000)

@@ -196,6 +196,43 @@ struct StoreReportsTests {
     }
 
     @Test(
+        "What was compared in the middle of another server's round is compared again at its end",
+        arguments: Backend.allCases
+    )
+    func amidARound(_ backend: Backend) async throws {
+        try await ProductionStore.run(on: backend) { world in
+            await world.pass(hours: 50 * 24)
+            try await world.deliver()
+            let tollgate = world.tollgate
+            // All reports of a round say that they came at its beginning.
+            let begin = await tollgate.clocks.now()
+            func bring(_ period: String, _ body: String) async throws {
+                let report = StoredReport(
+                    kind: "SALES",
+                    period: period,
+                    fetched: begin,
+                    body: Array(body.utf8),
+                    rows: []
+                )
+                #expect(try await tollgate.store.keep(report))
+            }
+            func compared() async throws -> Instant? {
+                world.wall.advance(seconds: 60)
+                #expect(await tollgate.fetchStoreReportsIfDue(every: 3600))
+                return try await tollgate.keptReconciliation(in: .production)?.made
+            }
+            let first = try #require(try await compared())
+            #expect(try await compared() == first)
+            // The other server goes on: one more report, and one in the place of another.
+            try await bring("DAILY 2020-01-01", "")
+            #expect(try await compared() == first.advanced(by: 120_000))
+            try await bring("DAILY 2020-01-01", "another")
+            #expect(try await compared() == first.advanced(by: 180_000))
+            #expect(try await compared() == first.advanced(by: 180_000))
+        }
+    }
+
+    @Test(
         "Every difference that is put into Stripe's balance is found and named, and no other",
         arguments: Backend.allCases
     )

@@ -42,25 +42,41 @@ struct TestServer: Sendable {
     /// The app's backend, where webhooks arrive.
     var receiver = WebhookReceiver()
 
+    /// Says nothing.
+    static let silent = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+
     /// Serves while `test` runs.
     ///
-    /// - Parameter adjust: changes the sample catalog before it is adopted.
+    /// - Parameters:
+    ///   - adjust: changes the sample catalog before it is adopted.
+    ///   - clientAddressHeader: as the configuration has it.
+    ///   - logger: what the application says.
     static func run(
         on backend: Backend = .sqlite,
         catalog adjust: @Sendable (inout TollgateCore.Catalog) -> Void = { _ in },
+        clientAddressHeader: String? = nil,
+        logger: Logger = silent,
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let clock = VirtualClock(now: start)
         let appStore = try simulatedAppStore(clock)
         await clock.join(appStore)
-        let silent = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let serverAPI = Application(
             router: appStore.router(surface: .serverAPI),
             server: .http1UntilEnded,
             logger: silent
         )
         try await serverAPI.test(.ahc(.http)) { serverAPI in
-            try await run(on: backend, clock, appStore, serverAPI, adjust, test)
+            try await run(
+                on: backend,
+                clock,
+                appStore,
+                serverAPI,
+                adjust,
+                clientAddressHeader,
+                logger,
+                test
+            )
         }
     }
 
@@ -70,6 +86,8 @@ struct TestServer: Sendable {
         _ appStore: SimulatedAppStore,
         _ serverAPI: any TestClientProtocol,
         _ adjust: @Sendable (inout TollgateCore.Catalog) -> Void,
+        _ clientAddressHeader: String?,
+        _ logger: Logger,
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let wall = TestClock(start)
@@ -85,15 +103,17 @@ struct TestServer: Sendable {
         let randomBytes: @Sendable (Int) -> [UInt8] = { count in
             random.withLock { $0.bytes(count) }
         }
+        var configuration = Configuration(
+            secretKey: secretKey,
+            publishableKey: publishableKey,
+            publicURL: publicURL,
+            stripeWebhookSecrets: [webhookSecret],
+            appleAppIDs: ["ABCDE12345.com.example.app"],
+            defaultEnvironment: .sandbox
+        )
+        configuration.clientAddressHeader = clientAddressHeader
         let tollgate = Tollgate(
-            configuration: Configuration(
-                secretKey: secretKey,
-                publishableKey: publishableKey,
-                publicURL: publicURL,
-                stripeWebhookSecrets: [webhookSecret],
-                appleAppIDs: ["ABCDE12345.com.example.app"],
-                defaultEnvironment: .sandbox
-            ),
+            configuration: configuration,
             store: store,
             appStore: try AppStore.SignedDataVerifier(
                 roots: [Array(appStore.rootDER)],
@@ -116,10 +136,10 @@ struct TestServer: Sendable {
             ),
             randomBytes: randomBytes,
             signer: try await AnswerSigner(keptIn: driver),
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+            logger: logger
         )
-        var logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        logger.logLevel = .critical
+        var muted = silent
+        muted.logLevel = .critical
         let application = Application(
             router: try buildRouter(tollgate),
             server: .http1OnEventLoops(
@@ -132,7 +152,7 @@ struct TestServer: Sendable {
                 )
             ),
             configuration: .init(serverName: "tollgate"),
-            logger: logger
+            logger: muted
         )
         try await application.test(.ahc(.http)) { client in
             try await test(

@@ -46,6 +46,21 @@ extension Purchase {
         }
     }
 
+    /// Whom the App Store has to be told to name under the policy `transfer`: whose the purchase is by
+    /// staff's word, a restore or a claim; `nil` where its own token says it.
+    ///
+    /// A period may be known before it begins: who restores until then is about the one before.
+    public func ownerToName(at instant: Instant) -> Customer.ID? {
+        let epochs = epochs
+        let begun = epochs.last { epoch in
+            epoch.periods.first.map { $0.period.start <= instant } ?? false
+        }
+        guard let epoch = begun ?? epochs.first,
+            case .customer(let customer)? = owners(of: epoch, policy: .transfer).first?.first
+        else { return nil }
+        return customer
+    }
+
     /// Whom the coins of an epoch are posted to: who bought them, by whatever policy, since a
     /// posted lot never follows a restore (RULES §8).
     func buyer(of epoch: Epoch) -> HolderNames {

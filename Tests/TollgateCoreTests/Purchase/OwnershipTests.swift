@@ -164,6 +164,26 @@ struct OwnershipTests {
         )
     }
 
+    @Test("who restored it last is named to the App Store, until its token says another")
+    func ownerToName() {
+        let facts: [Fact] = [
+            .paid("p1", 0, 30, token: "a"), .claimed("bob", .restored, 5),
+            .claimed("ann", .restored, 9), .paid("p2", 30, 60, said: 29, token: "b"),
+        ]
+        let purchase = Purchase(key: .appStore(), joining: facts)
+        #expect(purchase.ownerToName(at: .day(10)) == Customer.ID("ann"))
+        #expect(purchase.ownerToName(at: .day(29)) == Customer.ID("ann"), "not begun yet")
+        #expect(purchase.ownerToName(at: .day(31)) == nil)
+        let assigned = Purchase(
+            key: .appStore(),
+            joining: facts + [
+                .said(.assignment(Assignment(customer: Customer.ID("bob"))), on: 40)
+            ]
+        )
+        #expect(assigned.ownerToName(at: .day(41)) == Customer.ID("bob"))
+        #expect(Purchase(key: .appStore()).ownerToName(at: .day(1)) == nil)
+    }
+
     @Test("a grant is its customer's, for as long as it says")
     func grant() {
         let key = Purchase.Key(

@@ -48,5 +48,10 @@ extension SimulatedAppStore {
         /// Counts every change in the whole store; the history endpoint pages by it.
         var modification = 0
         var modified: Int64 = 0
+
+        /// Whether both are ids of one charge: restoring may make more ids of it.
+        package func isSameSale(as other: Transaction) -> Bool {
+            originalID == other.originalID && webOrderLineItemID == other.webOrderLineItemID
+        }
     }
 }

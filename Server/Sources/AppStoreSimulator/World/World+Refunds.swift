@@ -6,7 +6,8 @@ extension SimulatedAppStore.World {
         percentage: Int?,
         at now: Int64
     ) throws(Refusal) {
-        var refunded = try transaction(id)
+        let sale = try self.sale(id)
+        let (refunded, id) = (sale[0], sale[0].id)
         guard refunded.ownership == .purchased else {
             throw .notPossible("A family member paid nothing.")
         }
@@ -16,13 +17,15 @@ extension SimulatedAppStore.World {
             throw .invalid("percentage is from 1 to 100000.")
         }
         let isWhole = percentage == nil || percentage == 100_000
-        refunded.revocation = .init(
-            date: now,
-            reason: reason,
-            type: isWhole ? "REFUND_FULL" : "REFUND_PRORATED",
-            percentage: percentage ?? 100_000
-        )
-        record(refunded, at: now)
+        for var copy in sale {
+            copy.revocation = .init(
+                date: now,
+                reason: reason,
+                type: isWhole ? "REFUND_FULL" : "REFUND_PRORATED",
+                percentage: percentage ?? 100_000
+            )
+            record(copy, at: now)
+        }
         settleConsumptionRequest(id)
         guard let subscription = subscriptions[refunded.originalID] else {
             announce("REFUND", transaction: id)
@@ -40,6 +43,15 @@ extension SimulatedAppStore.World {
         }
     }
 
+    /// A transaction as it was sold, and after it the ids that restoring made of it.
+    private func sale(_ id: String) throws(Refusal) -> [Transaction] {
+        let asked = try transaction(id)
+        let copies = transactionsOf(asked.customer).filter {
+            $0.isSameSale(as: asked) && $0.ownership == asked.ownership
+        }
+        return copies.isEmpty ? [asked] : copies
+    }
+
     private mutating func revoke(_ subscription: Subscription) {
         var changed = subscription
         changed.state = .revoked
@@ -51,12 +63,15 @@ extension SimulatedAppStore.World {
 
     /// Apple takes a refund back; the renewal date stays what it was.
     mutating func reverseRefund(_ id: String, at now: Int64) throws(Refusal) {
-        var restored = try transaction(id)
+        let sale = try self.sale(id)
+        let (restored, id) = (sale[0], sale[0].id)
         guard restored.revocation != nil, restored.ownership == .purchased else {
             throw .notPossible("It was not refunded.")
         }
-        if behaviour.reversalClearsRevocation { restored.revocation = nil }
-        record(restored, at: now)
+        for var copy in sale {
+            if behaviour.reversalClearsRevocation { copy.revocation = nil }
+            record(copy, at: now)
+        }
         guard var subscription = subscriptions[restored.originalID] else {
             announce("REFUND_REVERSED", transaction: id)
             return

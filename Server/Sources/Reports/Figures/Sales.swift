@@ -13,9 +13,8 @@ extension Reports {
             ]
         let cells = slots.words.indices.map { slots.cells($0) }
         for (index, piece) in slots.pieces.enumerated() {
-            for (slot, words) in slots.words.enumerated() where slots.has(slot, index) {
-                let entries = slots.entries(slot, index)
-                let currency = words.last ?? ""
+            for (slot, entries) in slots.entries(of: index) {
+                let currency = slots.words[slot].last ?? ""
                 let charges = entries.sum(.charge)
                 let refunds = entries.sum(.refund)
                 let net = Fraction(Int128(charges.amount) - Int128(refunds.amount))

@@ -11,8 +11,15 @@ extension Reports {
         private let hasCurrency: Bool
         /// By piece, then slot; what is before the first piece comes first.
         private let entries: [Entry]
-        /// Which of them are of a piece and slot.
-        private let cells: [Int: Range<Int>]
+        /// Which of them are of a piece and slot, in the same order.
+        private let cells: [Cell]
+        /// Where the cells of each piece begin, from the one before the first; and where all end.
+        private let begins: [Int]
+
+        private struct Cell {
+            let slot: Int
+            let entries: Range<Int>
+        }
 
         init(
             _ request: Request,
@@ -36,7 +43,7 @@ extension Reports {
             self.pieces = pieces
             self.dimensions = dimensions
             self.hasCurrency = hasCurrency
-            (words, entries, cells) = found.sorted()
+            (words, entries, cells, begins) = found.sorted(pieces: pieces.count)
         }
 
         /// For tables that have a line for each piece and each combination, also where nothing
@@ -60,20 +67,30 @@ extension Reports {
         }
 
         func entries(_ slot: Int, _ piece: Int) -> ArraySlice<Entry> {
-            cells[Self.cell(slot, piece, of: words.count)].map { entries[$0] } ?? []
+            cell(slot, piece).map { entries[$0.entries] } ?? []
         }
 
-        func has(_ slot: Int, _ piece: Int) -> Bool {
-            cells[Self.cell(slot, piece, of: words.count)] != nil
+        func has(_ slot: Int, _ piece: Int) -> Bool { cell(slot, piece) != nil }
+
+        /// What there is of a piece, in the order of the slots.
+        func entries(of piece: Int) -> some Sequence<(slot: Int, entries: ArraySlice<Entry>)> {
+            cells[begins[piece + 1]..<begins[piece + 2]].lazy.map {
+                ($0.slot, entries[$0.entries])
+            }
+        }
+
+        private func cell(_ slot: Int, _ piece: Int) -> Cell? {
+            var (low, high) = (begins[piece + 1], begins[piece + 2])
+            while low < high {
+                let middle = (low + high) / 2
+                if cells[middle].slot < slot { low = middle + 1 } else { high = middle }
+            }
+            return low < begins[piece + 2] && cells[low].slot == slot ? cells[low] : nil
         }
 
         /// The slot of words, if there is anything of them.
         func slot(of words: Words) -> Int? {
             self.words.firstIndex(of: words)
-        }
-
-        private static func cell(_ slot: Int, _ piece: Int, of count: Int) -> Int {
-            (piece + 1) * count + slot
         }
 
         /// The columns of the words.
@@ -140,24 +157,50 @@ extension Reports {
             }
 
             /// The words in order, and the entries in the order of pieces and words.
-            func sorted() -> (words: [Words], entries: [Entry], cells: [Int: Range<Int>]) {
+            func sorted(
+                pieces: Int
+            ) -> (words: [Words], entries: [Entry], cells: [Cell], begins: [Int]) {
                 let words = names.map { name in
                     dimensions.map { name.word($0) } + (hasCurrency ? [name.currency] : [])
                 }
                 let order = words.indices.sorted { words[$0].lexicographicallyPrecedes(words[$1]) }
                 var ranks = [Int](repeating: 0, count: order.count)
                 for (rank, name) in order.enumerated() { ranks[name] = rank }
-                let keys = places.map { cell(ranks[$0.name], $0.piece, of: order.count) }
-                let sequence = keys.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
-                var cells: [Int: Range<Int>] = [:]
+                // By slot first, then by piece; what is equal stays in order.
+                let bySlot = Self.counted(Array(places.indices), into: order.count) {
+                    ranks[places[$0].name]
+                }
+                let sequence = Self.counted(bySlot, into: pieces + 1) { places[$0].piece + 1 }
+                var cells: [Cell] = []
+                var begins = [0]
                 var begin = 0
-                for end in sequence.indices.dropFirst() + [sequence.count] {
-                    let key = sequence.isEmpty ? 0 : keys[sequence[begin]]
-                    guard end == sequence.count || keys[sequence[end]] != key else { continue }
-                    if begin < end { cells[key] = begin..<end }
+                while begin < sequence.count {
+                    let place = places[sequence[begin]]
+                    var end = begin + 1
+                    while end < sequence.count, places[sequence[end]] == place { end += 1 }
+                    while begins.count < place.piece + 2 { begins.append(cells.count) }
+                    cells.append(Cell(slot: ranks[place.name], entries: begin..<end))
                     begin = end
                 }
-                return (order.map { words[$0] }, sequence.map { entries[$0] }, cells)
+                while begins.count < pieces + 2 { begins.append(cells.count) }
+                return (order.map { words[$0] }, sequence.map { entries[$0] }, cells, begins)
+            }
+
+            /// The elements in the order of their keys, which are below `count`.
+            private static func counted(
+                _ elements: [Int],
+                into count: Int,
+                by key: (Int) -> Int
+            ) -> [Int] {
+                var places = [Int](repeating: 0, count: count + 1)
+                for element in elements { places[key(element) + 1] += 1 }
+                for place in places.indices.dropFirst() { places[place] += places[place - 1] }
+                var sorted = [Int](repeating: 0, count: elements.count)
+                for element in elements {
+                    sorted[places[key(element)]] = element
+                    places[key(element)] += 1
+                }
+                return sorted
             }
         }
     }

@@ -4,23 +4,29 @@ extension Finance {
     /// The movements of money that sales tell: in the App Store each its own, in Stripe one for all
     /// lines that were paid, or given back, together.
     public static func movements(of sales: some Sequence<Reports.Sale>) -> [Movement] {
-        var movements: [Movement] = []
-        var places: [String: Int] = [:]
-        for sale in sales {
+        var list = MovementList()
+        for sale in sales { list.add(sale) }
+        return list.movements
+    }
+
+    /// The same for sales that come one after the other, so that they need not all be held.
+    public struct MovementList: Sendable {
+        public private(set) var movements: [Movement] = []
+        /// Where the movement of each payment of Stripe's is among them.
+        private var places: [String: Int] = [:]
+
+        public init() {}
+
+        public mutating func add(_ sale: Reports.Sale) {
             let movement = Movement(sale)
-            guard sale.store == .stripe else {
-                movements.append(movement)
-                continue
-            }
+            guard sale.store == .stripe else { return movements.append(movement) }
             let key = "\(sale.environment.rawValue) \(movement.kind.rawValue) \(movement.id)"
             guard let place = places[key] else {
                 places[key] = movements.count
-                movements.append(movement)
-                continue
+                return movements.append(movement)
             }
             movements[place].add(movement)
         }
-        return movements
     }
 }
 

@@ -3,27 +3,66 @@ extension Reports {
     ///
     /// Shares and monthly values stay exact until they are shown.
     public struct Fraction: Hashable, Comparable, Sendable {
+        /// Most fit in 16 bytes; tables have them by the million.
+        private enum Storage: Hashable, Sendable {
+            case small(Int64, over: Int32)
+            /// What does not fit.
+            case large(Large)
+        }
+        private final class Large: Hashable, Sendable {
+            let numerator: Int128
+            let denominator: Int128
+
+            init(_ numerator: Int128, over denominator: Int128) {
+                self.numerator = numerator
+                self.denominator = denominator
+            }
+
+            static func == (left: Large, right: Large) -> Bool {
+                left.numerator == right.numerator && left.denominator == right.denominator
+            }
+
+            func hash(into hasher: inout Hasher) {
+                hasher.combine(numerator)
+                hasher.combine(denominator)
+            }
+        }
+        private let storage: Storage
+
         /// In lowest terms.
-        public let numerator: Int128
+        public var numerator: Int128 {
+            switch storage {
+            case .small(let numerator, _): Int128(numerator)
+            case .large(let large): large.numerator
+            }
+        }
+
         /// Above zero.
-        public let denominator: Int128
+        public var denominator: Int128 {
+            switch storage {
+            case .small(_, let denominator): Int128(denominator)
+            case .large(let large): large.denominator
+            }
+        }
 
         /// - Parameter denominator: not zero; zero counts as one, so that no division traps.
         public init(_ numerator: Int128, _ denominator: Int128 = 1) {
-            let whole = denominator == 0 ? 1 : denominator
-            if whole == 1 {
-                self.numerator = numerator
-                self.denominator = 1
-                return
+            var (part, whole) = (numerator, denominator == 0 ? 1 : denominator)
+            if whole != 1 {
+                let divisor = max(1, Self.divisor(part.magnitude, whole.magnitude))
+                let sign: Int128 = whole < 0 ? -1 : 1
+                part = sign * part / Int128(divisor)
+                whole = sign * whole / Int128(divisor)
             }
-            let divisor = max(1, Self.divisor(numerator.magnitude, whole.magnitude))
-            let sign: Int128 = whole < 0 ? -1 : 1
-            self.numerator = sign * numerator / Int128(divisor)
-            self.denominator = sign * whole / Int128(divisor)
+            if let small = Int64(exactly: part), let other = Int32(exactly: whole) {
+                storage = .small(small, over: other)
+            } else {
+                storage = .large(Large(part, over: whole))
+            }
         }
 
         public init(_ value: Int64) {
-            self.init(Int128(value))
+            storage = .small(value, over: 1)
         }
 
         public static let zero = Fraction(Int128(0))

@@ -18,6 +18,14 @@ public protocol StorageConnection {
     /// PostgreSQL it is one round trip for all.
     func queryMany(_ sql: String, _ rows: [[SQLValue]]) throws(StorageError) -> [[Row]]
 
+    /// The same for results of many rows: `body` is given each row with the place of its parameters
+    /// in `rows`. SQLite does not keep them in memory.
+    func queryMany(
+        _ sql: String,
+        _ rows: [[SQLValue]],
+        each body: (Int, Row) throws(StorageError) -> Void
+    ) throws(StorageError)
+
     /// Runs one statement for each of `rows`, in order, and returns the rows affected for each. On
     /// PostgreSQL it is one round trip for all.
     @discardableResult
@@ -31,6 +39,16 @@ extension StorageConnection {
     /// Runs a statement without parameters and returns its rows.
     public func query(_ sql: String) throws(StorageError) -> [Row] {
         try query(sql, [])
+    }
+
+    public func queryMany(
+        _ sql: String,
+        _ rows: [[SQLValue]],
+        each body: (Int, Row) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        for (index, result) in try queryMany(sql, rows).enumerated() {
+            for row in result { try body(index, row) }
+        }
     }
 
     /// Runs a statement without parameters and returns how many rows it touched.

@@ -88,7 +88,7 @@ public struct FeedMessage: Sendable {
     /// the same the one with the higher number.
     public var sequence: Int64
     public var kind: Kind
-    /// As of when, by the stores' clock.
+    /// As of when, by the stores' clock; for what came late, as of when it was told.
     public var created: Instant
     public var entitlements: [Entitlement]
     public var balance: Int64

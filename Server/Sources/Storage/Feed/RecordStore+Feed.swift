@@ -31,68 +31,18 @@ extension RecordStore {
 
     /// Gives the oldest waiting messages their places.
     ///
-    /// The caller holds the lease of the feed. What was said of a name that nobody registered is
-    /// dropped: whoever registers it gets a message then.
+    /// The caller holds the lease of the feed; one who has lost it meanwhile does no harm. What was
+    /// said of a name that nobody registered is dropped: whoever registers it gets a message then.
     ///
+    /// - Parameter now: by the stores' time: what comes late is told as of then; `nil`: as of the last
+    ///   sweep.
     /// - Returns: how many were waiting.
-    public func publishMessages(limit: Int64) async throws -> Int {
-        try await driver.write { connection in
-            let rows = try connection.query(
-                """
-                SELECT id, customer, environment, created FROM message WHERE number IS NULL
-                ORDER BY id LIMIT $1
-                """,
-                [.integer(limit)]
-            )
-            guard !rows.isEmpty else { return 0 }
-            let customers = try rows.map { try RowKey(bytes: $0.bytes(1)) }
-            let environments = try rows.map { StoreEnvironment(number: try $0.int64(2)) }
-            let known = try connection.queryMany(
-                "SELECT 1 FROM profile WHERE customer = $1",
-                zip(customers, environments).map { [$0.inEnvironment($1).value] }
-            )
-            let before = try connection.queryMany(
-                "SELECT message FROM told WHERE customer = $1",
-                customers.map { [$0.value] }
-            )
-            var told: [RowKey: Int64] = [:]
-            for (key, row) in zip(customers, before) { told[key] = try row.first?.int64(0) }
-            var number =
-                try connection.query("SELECT coalesce(max(number), 0) FROM message").first?
-                .int64(0) ?? 0
-            var numbered: [[SQLValue]] = []
-            var dropped: [[SQLValue]] = []
-            for (index, row) in rows.enumerated() {
-                let id = try row.int64(0)
-                guard !known[index].isEmpty else {
-                    dropped.append([.integer(id)])
-                    continue
-                }
-                number += 1
-                numbered.append([
-                    .integer(number), SQLValue(told[customers[index]]), .integer(id),
-                ])
-                told[customers[index]] = id
-            }
-            try connection.executeMany("DELETE FROM message WHERE id = $1", dropped)
-            try connection.executeMany(
-                "UPDATE message SET number = $1, previous = $2 WHERE id = $3",
-                numbered
-            )
-            try connection.executeMany(
-                """
-                INSERT INTO told (customer, message) VALUES ($1, $2)
-                ON CONFLICT (customer) DO UPDATE SET message = $2
-                """,
-                told.sorted { $0.key < $1.key }.map { [$0.key.value, .integer($0.value)] }
-            )
-            if let swept = try Self.swept(connection) {
-                for (index, row) in rows.enumerated() where !known[index].isEmpty {
-                    let instant = Instant(milliseconds: try row.int64(3))
-                    try Self.look(again: customers[index], told: instant, swept: swept, connection)
-                }
-            }
-            return rows.count
+    /// - Throws: also a `StorageError` of the kind `contention` where another server was faster.
+    public func publishMessages(at now: Instant? = nil, limit: Int64) async throws -> Int {
+        let catalog = history.current
+        return try await driver.write { connection in
+            var publication = Publication(connection, at: now, catalog: catalog)
+            return try publication.run(limit: limit)
         }
     }
 

@@ -6,9 +6,14 @@ extension RecordStore {
     private static let cursor = "sweep"
 
     /// The instant up to which lapses were announced; `nil` before the first sweep.
-    static func swept(_ connection: any StorageConnection) throws -> Instant? {
+    ///
+    /// - Parameter lock: what the SELECT ends with.
+    static func swept(
+        _ connection: any StorageConnection,
+        lock: String = ""
+    ) throws -> Instant? {
         let rows = try connection.query(
-            "SELECT value FROM meta WHERE name = $1",
+            "SELECT value FROM meta WHERE name = $1 \(lock)",
             [.text(cursor)]
         )
         guard let bytes = try rows.first?.bytes(0),
@@ -29,7 +34,10 @@ extension RecordStore {
     ) async throws -> (written: Int, isDone: Bool) {
         let catalog = history.current
         return try await driver.write { connection in
-            guard let from = try Self.swept(connection) else {
+            // Locked: where a lease has ended while its holder was held up, that one must neither
+            // announce again what the next has announced, nor put its place back.
+            let lock = connection.dialect.rowLock
+            guard let from = try Self.swept(connection, lock: lock) else {
                 try Self.keep(now, connection)
                 return (0, true)
             }
@@ -99,36 +107,60 @@ extension RecordStore {
         return (due, reached)
     }
 
-    /// News of the past: a message told the answer as of `told`, and what changed by time alone
-    /// since then lies before the last sweep, which did not know it.
+    /// News of the past: a customer knows their answer as of `told`. Where the next change that
+    /// their row names lies before the last sweep, no sweep would find what changes from then on.
+    ///
+    /// If whoever told them looked ahead as well, that is noted already.
     static func look(
         again key: RowKey,
         told: Instant,
         swept: Instant,
+        _ catalog: Catalog,
         _ connection: any StorageConnection
     ) throws {
         let rows = try connection.query(
-            "SELECT sequence, next_change FROM customer WHERE key = $1 AND next_change IS NOT NULL",
-            [key.value]
+            """
+            SELECT c.next_change, c.answer FROM customer c WHERE c.key = $1 AND c.next_change <= $2
+            AND NOT EXISTS (SELECT 1 FROM sweep s
+                WHERE s.customer = c.key AND s.sequence = c.sequence AND s.seen = $3)
+            """,
+            [key.value, .integer(swept.milliseconds), .integer(told.milliseconds)]
         )
-        guard let row = rows.first, case let next = Instant(milliseconds: try row.int64(1)),
-            told < next, next <= swept
-        else { return }
-        let seen = try connection.query(
-            "SELECT sequence, seen FROM sweep WHERE customer = $1",
-            [key.value]
-        )
-        if let seen = seen.first, try seen.int64(0) >= row.int64(0),
-            try seen.int64(1) >= next.milliseconds
-        {
-            return
-        }
+        guard let row = rows.first else { return }
+        let named = Instant(milliseconds: try row.int64(0))
+        let next: Instant? =
+            told < named
+            ? named
+            : try CustomerAnswer(reading: row.bytes(1)).timeline(in: catalog)
+                .nextChange(after: told)
+        guard let due = next else { return }
         try connection.execute(
             """
             INSERT INTO sweep (customer, sequence, seen, due) VALUES ($1, 0, 0, $2)
             ON CONFLICT (customer) DO UPDATE SET due = $2
             """,
-            [key.value, .integer(next.milliseconds)]
+            [key.value, .integer(due.milliseconds)]
+        )
+    }
+
+    /// Keeps as of when, and for which state of its row, an answer was looked at, and when the next
+    /// look is due.
+    static func keepLook(
+        at key: RowKey,
+        sequence: Int64,
+        seen: Instant,
+        next: Instant?,
+        _ connection: any StorageConnection
+    ) throws {
+        try connection.execute(
+            """
+            INSERT INTO sweep (customer, sequence, seen, due) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (customer) DO UPDATE SET sequence = $2, seen = $3, due = $4
+            """,
+            [
+                key.value, .integer(sequence), .integer(seen.milliseconds),
+                SQLValue(next?.milliseconds),
+            ]
         )
     }
 
@@ -148,15 +180,12 @@ extension RecordStore {
         else { return false }
         let timeline = try CustomerAnswer(reading: bytes)
             .timeline(in: catalog)
-        try connection.execute(
-            """
-            INSERT INTO sweep (customer, sequence, seen, due) VALUES ($1, $2, $3, $4)
-            ON CONFLICT (customer) DO UPDATE SET sequence = $2, seen = $3, due = $4
-            """,
-            [
-                key.value, .integer(try row.int64(1)), .integer(now.milliseconds),
-                SQLValue(timeline.nextChange(after: now)?.milliseconds),
-            ]
+        try keepLook(
+            at: key,
+            sequence: row.int64(1),
+            seen: now,
+            next: timeline.nextChange(after: now),
+            connection
         )
         let active = timeline.active(at: now)
         guard active != timeline.active(at: due.advanced(by: -1)) else { return false }

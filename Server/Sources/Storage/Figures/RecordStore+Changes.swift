@@ -28,7 +28,8 @@ public struct ChangedPurchase: Sendable {
 public struct JournalChanges: Sendable {
     /// The last row of the stretch.
     public var last: Int64
-    /// Purchases that facts were stated of, or whose owner became known.
+    /// Purchases that facts were stated of, or whose owner or buyer became known; keys of other
+    /// subjects may be among them.
     public var purchases: [RowKey]
     /// Spends that were accepted.
     public var spends: [StoredSpend]
@@ -103,16 +104,10 @@ extension RecordStore {
                 let content = try RecordDecoder.decode(JournalContent.self, from: row.bytes(5))
                 switch content {
                 case .facts: purchases.insert(subject)
-                case .registered(let customer, _):
-                    for environment in StoreEnvironment.allCases {
-                        let holder = RowKey(Holder.customer(customer))
-                            .inEnvironment(environment)
-                        let held = try connection.query(
-                            "SELECT purchase FROM holding WHERE holder = $1",
-                            [holder.value]
-                        )
-                        for row in held { purchases.insert(try RowKey(bytes: row.bytes(0))) }
-                    }
+                case .registered(let customer, let aliases):
+                    purchases.formUnion(
+                        try Self.purchases(of: customer, knownAs: aliases, connection)
+                    )
                 case .spent(let decision) where decision.isAccepted:
                     changes.spends.append(
                         try Self.spend(decision, by: row.bytes(1), at: row.int64(4), connection)
@@ -124,6 +119,30 @@ extension RecordStore {
             changes.purchases = purchases.sorted()
             return changes
         }
+    }
+
+    /// Purchases whose owner or buyer may have become known by a registration.
+    private static func purchases(
+        of customer: Customer.ID,
+        knownAs aliases: [RowKey],
+        _ connection: any StorageConnection
+    ) throws -> [RowKey] {
+        var rows: [Row] = []
+        for environment in StoreEnvironment.allCases {
+            let holder = RowKey(Holder.customer(customer)).inEnvironment(environment)
+            rows += try connection.query(
+                "SELECT purchase FROM holding WHERE holder = $1",
+                [holder.value]
+            )
+            // What was bought under the name counts for its owner, whoever has the access.
+            for alias in aliases {
+                rows += try connection.query(
+                    "SELECT DISTINCT subject FROM figure WHERE customer = $1",
+                    [alias.inEnvironment(environment).value]
+                )
+            }
+        }
+        return try rows.map { try RowKey(bytes: $0.bytes(0)) }
     }
 
     private static func spend(

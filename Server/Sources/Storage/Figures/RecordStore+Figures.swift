@@ -51,15 +51,23 @@ extension RecordStore {
     /// - Parameter place: what is kept as the figures' place then.
     public func dropFigures(leaving place: [UInt8] = []) async throws {
         try await driver.write { connection in
-            _ = try Self.lockPlace(connection)
-            try connection.execute("DELETE FROM figure")
-            try connection.execute("DELETE FROM rollup")
-            // The row stays: who waits for its lock must find it.
-            try connection.execute(
-                "UPDATE cursor SET body = $2 WHERE name = $1",
-                [.text(Self.place), .blob(place)]
-            )
+            try Self.dropFigures(leaving: place, connection)
         }
+    }
+
+    /// The same in a transaction of the caller's.
+    static func dropFigures(
+        leaving place: [UInt8] = [],
+        _ connection: any StorageConnection
+    ) throws {
+        _ = try lockPlace(connection)
+        try connection.execute("DELETE FROM figure")
+        try connection.execute("DELETE FROM rollup")
+        // The row stays: who waits for its lock must find it.
+        try connection.execute(
+            "UPDATE cursor SET body = $2 WHERE name = $1",
+            [.text(Self.place), .blob(place)]
+        )
     }
 
     /// Holds the figures' place until the transaction ends.
@@ -231,14 +239,12 @@ extension RecordStore {
             // What differs in its values only is asked for at once.
             let alike = Dictionary(grouping: selections.indices) { selections[$0].sql }
             for (sql, places) in alike.sorted(by: { $0.key < $1.key }) {
-                let rows = try connection.queryMany(
+                try connection.queryMany(
                     sql,
                     places.map { selections[$0].values(in: environment) }
-                )
-                for (place, rows) in zip(places, rows) {
-                    rollups[place] = try rows.map {
-                        try Rollup($0, of: selections[place], in: environment)
-                    }
+                ) { index, row throws(StorageError) in
+                    let place = places[index]
+                    rollups[place].append(try Rollup(row, of: selections[place], in: environment))
                 }
             }
             return rollups

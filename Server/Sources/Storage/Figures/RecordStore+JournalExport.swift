@@ -18,9 +18,13 @@ public struct ExportedMessage: Sendable {
 extension RecordStore {
     /// The journal in its order, for a warehouse.
     ///
-    /// - Parameter id: of the last row before.
+    /// - Parameters:
+    ///   - id: of the last row before.
+    ///   - horizon: the last row that may be given out; whoever goes on after what was given takes
+    ///     ``journalHorizon(after:)``, or rows that are committed later would lie behind them.
     public func journalRows(
         after id: Int64,
+        upTo horizon: Int64,
         from first: Instant,
         to last: Instant,
         limit: Int64
@@ -31,11 +35,12 @@ extension RecordStore {
             return try connection.query(
                 """
                 SELECT id, subject, dedupe_key, kind, stated, facts FROM journal
-                WHERE id > $1 AND stated >= $2 AND stated <= $3 ORDER BY id LIMIT $4
+                WHERE id > $1 AND id <= $2 AND stated >= $3 AND stated <= $4
+                ORDER BY id LIMIT $5
                 """,
                 [
-                    .integer(id), .integer(first.milliseconds), .integer(last.milliseconds),
-                    .integer(limit),
+                    .integer(id), .integer(horizon), .integer(first.milliseconds),
+                    .integer(last.milliseconds), .integer(limit),
                 ]
             ).map { row in
                 guard let kind = JournalItem.Kind(rawValue: try row.int64(3)) else {

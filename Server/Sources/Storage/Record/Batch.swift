@@ -4,7 +4,7 @@ internal import TollgateCore
 /// The engine that derives rows from facts.
 ///
 /// A change that derives other bytes from the same journal must raise it.
-package let engineVersion: Int64 = 3
+package let engineVersion: Int64 = 4
 
 /// One transaction's work: items are joined and applied in order, in memory, and every row that
 /// changed is written once (RULES §12).
@@ -453,6 +453,10 @@ extension Batch {
             let (row, _, unregistered) = resolve(share.owner, in: key.environment)
             waiting.formUnion(unregistered)
             parts[row, default: PurchaseAccess()].merge(share.access)
+        }
+        // Coins are the buyer's also where another has the access: they wait for that name as well.
+        for lot in evaluation.lots {
+            waiting.formUnion(resolve(lot.owner, in: key.environment).unregistered)
         }
         let parted = parts.filter { $0.value != PurchaseAccess() }
         try loadCustomers(parted.mapValues { _ in key.environment })

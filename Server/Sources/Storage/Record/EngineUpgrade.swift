@@ -5,13 +5,21 @@ public import TollgateCore
 /// The journal is replayed into a database of its own; what comes of it is brought into side tables,
 /// and in one transaction these take the place of what was derived before. Customers whose answer or
 /// coins are another then are told so in the feed. Stop all servers of the earlier version first.
+///
+/// Of several servers that begin on one database, the side tables are the last one's: whoever had
+/// them before notices at its next write and gives up, so that nobody takes half of another's for
+/// the whole.
 public struct EngineUpgrade: Sendable {
     /// What an upgrade needs from outside.
     public struct Means: Sendable {
         /// Opens an empty database that may be thrown away afterwards.
         public var openScratch: @Sendable () async throws -> any StorageDriver
+        /// Throws it away, closed, however far it came.
+        public var discardScratch: @Sendable () -> Void
         /// The stores' time, for messages.
         public var now: @Sendable () async -> Instant
+        /// Bytes by chance, so many: they tell this upgrade from every other.
+        public var randomBytes: @Sendable (Int) -> [UInt8]
         /// Told how many journal rows were replayed so far, and of how many.
         public var progress: @Sendable (Int64, Int64) -> Void
         /// Told what it came to.
@@ -19,12 +27,16 @@ public struct EngineUpgrade: Sendable {
 
         public init(
             openScratch: @escaping @Sendable () async throws -> any StorageDriver,
+            discardScratch: @escaping @Sendable () -> Void = {},
             now: @escaping @Sendable () async -> Instant,
+            randomBytes: @escaping @Sendable (Int) -> [UInt8],
             progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
             report: @escaping @Sendable (Report) -> Void = { _ in }
         ) {
             self.openScratch = openScratch
+            self.discardScratch = discardScratch
             self.now = now
+            self.randomBytes = randomBytes
             self.progress = progress
             self.report = report
         }
@@ -45,6 +57,8 @@ public struct EngineUpgrade: Sendable {
 
     let driver: any StorageDriver
     let means: Means
+    /// Names this upgrade in the note of whose the side tables are.
+    let token: [UInt8]
 
     // MARK: - Which engine
 
@@ -84,12 +98,18 @@ public struct EngineUpgrade: Sendable {
     /// Sees to it that all derived rows are this program's engine's.
     ///
     /// - Parameter means: `nil`: it is refused where the rows are an earlier engine's.
-    /// - Throws: `StorageError` of the kind `schema`, also where the rows are a later engine's.
+    /// - Throws: `StorageError` of the kind `schema`, also where the rows are a later engine's; of
+    ///   the kind `contention` where another server is about to do it.
     static func require(_ driver: any StorageDriver, _ means: Means?) async throws {
         let found = try await driver.read { try recorded($0) }
         if let found, found != engineVersion {
             guard let means, found < engineVersion else { throw mismatch(found) }
-            means.report(try await EngineUpgrade(driver: driver, means: means).run(from: found))
+            let upgrade = EngineUpgrade(driver: driver, means: means, token: means.randomBytes(16))
+            do {
+                means.report(try await upgrade.run(from: found))
+            } catch is Overtaken {
+                try await lookAgain(driver)
+            }
             return
         }
         try await driver.write { connection in
@@ -98,6 +118,19 @@ public struct EngineUpgrade: Sendable {
                 [.text(metaName)]
             )
             if noted.isEmpty { try record(connection) }
+        }
+    }
+
+    /// After another server has taken the side tables: it may be through by now.
+    private static func lookAgain(_ driver: any StorageDriver) async throws {
+        let found = try await driver.read { try recorded($0) }
+        if let found, found > engineVersion { throw mismatch(found) }
+        guard found == engineVersion else {
+            throw StorageError(
+                .contention,
+                "another server has begun to derive everything again on this database; "
+                    + "start this one again when that one serves or has ended"
+            )
         }
     }
 
@@ -118,9 +151,29 @@ public struct EngineUpgrade: Sendable {
         )
     }
 
+    // MARK: - Whose the side tables are
+
+    /// The side tables are another's by now, or what was derived before is no longer there.
+    private struct Overtaken: Error {}
+
+    /// The note of whose they are: made with them, and gone with them.
+    private static let ownerName = "engine_upgrade"
+
+    /// Whether the side tables are still this upgrade's.
+    ///
+    /// If so, nobody takes them before the transaction ends.
+    private func isOwner(_ connection: any StorageConnection) throws -> Bool {
+        let rows = try connection.query(
+            "SELECT value FROM meta WHERE name = $1 \(connection.dialect.rowLock)",
+            [.text(Self.ownerName)]
+        )
+        return try rows.first?.bytes(0) == token
+    }
+
     // MARK: - The upgrade
 
     private func run(from: Int64) async throws -> Report {
+        defer { means.discardScratch() }
         let scratch = try await means.openScratch()
         do {
             let report = try await run(from: from, scratch)
@@ -139,7 +192,7 @@ public struct EngineUpgrade: Sendable {
             let end = try await replay.end()
             let progress = means.progress
             try await replay.run(upTo: end.last) { progress($0, end.count) }
-            try await prepare()
+            try await prepare(from)
             for table in Self.tables { try await copy(table, from: scratch) }
             var report = Report(from: from, to: engineVersion, replayed: replay.replayed)
             let last = replay.reached
@@ -147,7 +200,7 @@ public struct EngineUpgrade: Sendable {
             let before = report
             let done = try await driver.write { connection -> Report? in
                 var report = before
-                let isDone = try Self.exchange(upTo: last, at: now, &report, connection)
+                let isDone = try exchange(upTo: last, at: now, &report, connection)
                 return isDone ? report : nil
             }
             if let done {
@@ -242,11 +295,21 @@ public struct EngineUpgrade: Sendable {
         ),
     ]
 
-    private func prepare() async throws {
-        try await drop()
+    /// Makes the side tables anew and takes them: whoever had them before has lost them.
+    private func prepare(_ from: Int64) async throws {
         let dialect = driver.dialect
         try await driver.write { connection in
+            try connection.execute(
+                """
+                INSERT INTO meta (name, value) VALUES ($1, $2)
+                ON CONFLICT (name) DO UPDATE SET value = $2
+                """,
+                [.text(Self.ownerName), .blob(token)]
+            )
+            // Now that nobody else can exchange them: somebody may have just done so.
+            guard try Self.recorded(connection) == from else { throw Overtaken() }
             for table in Self.tables {
+                try connection.define("DROP TABLE IF EXISTS next_\(table.name)")
                 try connection.define(
                     dialect.spell("CREATE TABLE next_\(table.name) (\(table.definition)) {table}")
                 )
@@ -254,11 +317,14 @@ public struct EngineUpgrade: Sendable {
         }
     }
 
+    /// Drops the side tables, unless they are another's.
     private func drop() async throws {
         try await driver.write { connection in
+            guard try isOwner(connection) else { return }
             for table in Self.tables {
                 try connection.define("DROP TABLE IF EXISTS next_\(table.name)")
             }
+            try connection.execute("DELETE FROM meta WHERE name = $1", [.text(Self.ownerName)])
         }
     }
 
@@ -270,7 +336,8 @@ public struct EngineUpgrade: Sendable {
             guard let last = rows.last else { return }
             after = Array(last.values.prefix(table.keys))
             try await driver.write { connection in
-                _ = try connection.executeMany(
+                guard try isOwner(connection) else { throw Overtaken() }
+                try connection.executeMany(
                     "INSERT INTO next_\(table.name) \(table.write)",
                     rows.map(\.values)
                 )
@@ -281,33 +348,54 @@ public struct EngineUpgrade: Sendable {
     /// Puts the side tables in the place of what was derived before.
     ///
     /// - Returns: whether the journal is still the one that was replayed.
-    private static func exchange(
+    /// - Throws: `Overtaken`; then nothing was changed.
+    private func exchange(
         upTo last: Int64,
         at now: Instant,
         _ report: inout Report,
         _ connection: any StorageConnection
     ) throws -> Bool {
+        guard try isOwner(connection), try Self.recorded(connection) == report.from else {
+            throw Overtaken()
+        }
         if let lock = connection.dialect.catalogLock { try connection.execute(lock.alone) }
         let end = try connection.query("SELECT coalesce(max(id), 0) FROM journal").first?.int64(0)
         guard end == last else { return false }
-        try compare(at: now, &report, connection)
-        for table in tables {
+        try Self.compare(at: now, &report, connection)
+        for table in Self.tables {
             try connection.execute("DELETE FROM \(table.name)")
             try connection.execute("INSERT INTO \(table.name) SELECT * FROM next_\(table.name)")
         }
         // Operational: found again from the journal.
         try connection.execute("DELETE FROM cursor WHERE name = $1", [.text("awaited")])
-        try record(connection)
+        // They follow from records and holders, and are derived again beside serving.
+        try RecordStore.dropFigures(connection)
+        try Self.record(connection)
         return true
     }
 
     /// Lets every customer's sequence go on, and tells those whose answer is another.
+    ///
+    /// Who has no row, before or now, has nothing.
     private static func compare(
         at now: Instant,
         _ report: inout Report,
         _ connection: any StorageConnection
     ) throws {
         let catalog = try CatalogHistory(reading: connection).current
+        let nothing = CustomerAnswer().bytes
+        // Nothing is derived for them any more, yet what they were told must not stand for ever,
+        // and what they are told next must not count as older.
+        try connection.execute(
+            """
+            INSERT INTO next_customer (key, environment, sequence, balance, answer)
+            SELECT key, environment, 0, 0, $1 FROM customer
+            WHERE sequence > 0 AND NOT EXISTS (
+                SELECT 1 FROM next_customer WHERE next_customer.key = customer.key
+            )
+            """,
+            [.blob(nothing)]
+        )
         var after: [UInt8] = []
         while true {
             let rows = try connection.query(
@@ -322,14 +410,17 @@ public struct EngineUpgrade: Sendable {
             )
             guard let last = rows.last else { return }
             after = try last.bytes(0)
-            for row in rows where row.values[5] != .null {
-                let (fresh, old) = (try row.int64(2), try row.int64(5))
+            for row in rows {
+                let (fresh, old) = (try row.int64(2), try row.optionalInt64(5) ?? 0)
                 let (answer, balance) = (try row.bytes(4), try row.int64(3))
-                let isOther = try answer != row.bytes(7) || balance != row.int64(6)
+                // A row that was only made to be locked has no bytes at all.
+                let said = try row.optionalBytes(7) ?? []
+                let coins = try balance - (row.optionalInt64(6) ?? 0)
+                let isOther = answer != (said.isEmpty ? nothing : said) || coins != 0
                 let sequence = max(fresh, isOther ? old + 1 : old)
                 if isOther {
                     report.changed += 1
-                    report.coins += try balance - row.int64(6)
+                    report.coins += coins
                 }
                 try connection.execute(
                     "UPDATE next_customer SET sequence = $2 WHERE key = $1",

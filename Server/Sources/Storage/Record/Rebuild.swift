@@ -55,11 +55,11 @@ public struct Rebuild: Sendable {
     private static let tables = [
         "SELECT key, version, record, posted FROM purchase WHERE posted IS NOT NULL ORDER BY key",
         "SELECT holder, purchase FROM holding ORDER BY holder, purchase",
-        // Sequences go on where an earlier engine had them.
+        // Sequences go on where an earlier engine had them, also for whom this one derives nothing.
         """
         SELECT key, environment, sequence - coalesce(added, 0), balance, next_change, answer
         FROM customer LEFT JOIN resequenced ON resequenced.customer = customer.key
-        WHERE sequence > 0 ORDER BY key
+        WHERE sequence > coalesce(added, 0) ORDER BY key
         """,
         "SELECT id, lot, customer, amount FROM transfer ORDER BY id",
         "SELECT key, customer FROM alias ORDER BY key",

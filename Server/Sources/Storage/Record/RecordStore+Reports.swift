@@ -109,10 +109,18 @@ extension RecordStore {
         return true
     }
 
-    /// When the newest report came, in real time; `nil`: none has.
-    public func newestReport() async throws -> Instant? {
-        let rows = try await driver.readNow("SELECT max(fetched) FROM report", [])
-        return try rows.first?.optionalInt64(0).map { Instant(milliseconds: $0) }
+    /// A mark of all reports that are kept, which is another one after each that comes or takes the
+    /// place of an older one; `nil`: none has come.
+    ///
+    /// When the newest came would not do: all that are fetched in one round have the same time.
+    public func reportsMark() async throws -> RowKey? {
+        let rows = try await driver.read { connection in
+            try connection.query("SELECT digest FROM report ORDER BY key")
+        }
+        guard !rows.isEmpty else { return nil }
+        var hash = SHA256()
+        for row in rows { hash.update(data: try row.bytes(0)) }
+        return RowKey(digest: hash.finalize())
     }
 
     /// The periods of which a report of this kind is kept.

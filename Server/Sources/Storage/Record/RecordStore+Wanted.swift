@@ -2,7 +2,7 @@ public import TollgateCore
 
 /// A question to a store that was queued in the transaction that raised it.
 public struct WantedRow: Sendable {
-    let key: RowKey
+    public let key: RowKey
     public var object: String
     public var purchase: Purchase.Key?
     /// The clock of the message that raised it.
@@ -14,11 +14,24 @@ extension RecordStore {
     public static func subject(of key: Purchase.Key) -> RowKey { RowKey(key) }
 
     /// The oldest questions of one kind.
-    public func wanted(_ kind: Wanted.Kind, limit: Int64) async throws -> [WantedRow] {
+    ///
+    /// - Parameter last: the last one of the page before; `nil` begins with the oldest.
+    public func wanted(
+        _ kind: Wanted.Kind,
+        after last: WantedRow? = nil,
+        limit: Int64
+    ) async throws -> [WantedRow] {
         try await driver.read { connection in
             try connection.query(
-                "SELECT key, object, body, created FROM wanted WHERE kind = $1 ORDER BY created, key LIMIT $2",
-                [.text(kind.rawValue), .integer(limit)]
+                """
+                SELECT key, object, body, created FROM wanted
+                WHERE kind = $1 AND (created, key) > ($2, $3)
+                ORDER BY created, key LIMIT $4
+                """,
+                [
+                    .text(kind.rawValue), .integer(last?.raised.milliseconds ?? .min),
+                    last?.key.value ?? .blob([]), .integer(limit),
+                ]
             ).map { row in
                 WantedRow(
                     key: try RowKey(bytes: row.bytes(0)),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AsyncHTTPClient
 import Foundation
 import Logging
 import Storage
@@ -42,6 +43,12 @@ struct ExplainCommand: AsyncParsableCommand {
             }
             asked = known
         }
+        var instant = at.map { Instant(milliseconds: $0) }
+        if instant == nil {
+            // Beside a sandbox now is what its clock says.
+            let now = try ClockSetting(Settings.text(nil, "CLOCK")).now(over: HTTPClient.shared)
+            instant = await now()
+        }
         let driver = try location.openReadOnly()
         let tollgate = Tollgate(
             reading: try await RecordStore(reading: driver),
@@ -55,7 +62,7 @@ struct ExplainCommand: AsyncParsableCommand {
                 for: customer,
                 in: asked
                     ?? settings.defaultEnvironment(for: Settings.text(nil, "SECRET_KEY") ?? ""),
-                at: at.map { Instant(milliseconds: $0) }
+                at: instant
             )
         } catch let refusal as Refusal {
             throw CheckFailed(message: refusal.error.message)

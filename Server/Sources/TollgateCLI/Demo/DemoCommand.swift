@@ -35,6 +35,13 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "What the stores' ids are drawn from; by chance if left out.")
     var seed: UInt64?
 
+    @Flag(help: "With --script: tell the story in JSON, when it is over.")
+    var json = false
+
+    func validate() throws {
+        guard script || !json else { throw ValidationError("--json goes with --script.") }
+    }
+
     func run() async throws {
         let addresses = DemoWorld.Addresses(
             server: try address(Settings.text(listen, "LISTEN"), "127.0.0.1:8080", "--listen"),
@@ -85,8 +92,9 @@ struct DemoCommand: AsyncParsableCommand {
             return true
         }
         let outcome = Outcome()
+        let story = DemoStory(world: world, app: app, json: json)
         try await world.run {
-            let isTrue = try await DemoStory(world: world, app: app).tell()
+            let isTrue = try await story.tell()
             await outcome.set(isTrue)
         }
         return await outcome.isTrue

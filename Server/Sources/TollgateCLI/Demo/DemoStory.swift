@@ -13,27 +13,29 @@ import TollgateService
 struct DemoStory: Sendable {
     let world: DemoWorld
     let app: DemoApp
+    /// Whether it is told in JSON when it is over, instead of line by line.
+    let json: Bool
 
     /// - Returns: whether every step came true.
     func tell() async throws -> Bool {
-        let checks = Checks()
+        let checks = Checks(json: json)
         let user = "reader-\(UUID().uuidString.prefix(8).lowercased())"
         try await app.signIn(user)
-        Terminal.say("\(user) signs in")
+        await checks.after("\(user) signs in")
         await checks.expect("nothing may be used yet") { try await !app.has("pro") }
 
-        Terminal.say("subscribes to the monthly plan in the App Store")
+        await checks.after("subscribes to the monthly plan in the App Store")
         try await app.buy("com.example.app.pro.monthly")
         await checks.expect("pro may be used") { try await app.has("pro") }
 
-        Terminal.say("a month passes, the App Store renews")
+        await checks.after("a month passes, the App Store renews")
         await app.wait(duration("P1M"))
         await checks.expect("pro may still be used") { try await app.has("pro") }
         await checks.expect("because it was paid for") {
             try await app.explain("pro").ground == .payment
         }
 
-        Terminal.say("cancels; the month that was paid for passes")
+        await checks.after("cancels; the month that was paid for passes")
         try await app.cancel()
         await checks.expect("pro may be used until then") { try await app.has("pro") }
         await app.wait(duration("P1M1D"))
@@ -43,7 +45,7 @@ struct DemoStory: Sendable {
             return !explanation.entitled && !explanation.wouldChange.isEmpty
         }
 
-        Terminal.say("subscribes to the yearly plan, which credits 50 coins")
+        await checks.after("subscribes to the yearly plan, which credits 50 coins")
         try await app.buy("com.example.app.pro.yearly")
         await checks.expect("pro and archive may be used") {
             let pro = try await app.has("pro")
@@ -52,16 +54,16 @@ struct DemoStory: Sendable {
         }
         await checks.expect("50 coins are there") { try await app.coins() == 50 }
 
-        Terminal.say("Apple refunds it")
+        await checks.after("Apple refunds it")
         try await app.refund()
         await checks.expect("pro has ended at once") { try await !app.has("pro") }
         await checks.expect("the coins were taken back, once") { try await app.coins() == 0 }
 
-        Terminal.say("buys 100 coins on the web, through the buy button")
+        await checks.after("buys 100 coins on the web, through the buy button")
         try await payAtCheckout("buy_coins_100")
         await checks.expect("100 coins are there") { try await app.coins() == 100 }
 
-        Terminal.say("spends 30, and the request is repeated")
+        await checks.after("spends 30, and the request is repeated")
         let key = UUID().uuidString
         await checks.expect("70 are left") { try await app.spend(30, key: key) == 70 }
         await checks.expect("the repetition spends nothing") {
@@ -78,13 +80,13 @@ struct DemoStory: Sendable {
             }
         }
 
-        Terminal.say("buys 100 coins in the App Store, and gets the money back")
+        await checks.after("buys 100 coins in the App Store, and gets the money back")
         try await app.buy("com.example.app.coins100")
         await checks.expect("170 coins are there") { try await app.coins() == 170 }
         try await app.refund()
         await checks.expect("70 are left") { try await app.coins() == 70 }
 
-        Terminal.say("subscribes on the web")
+        await checks.after("subscribes on the web")
         try await payAtCheckout("buy_pro_monthly")
         await checks.expect("pro may be used") { try await app.has("pro") }
         await app.wait(duration("P1M2D"))
@@ -99,9 +101,7 @@ struct DemoStory: Sendable {
         await checks.expect("everything derived follows from the journal") {
             try await rebuilds()
         }
-        let (passed, failed) = await checks.counts
-        Terminal.say("\(passed) came true, \(failed) did not")
-        return failed == 0
+        return try await checks.end()
     }
 
     private func payAtCheckout(_ button: String) async throws {
@@ -131,21 +131,62 @@ struct DemoStory: Sendable {
 
 /// What came true so far.
 private actor Checks {
-    private var passed = 0
-    private var failed = 0
+    private struct Check: Encodable {
+        var after: String
+        var expected: String
+        var cameTrue = false
+        var error: String?
 
-    var counts: (passed: Int, failed: Int) { (passed, failed) }
+        enum CodingKeys: String, CodingKey {
+            case after, expected, error
+            case cameTrue = "came_true"
+        }
+    }
+
+    private struct Report: Encodable {
+        var passed: Int
+        var failed: Int
+        var checks: [Check]
+    }
+
+    private let json: Bool
+    private var step = ""
+    private var checks: [Check] = []
+
+    init(json: Bool) {
+        self.json = json
+    }
+
+    /// What happens next.
+    func after(_ step: String) {
+        self.step = step
+        if !json { Terminal.say(step) }
+    }
 
     func expect(_ what: String, _ isTrue: @Sendable () async throws -> Bool) async {
+        var check = Check(after: step, expected: what)
         do {
-            if try await isTrue() {
-                passed += 1
-                return Terminal.say("  ✓ \(what)")
-            }
-            Terminal.say("  ✗ \(what)")
+            check.cameTrue = try await isTrue()
         } catch {
-            Terminal.say("  ✗ \(what): \(error)")
+            check.error = "\(error)"
         }
-        failed += 1
+        checks.append(check)
+        guard !json else { return }
+        let reason = check.error.map { ": \($0)" } ?? ""
+        Terminal.say("  \(check.cameTrue ? "✓" : "✗") \(what)\(reason)")
+    }
+
+    /// Says how many came true.
+    ///
+    /// - Returns: whether all did.
+    func end() throws -> Bool {
+        let failed = checks.count { !$0.cameTrue }
+        let passed = checks.count - failed
+        if json {
+            try Terminal.sayJSON(Report(passed: passed, failed: failed, checks: checks))
+        } else {
+            Terminal.say("\(passed) came true, \(failed) did not")
+        }
+        return failed == 0
     }
 }

@@ -86,6 +86,10 @@ struct ExportCommand: AsyncParsableCommand {
         _ tollgate: Tollgate
     ) async throws {
         let range = await selection.range(tollgate)
+        // What servers commit meanwhile may have smaller ids than what is seen already: the place
+        // that is kept must not pass them.
+        let horizon =
+            source == .journal ? try await tollgate.exportableJournal(after: begin) : 0
         let format: Format = json ? .ndjson : self.format
         let line = ProgressLine(json: false)
         var place = begin
@@ -93,7 +97,14 @@ struct ExportCommand: AsyncParsableCommand {
         var isFirst = begin == nil
         while true {
             let size = min(1_000, limit.map { $0 - given } ?? 1_000)
-            let page = try await page(selection, range, after: place, limit: size, tollgate)
+            let page = try await page(
+                selection,
+                range,
+                after: place,
+                upTo: horizon,
+                limit: size,
+                tollgate
+            )
             var text = format == .csv ? page.table.csv : page.table.ndjson
             if format == .csv, !isFirst {
                 // The columns' names stand in the first line only.
@@ -123,6 +134,7 @@ struct ExportCommand: AsyncParsableCommand {
         _ selection: ReportSelection,
         _ range: ClosedRange<Reports.Day>,
         after place: String?,
+        upTo horizon: Int64,
         limit: Int,
         _ tollgate: Tollgate
     ) async throws -> Page {
@@ -131,6 +143,7 @@ struct ExportCommand: AsyncParsableCommand {
                 from: range.lowerBound,
                 to: range.upperBound,
                 after: place,
+                upTo: horizon,
                 limit: Int64(limit)
             )
             let last = rows.table.values("id").last.map(\.text)

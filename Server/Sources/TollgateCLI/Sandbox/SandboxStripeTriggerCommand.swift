@@ -22,6 +22,9 @@ struct SandboxStripeTriggerCommand: AsyncParsableCommand {
     @Option(help: "Where the sandbox is controlled.")
     var sandbox = "http://127.0.0.1:8082"
 
+    @Flag(help: "Answer in JSON.")
+    var json = false
+
     func validate() throws {
         guard list || event != nil else {
             throw ValidationError("Name the type of an event; --list shows them.")
@@ -30,11 +33,13 @@ struct SandboxStripeTriggerCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let event, !list else {
+            if json { return try Terminal.sayJSON(StripeSimulator.triggers) }
             print(StripeSimulator.triggers.joined(separator: "\n"))
             return
         }
         let sent = try JSONSerialization.data(withJSONObject: ["event": event])
         _ = try await SandboxControl(base: sandbox).post("/sandbox/trigger", sent)
+        if json { return try Terminal.sayJSON(["triggered": event]) }
         print("Triggered \(event).")
     }
 }

@@ -22,17 +22,45 @@ struct ScenarioCheckCommand: AsyncParsableCommand {
     @Argument(help: "Scenario files.")
     var files: [String]
 
+    @Flag(help: "Answer in JSON.")
+    var json = false
+
+    private struct Report: Encodable {
+        var scenarios: Int
+        var checks: Int
+        var mistakes: [String]
+    }
+
     func run() async throws {
-        let loaded = try ScenarioFiles.load(files)
-        Terminal.say(
-            "\(loaded.count) scenarios, \(loaded.map(\.scenario.checkCount).reduce(0, +)) checks"
-        )
+        let (loaded, mistakes) = ScenarioFiles.read(files)
+        let checks = loaded.map(\.scenario.checkCount).reduce(0, +)
+        if json {
+            let lines = mistakes.flatMap { $0.split(separator: "\n").map { String($0) } }
+            try Terminal.sayJSON(
+                Report(scenarios: loaded.count, checks: checks, mistakes: lines)
+            )
+            if !mistakes.isEmpty { throw CheckFailed(message: "") }
+            return
+        }
+        guard mistakes.isEmpty else {
+            throw CheckFailed(message: mistakes.joined(separator: "\n"))
+        }
+        Terminal.say("\(loaded.count) scenarios, \(checks) checks")
     }
 }
 
 enum ScenarioFiles {
     /// Reads them all, or says everything that is wrong.
     static func load(_ paths: [String]) throws -> [LoadedScenario] {
+        let (loaded, mistakes) = Self.read(paths)
+        guard mistakes.isEmpty else {
+            throw CheckFailed(message: mistakes.joined(separator: "\n"))
+        }
+        return loaded
+    }
+
+    /// Reads those that can be read, and says everything that is wrong.
+    static func read(_ paths: [String]) -> (loaded: [LoadedScenario], mistakes: [String]) {
         var mistakes: [String] = []
         let loaded = paths.compactMap { path -> LoadedScenario? in
             do { return try LoadedScenario(path: path) } catch {
@@ -49,9 +77,6 @@ enum ScenarioFiles {
                 "\(files) have one name, ‘\(title)’; rename one, or name each file once"
             )
         }
-        guard mistakes.isEmpty else {
-            throw CheckFailed(message: mistakes.joined(separator: "\n"))
-        }
-        return loaded
+        return (loaded, mistakes)
     }
 }

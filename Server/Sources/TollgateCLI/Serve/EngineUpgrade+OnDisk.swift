@@ -10,14 +10,18 @@ extension EngineUpgrade.Means {
         now: @escaping @Sendable () async -> Instant,
         logger: Logger
     ) -> EngineUpgrade.Means {
+        // Not by the process's number: in a container it is the same after a crash, and what that
+        // left half done is no empty database.
         let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tollgate-engine-\(ProcessInfo.processInfo.processIdentifier)")
+            .appendingPathComponent("tollgate-engine-\(UUID().uuidString)")
         return EngineUpgrade.Means(
             openScratch: {
                 logger.notice("the engine is new: everything derived is derived again")
                 return try StorageSQLite(path: folder.appendingPathComponent("next.sqlite").path)
             },
+            discardScratch: { try? FileManager.default.removeItem(at: folder) },
             now: now,
+            randomBytes: RunningServer.randomBytes,
             progress: { done, all in
                 guard done % 100_000 < 1000 else { return }
                 logger.notice(
@@ -26,7 +30,6 @@ extension EngineUpgrade.Means {
                 )
             },
             report: { report in
-                try? FileManager.default.removeItem(at: folder)
                 logger.notice(
                     "everything derived was derived again",
                     metadata: [

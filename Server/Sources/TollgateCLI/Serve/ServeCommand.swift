@@ -35,7 +35,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: """
             The header in which the proxy in front of the server tells from where a request comes, \
-            such as X-Forwarded-For. Without a proxy leave it out: anybody could write it.
+            such as X-Forwarded-For. Without a proxy leave it out: anybody could write it. A proxy \
+            on this machine is believed in X-Forwarded-For without it.
             """
     )
     var clientAddressHeader: String?

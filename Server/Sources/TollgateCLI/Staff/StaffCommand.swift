@@ -101,7 +101,10 @@ struct StaffPasswordCommand: AsyncParsableCommand {
                 return nil
             }
         }
-        guard let link else { return Terminal.say("The password of \(name) is set.") }
+        guard let link else {
+            if json { return try Terminal.sayJSON(StaffWord(name: name, hasPassword: true)) }
+            return Terminal.say("The password of \(name) is set.")
+        }
         try StaffLink(name: name.lowercased(), link: link, publicURL: publicURL).say(json: json)
     }
 }
@@ -119,6 +122,9 @@ struct RemoveStaffCommand: AsyncParsableCommand {
     @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
     var database: String?
 
+    @Flag(help: "Answer in JSON.")
+    var json = false
+
     func run() async throws {
         try await WritingCommand.run(database: database) { tollgate in
             try await tollgate.audited(
@@ -127,6 +133,7 @@ struct RemoveStaffCommand: AsyncParsableCommand {
                 state: { try await tollgate.staffMember(name)?.role.rawValue }
             ) { try await tollgate.removeStaff(name) }
         }
+        if json { return try Terminal.sayJSON(StaffWord(name: name, deleted: true)) }
         Terminal.say("\(name) may sign in no more.")
     }
 }
@@ -176,6 +183,24 @@ struct ListStaffCommand: AsyncParsableCommand {
             let role = member.role.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)
             Terminal.say("\(role) \(member.name)\(member.hasPassword ? "" : "  (invited)")")
         }
+    }
+}
+
+/// What `remove` and `password --stdin` print in JSON.
+private struct StaffWord: Encodable {
+    var name: String
+    var deleted: Bool?
+    var hasPassword: Bool?
+
+    enum CodingKeys: String, CodingKey {
+        case name, deleted
+        case hasPassword = "has_password"
+    }
+
+    init(name: String, deleted: Bool? = nil, hasPassword: Bool? = nil) {
+        self.name = name.lowercased()
+        self.deleted = deleted
+        self.hasPassword = hasPassword
     }
 }
 

@@ -29,6 +29,19 @@ struct VerifyCommand: AsyncParsableCommand {
     @Option(help: "Verify as of this instant, in UNIX milliseconds; now if left out.")
     var at: Int64?
 
+    @Flag(help: "Say in JSON, too, which rule was broken.")
+    var json = false
+
+    /// A refusal as the API words it.
+    private struct Refused: Encodable {
+        struct Reason: Encodable {
+            var code: String
+            var message: String
+        }
+
+        var error: Reason
+    }
+
     func run() async throws {
         guard let bytes = FileManager.default.contents(atPath: file) else {
             throw CheckFailed(message: "\(file): there is no such file, or it cannot be read.")
@@ -60,7 +73,10 @@ struct VerifyCommand: AsyncParsableCommand {
             )
             Terminal.say(String(decoding: pretty, as: UTF8.self))
         } catch let error as AppStore.VerificationError {
-            throw CheckFailed(message: "\(error.code.rawValue): \(error)")
+            let code = error.code.rawValue
+            guard json else { throw CheckFailed(message: "\(code): \(error)") }
+            try Terminal.sayJSON(Refused(error: .init(code: code, message: "\(error)")))
+            throw CheckFailed(message: "")
         }
     }
 

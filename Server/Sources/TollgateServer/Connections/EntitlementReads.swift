@@ -9,8 +9,8 @@ internal import TollgateService
 ///
 /// It is what most requests ask, and the way through tasks, middleware and router costs more than
 /// the answer. Whatever is out of the ordinary (another address, a query, a body, a refusal, a
-/// database that must be waited for) is passed on untouched, so that everything is decided in one
-/// place: the route.
+/// database that must be waited for, a client that leaves its answers unread) is passed on
+/// untouched, so that everything is decided in one place: the route.
 final class EntitlementReads: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -31,7 +31,9 @@ final class EntitlementReads: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            if passedOn == 0, Self.customer(askedBy: head) != nil {
+            // The route waits for a client that does not read, and nothing more is read of it
+            // meanwhile; answers given here would pile up in memory.
+            if passedOn == 0, context.channel.isWritable, Self.customer(askedBy: head) != nil {
                 held = head
             } else {
                 passedOn += 1

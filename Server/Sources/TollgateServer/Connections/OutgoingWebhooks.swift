@@ -14,77 +14,76 @@ public actor OutgoingWebhooks {
     /// Finds the addresses of a name.
     public typealias Resolve = @Sendable (_ host: String) async throws -> [IPAddress]
 
-    private let resolve: Resolve
+    private let lookups: HostLookups
     private let timeout: Duration
     /// One for each host and address, so that connections are kept.
-    private var clients: [String: HTTPClient] = [:]
-    private var order: [String] = []
+    private var clients: KeptOpen<HTTPClient>
 
     /// Read of an answer at most; its text is of no interest.
     private static let maximalAnswer = 64 << 10
-    private static let maximalClients = 32
 
-    /// - Parameter timeout: for one request from its beginning to the end of the answer.
+    /// - Parameters:
+    ///   - timeout: for one request from its beginning to the end of the answer.
+    ///   - lookupTimeout: how much of that may be spent on finding the host's addresses.
+    ///   - maximalClients: to how many hosts connections are kept; more only while requests to more
+    ///     are under way.
     public init(
         timeout: Duration = .seconds(15),
+        lookupTimeout: Duration = .seconds(5),
+        maximalClients: Int = 32,
         resolve: @escaping Resolve = OutgoingWebhooks.resolveBySystem
     ) {
         self.timeout = timeout
-        self.resolve = resolve
+        lookups = HostLookups(waitingFor: min(lookupTimeout, timeout), resolve)
+        clients = KeptOpen(limit: maximalClients)
     }
 
     /// - Throws: `WebhookRefused`, or why there was no answer.
     public func send(_ request: WebhookRequest) async throws -> WebhookResponse {
+        let end = ContinuousClock.now + timeout
         let address = request.address
         let found =
-            if let literal = address.address { [literal] } else { try await resolve(address.host) }
+            if let literal = address.address {
+                [literal]
+            } else {
+                try await lookups.addresses(of: address.host)
+            }
         // Under another name the client would not find the peer, and would ask for one itself.
         let read = URL(string: address.url)?.host()?.trimmingCharacters(in: ["[", "]"])
         guard read == address.host else {
             throw WebhookRefused(reason: "the host is spelled in two ways")
         }
         let peer = try WebhookAddress.peer(among: found, allowsPrivate: request.allowsPrivate)
-        let client = try await client(to: address.host, at: peer)
+        let key = "\(address.host) \(peer)"
+        let client = clients.take(key) { Self.client(to: address.host, at: peer) }
+        defer { clients.giveBack(key) }
+        for idle in clients.surplus() { try? await idle.shutdown() }
         var outgoing = HTTPClientRequest(url: address.url)
         outgoing.method = .POST
         for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
         outgoing.body = .bytes(request.body)
-        return try await Self.send(outgoing, over: client, within: timeout)
+        return try await Self.send(outgoing, over: client, until: end)
     }
 
     /// Ends what is kept open.
     public func shutdown() async {
-        for client in clients.values { try? await client.shutdown() }
-        clients = [:]
-        order = []
+        for client in clients.removeAll() { try? await client.shutdown() }
     }
 
-    private func client(to host: String, at peer: IPAddress) async throws -> HTTPClient {
-        let key = "\(host) \(peer)"
-        if let known = clients[key] { return known }
+    private static func client(to host: String, at peer: IPAddress) -> HTTPClient {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: .init(connect: .seconds(5), read: .seconds(15))
         )
         configuration.dnsOverride = [host: "\(peer)"]
         configuration.httpVersion = .http1Only
-        let client = HTTPClient(
-            eventLoopGroupProvider: .singleton,
-            configuration: configuration
-        )
-        clients[key] = client
-        order.append(key)
-        if order.count > Self.maximalClients, let oldest = clients.removeValue(forKey: order[0]) {
-            order.removeFirst()
-            try? await oldest.shutdown()
-        }
-        return client
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
     private static func send(
         _ request: HTTPClientRequest,
         over client: HTTPClient,
-        within timeout: Duration
+        until end: ContinuousClock.Instant
     ) async throws -> WebhookResponse {
         try await withThrowingTaskGroup(of: WebhookResponse?.self) { group in
             group.addTask {
@@ -108,7 +107,7 @@ public actor OutgoingWebhooks {
                 return answer
             }
             group.addTask {
-                try await Task.sleep(for: timeout)
+                try await Task.sleep(until: end, clock: .continuous)
                 return nil
             }
             defer { group.cancelAll() }

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
-internal import NIOCore
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -41,11 +40,13 @@ extension Dashboard {
 
     private func signIn(_ ask: Ask) async throws -> Response {
         let form = try await ask.form()
+        let client = ClientAddress(ask.request, ask.context, tollgate)
         do {
             let visit = try await tollgate.signInStaff(
                 form["name"] ?? "",
                 password: form["password"] ?? "",
-                address: ask.clientAddress
+                // All of the staff may be behind it; they are still counted by name.
+                address: client.isThisMachine ? "" : client.text
             )
             return welcome(visit, to: form["to"])
         } catch let refusal as Refusal where refusal.status < 500 {
@@ -128,22 +129,5 @@ extension Dashboard {
             layout: frame(ask, visit: nil, title: words["choose_password"], section: ""),
             status: refusal == nil ? .ok : .badRequest
         )
-    }
-}
-
-extension Ask {
-    /// From where it comes, as far as attempts are counted; empty where that is not known.
-    ///
-    /// Only a proxy on this machine is believed about who is behind it. Whoever lies to one is still
-    /// counted by name.
-    var clientAddress: String {
-        let peer = context.remoteAddress?.ipAddress ?? ""
-        guard peer.isEmpty || peer == "127.0.0.1" || peer == "::1" else {
-            return ClientAddress.network(of: peer)
-        }
-        guard let name = HTTPField.Name("X-Forwarded-For"),
-            let forwarded = request.headers[name]?.split(separator: ",").last
-        else { return "" }
-        return ClientAddress.network(of: forwarded.trimmingCharacters(in: .whitespaces))
     }
 }

@@ -44,6 +44,8 @@ struct Dashboard: Sendable {
     let templates: DashboardTemplates
     let cookie: StaffCookie
     let levers: DashboardLevers?
+    /// Around whatever reads all sales of the days that are asked for, however many there are.
+    let allSales = FewAtOnce(2)
 
     func answer(_ request: Request, _ context: ServerRequestContext) async -> Response {
         let ask = Ask(request, context, language: cookie.language(of: request))

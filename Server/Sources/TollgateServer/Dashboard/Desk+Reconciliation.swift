@@ -11,9 +11,14 @@ extension Desk {
 
     func reconciliation() async throws -> Response {
         let (first, last) = try await days()
-        let isFile = ask.query("format") == "csv"
+        if ask.query("format") == "csv" {
+            let found = try await dashboard.allSales.run {
+                try await tollgate.reconciliation(from: first, to: last, in: environment)
+            }
+            return Response.csv(found.sheet.csv, named: "reconciliation-\(first)-\(last)")
+        }
         let count = try await tollgate.salesToCompare(from: first, to: last)
-        let isMany = count > Self.quickly && !isFile
+        let isMany = count > Self.quickly
         var found: Finance.Reconciliation?
         var made: Instant?
         if !isMany {
@@ -22,9 +27,6 @@ extension Desk {
             let kept = try await tollgate.keptReconciliation(in: environment)
             found = kept?.reconciliation
             made = kept?.made
-        }
-        if isFile, let found {
-            return Response.csv(found.sheet.csv, named: "reconciliation-\(first)-\(last)")
         }
         let open = found?.summaries.filter { !$0.isExplained }.reduce(0) { $0 + $1.count } ?? 0
         // Where nothing was found and nothing is missing, there was nothing to compare.
@@ -87,7 +89,11 @@ extension Desk {
                 "\(first) \(last)"
             ),
             by: actor
-        ) { try await tollgate.reconcileAndKeep(from: first, to: last, in: environment) }
+        ) {
+            try await dashboard.allSales.run {
+                try await tollgate.reconcileAndKeep(from: first, to: last, in: environment)
+            }
+        }
         return done(
             kept == nil ? "not_compared" : "compared",
             "/dashboard/reconciliation?\(query(first, last))"
@@ -209,7 +215,9 @@ extension Desk {
     func payments() async throws -> Response {
         let (first, last) = try await days()
         if ask.query("format") == "csv" {
-            let payments = try await tollgate.payments(from: first, to: last, in: environment)
+            let payments = try await dashboard.allSales.run {
+                try await tollgate.payments(from: first, to: last, in: environment)
+            }
             return Response.csv(
                 Finance.Payment.sheet(payments).csv,
                 named: "payments-\(first)-\(last)"
@@ -294,7 +302,9 @@ extension Desk {
                 param: "month"
             )
         }
-        let statement = try await tollgate.statement(month: month, in: environment)
+        let statement = try await dashboard.allSales.run {
+            try await tollgate.statement(month: month, in: environment)
+        }
         if ask.query("format") == "csv" {
             return Response.csv(statement.sheet.csv, named: "statement-\(statement.month)")
         }

@@ -13,8 +13,12 @@ func addConsents(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) 
         return try Response.json(try await tollgate.consents(of: session.customer))
     }
     router.post(APIPath.consents.route) { request, _ in
-        let session = try await Credentials(request, tollgate).requireSession()
-        let said = try await request.json(API.ConsentsRequest.self)
-        return try Response.json(try await tollgate.record(said, of: session.customer))
+        let credentials = try await Credentials(request, tollgate)
+        let session = try credentials.requireSession()
+        let body = try await request.bytes(upTo: 256 << 10)
+        return try await request.once(tollgate, credentials, body) {
+            let said = try StrictBody.decode(API.ConsentsRequest.self, from: body)
+            return (.ok, try APIJSON.encode(try await tollgate.record(said, of: session.customer)))
+        }
     }
 }

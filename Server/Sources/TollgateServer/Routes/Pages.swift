@@ -54,9 +54,8 @@ private func limit(
     _ context: ServerRequestContext,
     _ tollgate: Tollgate
 ) throws {
-    let header = tollgate.configuration.clientAddressHeader
     try limit.admit(
-        ClientAddress(request, context, header: header).text,
+        ClientAddress(request, context, tollgate).text,
         at: tollgate.clocks.wall()
     )
 }

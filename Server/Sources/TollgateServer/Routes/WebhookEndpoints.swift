@@ -50,9 +50,15 @@ func addWebhookEndpoints(to router: Router<ServerRequestContext>, _ tollgate: To
         }
     }
     router.post(APIPath.webhookEndpointReplay.route) { request, context in
-        try await Credentials(request, tollgate).requireSecret()
-        let wanted = try await request.json(API.WebhookReplayRequest.self)
-        return try Response.json(try await tollgate.replayWebhooks(try context.id, wanted))
+        let credentials = try await Credentials(request, tollgate)
+        try credentials.requireSecret()
+        let body = try await request.bytes(upTo: 16 << 10)
+        return try await request.once(tollgate, credentials, body) {
+            let wanted = try StrictBody.decode(API.WebhookReplayRequest.self, from: body)
+            return (
+                .ok, try APIJSON.encode(try await tollgate.replayWebhooks(try context.id, wanted))
+            )
+        }
     }
     router.get(APIPath.webhookEndpointDeliveries.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()

@@ -9,7 +9,8 @@ extension Tollgate {
     ///   - amount: more than zero gives, less takes; taking may lead into debt.
     ///   - reason: kept with it until the customer is erased.
     ///   - token: names the wish: asked twice, it is done once.
-    /// - Throws: refusals 400 `parameter_invalid`, 404 `resource_missing`, 410 `customer_erased`.
+    /// - Throws: refusals 400 `parameter_invalid`, 404 `resource_missing`, 409
+    ///   `idempotency_mismatch`, 410 `customer_erased`.
     public func adjustCoins(
         _ amount: Int64,
         of customer: String,
@@ -49,7 +50,20 @@ extension Tollgate {
             ],
             received: Array(reason.utf8)
         )
-        _ = try await store.submit(item)
+        let outcome = try await store.submit(item)
+        // Whoever goes back to a form that was sent, and changes the amount, must not be told that
+        // this one was posted, too.
+        if case .duplicate = outcome,
+            try await store.record(of: key)?.coins?.value.amount != amount
+        {
+            throw Refusal(
+                409,
+                .idempotencyError,
+                .idempotencyMismatch,
+                "This form was sent before with another amount, and only that one was posted. "
+                    + "Load the page again to correct the coins once more."
+            )
+        }
         return try await coins(of: id.rawValue, in: key.environment)
     }
 

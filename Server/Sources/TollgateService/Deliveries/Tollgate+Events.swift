@@ -15,8 +15,14 @@ extension Tollgate {
                 while try await !store.sweep(until: now).isDone { try await prolong() }
                 // What comes meanwhile waits for the next time: a commit for each few messages would
                 // be time that ingest lacks.
-                while try await store.publishMessages(limit: 500) == 500 { try await prolong() }
+                while try await store.publishMessages(at: clocks.now(), limit: 500) == 500 {
+                    try await prolong()
+                }
             }
+        } catch let error as StorageError where error.kind == .contention {
+            // Another server is at it, whose lease began when ours ended: what it leaves is there the
+            // next time, and nobody has to be told.
+            logger.debug("the feed will be tried again", metadata: ["error": "\(error)"])
         } catch {
             logger.warning("the feed will be tried again", metadata: ["error": "\(error)"])
         }

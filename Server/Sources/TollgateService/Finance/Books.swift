@@ -146,7 +146,8 @@ extension Tollgate {
         for _ in 0..<100 {
             guard let isDone = try? await followJournalOnce(limit: 1000), !isDone else { break }
         }
-        var sales: [Reports.Sale] = []
+        // Page by page, since there may be very many.
+        var list = Finance.MovementList()
         for environment in StoreEnvironment.allCases {
             var place: (day: Int64, place: Figure.Place)?
             while true {
@@ -157,11 +158,11 @@ extension Tollgate {
                     after: place,
                     limit: 5000
                 )
-                sales += try page.map { try $0.sale() }
+                for figure in page { list.add(try figure.sale()) }
                 guard let figure = page.last, page.count == 5000 else { break }
                 place = (figure.day, figure.place)
             }
         }
-        return Finance.movements(of: sales)
+        return list.movements
     }
 }

@@ -13,14 +13,14 @@ extension Tollgate {
         public var reconciliation: Finance.Reconciliation
         /// By the wall clock.
         public var made: Instant
-        /// When the newest report came that was there then.
-        var newestReport: Instant?
+        /// The mark of the reports that were there then.
+        var reports: RowKey?
     }
 
     /// The form in which it is kept.
     private struct Kept: Codable {
         var reconciliation: Finance.Reconciliation
-        var newestReport: Instant?
+        var reports: RowKey?
     }
 
     /// How many sales and refunds, about, have to be looked at for a comparison of some days.
@@ -80,17 +80,17 @@ extension Tollgate {
         guard try await FigureDerivation(store).lag() < Self.muchBehind else { return nil }
         // What comes from here on is not compared.
         let made = clocks.wall()
-        let newest = try await store.newestReport()
+        let reports = try await store.reportsMark()
         var found = try await reconciliation(from: first, to: last, in: environment)
         found.differences = Array(found.differences.prefix(1_000))
         // Nothing is kept over what somebody has found who took over from us.
         try await prolong()
         try await store.keepCursor(
             Self.keptName(environment),
-            Array(try APIJSON.encode(Kept(reconciliation: found, newestReport: newest))),
+            Array(try APIJSON.encode(Kept(reconciliation: found, reports: reports))),
             now: made
         )
-        return KeptReconciliation(reconciliation: found, made: made, newestReport: newest)
+        return KeptReconciliation(reconciliation: found, made: made, reports: reports)
     }
 
     /// What was kept last, if anything.
@@ -104,7 +104,7 @@ extension Tollgate {
         return KeptReconciliation(
             reconciliation: found.reconciliation,
             made: kept.updated,
-            newestReport: found.newestReport
+            reports: found.reports
         )
     }
 

@@ -46,10 +46,8 @@ extension Tollgate {
     private func compareNewReports() async -> Bool {
         do {
             let environment = configuration.defaultEnvironment
-            guard let newest = try await store.newestReport() else { return true }
-            if try await keptReconciliation(in: environment)?.newestReport == newest {
-                return true
-            }
+            guard let reports = try await store.reportsMark() else { return true }
+            if try await keptReconciliation(in: environment)?.reports == reports { return true }
             let today = Finance.Day(utc: await clocks.now())
             let made = try await reconcileAndKeep(
                 from: today.advanced(by: -89),

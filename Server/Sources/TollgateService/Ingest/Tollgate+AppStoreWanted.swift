@@ -2,6 +2,7 @@ internal import AppStoreAPI
 internal import Foundation
 internal import Logging
 internal import Storage
+internal import TollgateAPI
 internal import TollgateCore
 
 extension Tollgate {
@@ -14,11 +15,11 @@ extension Tollgate {
         do {
             var rows: [(WantedRow, Wanted.Kind)] = []
             for kind in [Wanted.Kind.subscriptionStatus, .transactionHistory, .appAccountToken] {
-                rows += try await store.wanted(kind, limit: 100).map { ($0, kind) }
+                rows += try await questions(kind) { row in
+                    row.purchase.map { environments.contains($0.environment) } ?? true
+                }.map { ($0, kind) }
             }
-            let asked = rows.filter { row, _ in
-                row.purchase.map { environments.contains($0.environment) } ?? true
-            }
+            let asked = rows
             guard !asked.isEmpty else { return }
             _ = try await leased("wanted/app_store") { prolong in
                 for (number, (wanted, kind)) in asked.enumerated() {
@@ -42,8 +43,8 @@ extension Tollgate {
     /// those behind it; an error that may pass ends this round.
     private func ask(_ wanted: WantedRow, _ kind: Wanted.Kind) async throws {
         do {
-            if let environment = wanted.purchase?.environment, kind == .appAccountToken {
-                try await setAppAccountToken(wanted.object, in: environment)
+            if let purchase = wanted.purchase, kind == .appAccountToken {
+                try await setAppAccountToken(wanted.object, about: purchase)
             } else if let environment = wanted.purchase?.environment {
                 if kind == .transactionHistory {
                     _ = try await readWhatLasts(
@@ -61,7 +62,9 @@ extension Tollgate {
         } catch let error as AppStore.ServerAPIError {
             guard !error.isRetryable, !error.isForbidden else { throw error }
             if case .unreadable = error.cause {
-                // Half an answer is no refusal: the question stays, and those behind it are asked.
+                // Half an answer is no refusal: the question stays and waits a while, and those behind
+                // it are asked.
+                questionRetries.failed(wanted.key, at: clocks.wall())
                 logger.warning(
                     "the App Store's answer cannot be read; it will be asked again",
                     metadata: ["object": "\(wanted.object)", "error": "\(error)"]
@@ -73,21 +76,26 @@ extension Tollgate {
                 metadata: ["object": "\(wanted.object)", "error": "\(error)"]
             )
         }
-        try await store.settle(wanted)
+        try await settle(wanted)
     }
 
     /// Has the App Store name who restored a purchase from the coming period on.
     ///
+    /// That is whose it is now: of several who restored it, each raised a question, and the questions
+    /// may come in another order. The token in the question only keeps theirs apart.
+    ///
     /// - Parameter object: as ``Wanted/Kind/appAccountToken`` has it.
-    private func setAppAccountToken(
-        _ object: String,
-        in environment: StoreEnvironment
-    ) async throws {
-        let parts = object.split(separator: " ")
-        guard parts.count == 2, let token = UUID(uuidString: String(parts[1])) else { return }
-        try await appStoreServer(environment).setAppAccountToken(
+    private func setAppAccountToken(_ object: String, about key: Purchase.Key) async throws {
+        let now = await clocks.now()
+        guard let original = object.split(separator: " ").first,
+            let owner = try await store.record(of: key)?.ownerToName(at: now),
+            // Whoever was erased since has no name any more.
+            let stored = try await store.profile(owner.rawValue), !stored.body.isEmpty,
+            let token = UUID(uuidString: try read(stored).customer.appAccountToken)
+        else { return }
+        try await appStoreServer(key.environment).setAppAccountToken(
             token,
-            originalTransactionID: String(parts[0])
+            originalTransactionID: String(original)
         )
     }
 }

@@ -5,27 +5,35 @@ internal import TollgateCore
 ///
 /// Forgetting it costs one more request.
 final class RetryPace: @unchecked Sendable {
-    // `lock` guards the two.
+    // `lock` guards `time`.
     private let lock = NSLock()
-    private var failures: Int64 = 0
-    private var notBefore = Instant(milliseconds: .min)
+    private var time = RetryTime()
 
     func isDue(at wall: Instant) -> Bool {
-        lock.withLock { notBefore <= wall }
+        lock.withLock { time.isDue(at: wall) }
     }
 
     func succeeded() {
-        lock.withLock {
-            failures = 0
-            notBefore = Instant(milliseconds: .min)
-        }
+        lock.withLock { time = RetryTime() }
     }
 
-    /// 10 s, 20 s, … at most ten minutes, by real time.
     func failed(at wall: Instant) {
-        lock.withLock {
-            notBefore = wall.advanced(by: min(10_000 << min(failures, 6), 600_000))
-            failures += 1
-        }
+        lock.withLock { time.failed(at: wall) }
+    }
+}
+
+/// When to do something again that failed: after 10 s, 20 s, … at most ten minutes, by real time.
+struct RetryTime: Sendable {
+    /// The longest wait, in milliseconds.
+    static let longest: Int64 = 600_000
+
+    private var failures: Int64 = 0
+    private(set) var notBefore = Instant(milliseconds: .min)
+
+    func isDue(at wall: Instant) -> Bool { notBefore <= wall }
+
+    mutating func failed(at wall: Instant) {
+        notBefore = wall.advanced(by: min(10_000 << min(failures, 6), Self.longest))
+        failures += 1
     }
 }

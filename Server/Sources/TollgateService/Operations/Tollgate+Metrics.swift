@@ -33,6 +33,8 @@ extension Tollgate {
         )
         gauge("tollgate_commit_waiting", [("", Int64(lengths.commits))])
         gauge("tollgate_journal_newest", [("", lengths.journal)])
+        let figures = try await FigureDerivation(store).lag()
+        gauge("tollgate_figures_waiting", [("", figures)])
         gauge("tollgate_feed_newest", [("", lengths.published)])
         gauge("tollgate_feed_waiting", [("", lengths.unpublished)])
         gauge("tollgate_feed_lag_seconds", [("", seconds(from: lengths.swept, to: now))])

@@ -3,31 +3,38 @@ internal import Storage
 internal import TollgateCore
 
 extension Tollgate {
+    /// Up to which row the journal may be given out now: none at or below it will still appear.
+    ///
+    /// Asked once for all pages of an export: on PostgreSQL it waits for whatever is just being
+    /// committed, and that for it.
+    ///
+    /// - Parameter next: where the export begins; `nil`: with the first row.
+    /// - Throws: a refusal 400 `parameter_invalid`; `StorageError`.
+    public func exportableJournal(after next: String? = nil) async throws -> Int64 {
+        try await store.journalHorizon(after: try Self.journalRow(next))
+    }
+
     /// A page of the journal as a table, for a warehouse: what was said, when and of what, without
     /// the signed bodies.
     ///
     /// - Parameters:
     ///   - next: of the page before; `nil` begins.
+    ///   - horizon: of the whole export, as ``exportableJournal(after:)`` told it.
     ///   - limit: 1 to 10 000.
     /// - Throws: a refusal 400 `parameter_invalid`; `StorageError`.
     public func exportedJournal(
         from first: Reports.Day,
         to last: Reports.Day,
         after next: String? = nil,
+        upTo horizon: Int64,
         limit: Int64 = 1_000
     ) async throws -> ReportRows {
         guard (1...10_000).contains(limit) else {
             throw Refusal.invalid("limit", "limit is between 1 and 10000.")
         }
-        var id: Int64 = 0
-        if let next {
-            guard let number = Int64(next), number >= 0 else {
-                throw Refusal.invalid("starting_after", "starting_after is a row's id.")
-            }
-            id = number
-        }
         let rows = try await store.journalRows(
-            after: id,
+            after: try Self.journalRow(next),
+            upTo: horizon,
             from: first.start,
             to: last.advanced(by: 1).start.advanced(by: -1),
             limit: limit
@@ -51,5 +58,13 @@ extension Tollgate {
         )
         let isWhole = Int64(rows.count) < limit
         return ReportRows(table: table, next: isWhole ? nil : rows.last.map { "\($0.id)" })
+    }
+
+    private static func journalRow(_ next: String?) throws -> Int64 {
+        guard let next else { return 0 }
+        guard let id = Int64(next), id >= 0 else {
+            throw Refusal.invalid("starting_after", "starting_after is a row's id.")
+        }
+        return id
     }
 }

@@ -115,9 +115,9 @@ struct AnswerKeys: Hashable, Sendable, Codable {
         forgetting: Bool
     ) {
         let soon = Instant(milliseconds: now.milliseconds + Self.hurry)
+        let signer = signer(at: now)
         if forgetting {
             // The one that is under way was kept beside the stolen one, and has signed nothing yet.
-            let signer = signer(at: now)
             keys.removeAll { $0.from > now && $0.from != signer?.from }
         }
         if next(at: now) == nil {
@@ -132,8 +132,10 @@ struct AnswerKeys: Hashable, Sendable, Codable {
         let end = Instant(milliseconds: begin.milliseconds + Self.memory)
         let last = forgetting ? begin : end
         for index in keys.indices.dropLast() {
-            // A second change does not lengthen what the first one ended.
-            keys[index].until = min(keys[index].until ?? last, last)
+            // A second change does not lengthen what the first one ended. But the key that signs is
+            // shown as long as it does: what was to follow it sooner may be forgotten by now, too.
+            let isSigning = forgetting && keys[index] == signer
+            keys[index].until = isSigning ? begin : min(keys[index].until ?? last, last)
         }
     }
 

@@ -132,6 +132,17 @@ extension Play {
         return found[index]
     }
 
+    /// The same as it was sold, whatever ids restoring has made of it.
+    func sale(
+        _ which: AppStoreAct.Which,
+        of account: String
+    ) async throws -> SimulatedAppStore.Transaction {
+        let found = try await transaction(which, of: account)
+        return try await world.appStore.transactions(customer: account).first {
+            $0.isSameSale(as: found)
+        } ?? found
+    }
+
     /// The original transaction id of the customer's newest subscription.
     private func subscription(
         _ which: AppStoreAct.Which,

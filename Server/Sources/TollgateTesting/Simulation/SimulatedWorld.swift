@@ -172,7 +172,7 @@ struct SimulatedWorld {
         switch act {
         case .refund(let which, _), .reverseRefund(let which):
             let account = play.appleAccounts[step.customer] ?? ""
-            target = try await play.transaction(which, of: account).id
+            target = try await play.sale(which, of: account).id
         default: break
         }
         try await play.perform(act, step)

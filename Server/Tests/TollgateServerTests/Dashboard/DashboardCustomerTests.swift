@@ -176,6 +176,13 @@ struct DashboardCustomerTests {
                 #expect(done.words.contains("The coins are corrected"))
             }
             #expect(try await server.tollgate.coins(of: id).balance == 125)
+            // The same form with another amount is another wish: nobody is told that it was done.
+            for (amount, direction) in [("250", "give"), ("25", "take")] {
+                let other = fields.merging(["amount": amount, "direction": direction]) { $1 }
+                let refused = try await browser.press("/dashboard/customers/\(id)/coins", other)
+                #expect(refused.status == 409 && refused.text.contains("idempotency_mismatch"))
+            }
+            #expect(try await server.tollgate.coins(of: id).balance == 125)
             let fresh = try await browser.open("/dashboard/customers/\(id)")
             fields["nonce"] = fresh.field("nonce")
             fields["direction"] = "take"
@@ -198,6 +205,7 @@ struct DashboardCustomerTests {
             let done = log.filter { $0.outcome == AuditEntry.done }
             #expect(done.map(\.before) == ["125", "125", "125", "100"])
             #expect(done.map(\.after) == ["-5", "125", "125", "125"])
+            #expect(log.count { $0.outcome == "refused: idempotency_mismatch" } == 2)
             try await Self.expectRebuilds(server)
         }
     }

@@ -1,5 +1,7 @@
+import Dispatch
 import Reports
 import Storage
+import Synchronization
 import Testing
 import TollgateCore
 import TollgateService
@@ -71,6 +73,92 @@ struct DashboardManySalesTests {
             #expect(after.text.contains("What was compared"))
             let file = try await browser.open("\(Self.reconciliation)?format=csv")
             #expect(file.text.hasPrefix("reason,"))
+        }
+    }
+
+    /// How many have been answered.
+    private final class Answers: Sendable {
+        private let number = Mutex(0)
+        var count: Int { number.withLock { $0 } }
+        func add() { number.withLock { $0 += 1 } }
+    }
+
+    private static func answer(
+        to path: String,
+        sentAsForm isForm: Bool = false,
+        _ browser: StaffBrowser,
+        _ answers: Answers
+    ) async throws -> StaffBrowser.Page {
+        defer { answers.add() }
+        var browser = browser
+        return try await isForm ? browser.press(path) : browser.open(path)
+    }
+
+    /// How many transactions wait until they may read sales.
+    private static func waiters(_ server: TestServer) async -> Int64 {
+        let rows = try? await server.tollgate.store.driver.readNow(
+            """
+            SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+            WHERE relation = CAST('figure' AS regclass) AND NOT granted
+            AND datname = current_database()
+            """,
+            []
+        )
+        return (try? rows?.first?.int64(0)) ?? .max
+    }
+
+    @Test("All sales are read for two at a time; the next one is sent away, not made to wait")
+    func fewAtOnce() async throws {
+        try await TestServer.run(on: .postgres) { server in
+            var signedIn = try await server.staff(.support)
+            _ = try await signedIn.open("/dashboard/account")
+            let browser = signedIn
+            let answers = Answers()
+            // Until the test lets go of them, sales can be read by nobody.
+            let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
+            let release = DispatchSemaphore(value: 0)
+            async let holding: Void = server.tollgate.store.driver.write { connection in
+                try connection.define("LOCK TABLE figure IN ACCESS EXCLUSIVE MODE")
+                isHeld.finish()
+                release.wait()
+                release.signal()
+            }
+            for await _ in held {}
+
+            async let statement = Self.answer(
+                to: "/dashboard/statement?month=2026-06&format=csv",
+                browser,
+                answers
+            )
+            async let payments = Self.answer(
+                to: "/dashboard/payments?format=csv",
+                browser,
+                answers
+            )
+            while await Self.waiters(server) < 2, answers.count == 0 {}
+            let file = "\(Self.reconciliation)?format=csv"
+            async let third = Self.answer(to: file, browser, answers)
+            async let fourth = Self.answer(
+                to: "\(Self.reconciliation)/compare",
+                sentAsForm: true,
+                browser,
+                answers
+            )
+            // Both have their answer while the first two still wait for the sales.
+            while await Self.waiters(server) < 3, answers.count < 2 {}
+            release.signal()
+            try await holding
+            for page in [try await third, try await fourth] {
+                #expect(page.status == 429 && page.text.contains("rate_limited"))
+                #expect(page.words.contains("Try again in a minute"))
+            }
+            #expect(try await statement.status == 200)
+            #expect(try await payments.status == 200)
+            let log = try await server.tollgate.store.audit(actor: "support@example.com")
+            let compared = log.first { $0.action == "reconciliation.compare" }
+            #expect(compared?.outcome == "refused: rate_limited")
+            // Whoever is done makes room.
+            #expect(try await Self.answer(to: file, browser, answers).status == 200)
         }
     }
 

@@ -1,0 +1,136 @@
+import AppStoreSimulator
+import Storage
+import Testing
+import TollgateCore
+import TollgateService
+import TollgateTesting
+
+/// A store's answer that cannot be read may stay as it is for ever, and be one of hundreds.
+@Suite("Answers that cannot be read")
+struct UnreadableAnswerTests {
+    @Test(
+        "Stripe's are asked for ever less often, none is dropped, and newer ones wait for none",
+        arguments: Backend.allCases
+    )
+    func stripe(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let early = try await boughtCoins("early", server)
+            let late = try await boughtCoins("late", server)
+            // The early buyer's session is cs_test_1, and 519 more begin so.
+            server.stripe.setUnreadable("cs_test_1")
+            for id in ["cs_test_1"] + (1001...1519).map({ "cs_test_\($0)" }) {
+                try await want(.checkoutLines, id, of: .stripe, after: 0, server.tollgate)
+            }
+            try await want(.checkoutLines, "cs_test_2", of: .stripe, after: 1, server.tollgate)
+            func asked() -> Int {
+                server.stripe.seen.count { $0.path.hasPrefix("/v1/checkout/sessions/cs_test_1") }
+            }
+
+            for _ in 0..<6 { await server.tollgate.fetchWanted() }
+            #expect(try await server.coins(of: late) == 100)
+            #expect(try await server.coins(of: early) == 0)
+            #expect(asked() == 520)
+            // A server asks twice a second.
+            for _ in 0..<10 { await server.tollgate.fetchWanted() }
+            #expect(asked() == 520)
+            for _ in 0..<120 {
+                server.wall.advance(seconds: 30)
+                await server.tollgate.fetchWanted()
+            }
+            // In an hour each a few times more.
+            #expect((4...12).contains(asked() / 520), "\(asked())")
+            #expect(try await server.rowCounts()["wanted"] == 520)
+
+            server.stripe.setUnreadable(nil)
+            server.wall.advance(seconds: 600)
+            for _ in 0..<6 { await server.tollgate.fetchWanted() }
+            #expect(try await server.coins(of: early) == 100)
+            #expect(try await server.rowCounts()["wanted"] == 0)
+        }
+    }
+
+    @Test(
+        "Apple's are asked for ever less often, none is dropped, and newer ones wait for none",
+        arguments: Backend.allCases
+    )
+    func appStore(_ backend: Backend) async throws {
+        var setup = AppStoreWorld.Setup()
+        setup.hasSharedSecret = true
+        try await AppStoreWorld.run(on: backend, setup) { world in
+            // Notifications of version 1 are hints: each raises a question.
+            await world.appStore.setNotificationVersion(1)
+            let early = try await world.customer("early")
+            let late = try await world.customer("late")
+            let bought = try await world.appStore.buy(
+                AppStoreWorld.weekly,
+                customer: early.buyer
+            )
+            world.calls.setUnreadable(["/history/\(bought.transactionID)?", "/history/9000"])
+            for id in 9_000_001...9_000_119 {
+                let tollgate = world.tollgate
+                try await want(.transactionHistory, "\(id)", of: .appStore, after: 0, tollgate)
+            }
+            await world.pass(days: 0.01)
+            _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: late.buyer)
+            #expect(try await world.count("wanted") == 121)
+            func asked() -> Int { world.calls.all.count { world.calls.isUnreadable($0) } }
+
+            for _ in 0..<2 { await world.tollgate.fetchWanted() }
+            #expect(try await world.isEntitled(late.id))
+            #expect(try await !world.isEntitled(early.id))
+            #expect(asked() == 120)
+            for _ in 0..<10 { await world.tollgate.fetchWanted() }
+            #expect(asked() == 120)
+            for _ in 0..<120 {
+                world.wall.advance(seconds: 30)
+                await world.tollgate.fetchWanted()
+            }
+            #expect((8...12).contains(asked() / 120), "\(asked())")
+            #expect(try await world.count("wanted") == 120)
+
+            world.calls.setUnreadable([])
+            world.wall.advance(seconds: 600)
+            for _ in 0..<2 { await world.tollgate.fetchWanted() }
+            #expect(try await world.isEntitled(early.id))
+            #expect(try await world.count("wanted") == 0)
+            #expect(try await world.isRebuilt())
+        }
+    }
+
+    /// A customer who paid for a hundred coins, of which no message tells.
+    private func boughtCoins(_ user: String, _ server: TestServer) async throws -> String {
+        let id = try await server.customer(user)
+        let checkout = try await server.post(
+            "/v1/checkout_sessions",
+            "{\"customer\":\"\(id)\",\"product\":\"coins_100\"}"
+        )
+        server.stripe.pay(try #require(checkout.json["id"].string))
+        return id
+    }
+
+    private func want(
+        _ kind: Wanted.Kind,
+        _ object: String,
+        of store: Store,
+        after seconds: Int64,
+        _ tollgate: Tollgate
+    ) async throws {
+        let key = Purchase.Key(
+            store: store,
+            environment: .sandbox,
+            application: store == .stripe ? "-" : TestServer.bundleID,
+            id: object
+        )
+        try await tollgate.store.want(
+            Wanted(kind: kind, object: object),
+            about: key,
+            at: Instant(milliseconds: TestServer.start + seconds * 1000)
+        )
+    }
+}
+
+extension TestServer {
+    fileprivate func coins(of customer: String) async throws -> Int64? {
+        try await get("/v1/customers/\(customer)/coins").json["balance"].integer
+    }
+}

@@ -1,0 +1,49 @@
+import Storage
+import Testing
+import TollgateCore
+
+@testable import TollgateService
+
+@Suite("When a question is asked again whose answer could not be read")
+struct QuestionRetriesTests {
+    private static let start = Instant(milliseconds: 1_767_225_600_000)
+
+    @Test("after 10 s, then twice as long each time, and ten minutes at most")
+    func waits() {
+        let retries = QuestionRetries()
+        let (one, other) = (RowKey("one"), RowKey("other"))
+        var wall = Self.start
+        for seconds: Int64 in [10, 20, 40, 80, 160, 320, 600, 600, 600] {
+            #expect(retries.isDue(one, at: wall))
+            retries.failed(one, at: wall)
+            wall = wall.advanced(by: seconds * 1000)
+            #expect(!retries.isDue(one, at: wall.advanced(by: -1)))
+            #expect(retries.isDue(other, at: wall.advanced(by: -1)), "each waits for itself")
+        }
+        retries.forget(one)
+        retries.failed(one, at: wall)
+        #expect(retries.isDue(one, at: wall.advanced(by: 10_000)), "an answer begins it anew")
+    }
+
+    @Test("one that is gone is forgotten")
+    func gone() {
+        let retries = QuestionRetries()
+        retries.failed(RowKey("one"), at: Self.start)
+        retries.forgetGone(at: Self.start.advanced(by: 609_999))
+        #expect(retries.count == 1)
+        retries.forgetGone(at: Self.start.advanced(by: 610_000))
+        #expect(retries.count == 0)
+    }
+
+    @Test("a flood of them is forgotten, not kept")
+    func flood() {
+        let retries = QuestionRetries(capacity: 100)
+        for number in 0..<1000 {
+            retries.failed(RowKey("\(number)"), at: Self.start.advanced(by: Int64(number)))
+        }
+        #expect(retries.count == 100)
+        let end = Self.start.advanced(by: 1000)
+        #expect(retries.isDue(RowKey("899"), at: end))
+        #expect(!retries.isDue(RowKey("900"), at: end))
+    }
+}
