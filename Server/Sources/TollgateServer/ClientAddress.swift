@@ -18,8 +18,10 @@ struct ClientAddress {
         self.init(peer: context.remoteAddress, request.headers, tollgate)
     }
 
-    /// The header that was configured tells it. Where there is none, only a proxy on this machine is
-    /// believed, and else nothing that a request says of itself.
+    /// Reads it from the header that was configured.
+    ///
+    /// Where there is none, only a proxy on this machine is believed, and else nothing that a
+    /// request says of itself.
     ///
     /// - Parameter peer: the other end of the connection; `nil` where it has no address, as in a test.
     init(peer: SocketAddress?, _ headers: HTTPFields, _ tollgate: Tollgate) {

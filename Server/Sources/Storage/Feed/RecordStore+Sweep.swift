@@ -107,9 +107,10 @@ extension RecordStore {
         return (due, reached)
     }
 
-    /// News of the past: a customer knows their answer as of `told`. Where the next change that
-    /// their row names lies before the last sweep, no sweep would find what changes from then on.
+    /// Takes in news of the past: a customer knows their answer as of `told`.
     ///
+    /// Where the next change that their row names lies before the last sweep, no sweep would find
+    /// what changes from then on.
     /// If whoever told them looked ahead as well, that is noted already.
     static func look(
         again key: RowKey,

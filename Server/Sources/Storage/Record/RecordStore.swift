@@ -48,7 +48,9 @@ public final class RecordStore: Sendable {
         }
     }
 
-    /// Makes a batch durable. What it changes is known here before `completion` is told.
+    /// Makes a batch durable.
+    ///
+    /// What it changes is known here before `completion` is told.
     private static func commit(
         _ items: [JournalItem],
         to driver: any StorageDriver,
