@@ -126,6 +126,36 @@ struct LateNewsTests {
         await store.driver.close()
     }
 
+    @Test("Of an erased customer nothing is left to look at", arguments: Backend.allCases)
+    func erased(_ backend: Backend) async throws {
+        let store = try await RecordStore.open(backend)
+        func tell(_ day: Double) async throws {
+            while try await !store.sweep(until: .day(day)).isDone {}
+            while try await store.publishMessages(at: .day(day), limit: 500) == 500 {}
+        }
+        _ = try await store.sweep(until: .day(-1))
+        _ = try await store.submit(.register("ann", .token("a")))
+        _ = try await store.submit(Self.month)
+        try await tell(31)
+        // Known to end on day 60, which the sweep is to look at.
+        _ = try await store.submit(.message("again", .month(30, of: "1", token: "a", said: 29.99)))
+        try await tell(32)
+        _ = try await store.submit(
+            JournalItem(
+                dedupeKey: RowKey("erase", "ann"),
+                subject: RowKey("erase", "ann"),
+                kind: .command,
+                stated: .day(33),
+                content: .erase(Customer.ID("ann"))
+            )
+        )
+        try await tell(34)
+        #expect(try await !store.hasNews(at: .day(59)))
+        try await tell(61)
+        #expect(try await !store.hasNews(at: .day(62)))
+        await store.driver.close()
+    }
+
     private static func word(_ message: FeedMessage) -> String {
         for change in message.changes {
             switch change {

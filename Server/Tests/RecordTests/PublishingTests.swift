@@ -24,7 +24,10 @@ struct PublishingTests {
             hasLooked.finish()
             goOn.wait()
         }
-        let first = Task { try await one() }
+        let first = Task {
+            defer { hasLooked.finish() }
+            try await one()
+        }
         for await _ in looked {}
         let second = Task {
             defer { isDone.withLock { $0 = true } }

@@ -75,7 +75,11 @@ struct JournalExportTests {
             commits.wait()
             commits.signal()
         }
-        async let late = slow.submit(items[0])
+        @Sendable func submitLate() async throws {
+            defer { isWritten.finish() }
+            _ = try await slow.submit(items[0])
+        }
+        async let late: Void = submitLate()
         for await _ in written {}
         for item in items.dropFirst() { _ = try await quick.submit(item) }
 
@@ -88,7 +92,7 @@ struct JournalExportTests {
         // It has given out what it saw, or it waits for who is about to commit.
         while !isDone.withLock({ $0 }), await Self.waiters(quick) == 0 {}
         commits.signal()
-        _ = try await late
+        try await late
         let before = try await first
         let after = try await Export(of: quick, after: before.place)
         #expect(before.keys + after.keys == items.map(\.dedupeKey.hex))

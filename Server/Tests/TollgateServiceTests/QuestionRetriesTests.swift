@@ -14,21 +14,39 @@ struct QuestionRetriesTests {
         let (one, other) = (RowKey("one"), RowKey("other"))
         var wall = Self.start
         for seconds: Int64 in [10, 20, 40, 80, 160, 320, 600, 600, 600] {
-            #expect(retries.isDue(one, at: wall))
-            retries.failed(one, at: wall)
+            #expect(retries.isDue(one, raised: Self.start, at: wall))
+            retries.failed(one, raised: Self.start, at: wall)
             wall = wall.advanced(by: seconds * 1000)
-            #expect(!retries.isDue(one, at: wall.advanced(by: -1)))
-            #expect(retries.isDue(other, at: wall.advanced(by: -1)), "each waits for itself")
+            #expect(!retries.isDue(one, raised: Self.start, at: wall.advanced(by: -1)))
+            #expect(
+                retries.isDue(other, raised: Self.start, at: wall.advanced(by: -1)),
+                "each waits for itself"
+            )
         }
         retries.forget(one)
-        retries.failed(one, at: wall)
-        #expect(retries.isDue(one, at: wall.advanced(by: 10_000)), "an answer begins it anew")
+        retries.failed(one, raised: Self.start, at: wall)
+        #expect(
+            retries.isDue(one, raised: Self.start, at: wall.advanced(by: 10_000)),
+            "an answer begins it anew"
+        )
+    }
+
+    @Test("one that was raised anew since is asked at once")
+    func raisedAnew() {
+        let retries = QuestionRetries()
+        let (one, later) = (RowKey("one"), Self.start.advanced(by: 1))
+        retries.failed(one, raised: Self.start, at: Self.start)
+        #expect(!retries.isDue(one, raised: Self.start, at: Self.start))
+        #expect(retries.isDue(one, raised: later, at: Self.start))
+        retries.failed(one, raised: later, at: Self.start)
+        #expect(!retries.isDue(one, raised: later, at: Self.start.advanced(by: 19_999)))
+        #expect(retries.isDue(one, raised: later, at: Self.start.advanced(by: 20_000)))
     }
 
     @Test("one that is gone is forgotten")
     func gone() {
         let retries = QuestionRetries()
-        retries.failed(RowKey("one"), at: Self.start)
+        retries.failed(RowKey("one"), raised: Self.start, at: Self.start)
         retries.forgetGone(at: Self.start.advanced(by: 609_999))
         #expect(retries.count == 1)
         retries.forgetGone(at: Self.start.advanced(by: 610_000))
@@ -39,11 +57,15 @@ struct QuestionRetriesTests {
     func flood() {
         let retries = QuestionRetries(capacity: 100)
         for number in 0..<1000 {
-            retries.failed(RowKey("\(number)"), at: Self.start.advanced(by: Int64(number)))
+            retries.failed(
+                RowKey("\(number)"),
+                raised: Self.start,
+                at: Self.start.advanced(by: Int64(number))
+            )
         }
         #expect(retries.count == 100)
         let end = Self.start.advanced(by: 1000)
-        #expect(retries.isDue(RowKey("899"), at: end))
-        #expect(!retries.isDue(RowKey("900"), at: end))
+        #expect(retries.isDue(RowKey("899"), raised: Self.start, at: end))
+        #expect(!retries.isDue(RowKey("900"), raised: Self.start, at: end))
     }
 }

@@ -25,8 +25,8 @@ extension SimulatedAppStore.World {
                 percentage: percentage ?? 100_000
             )
             record(copy, at: now)
+            settleConsumptionRequest(copy.id)
         }
-        settleConsumptionRequest(id)
         guard let subscription = subscriptions[refunded.originalID] else {
             announce("REFUND", transaction: id)
             revokeShares(of: refunded, at: now)
@@ -86,7 +86,7 @@ extension SimulatedAppStore.World {
 
     mutating func declineRefund(_ id: String) throws(Refusal) {
         let transaction = try transaction(id)
-        settleConsumptionRequest(id)
+        for copy in try sale(id) { settleConsumptionRequest(copy.id) }
         announce(
             "REFUND_DECLINED",
             transaction: id,

@@ -38,8 +38,9 @@ extension Reports.Table {
         bytes.appendList(notes) { note, bytes in bytes.append(json: note) }
         bytes += ",\n  \"rows\": ".utf8
         let keys = sortedKeys
+        var currency = WrittenCurrency()
         try bytes.appendList(rows) { row, bytes in
-            Self.write(row, keys, to: &bytes)
+            Self.write(row, keys, &currency, to: &bytes)
             try bytes.giveAway(to: take)
         }
         bytes += ",\n  \"title\": ".utf8
@@ -52,8 +53,9 @@ extension Reports.Table {
     public var ndjson: String {
         var bytes: [UInt8] = []
         let keys = sortedKeys
+        var currency = WrittenCurrency()
         for row in rows {
-            Self.write(row, keys, to: &bytes)
+            Self.write(row, keys, &currency, to: &bytes)
             bytes.append(UInt8(ascii: "\n"))
         }
         return String(decoding: bytes, as: UTF8.self)
@@ -72,20 +74,43 @@ extension Reports.Table {
     private static func write(
         _ row: [Value],
         _ keys: [(column: Int, name: [UInt8])],
+        _ currency: inout WrittenCurrency,
         to bytes: inout [UInt8]
     ) {
         bytes.append(UInt8(ascii: "{"))
         for (index, key) in keys.enumerated() where row.indices.contains(key.column) {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
             bytes += key.name
-            row[key.column].writeJSON(to: &bytes)
+            row[key.column].writeJSON(&currency, to: &bytes)
         }
         bytes.append(UInt8(ascii: "}"))
     }
 }
 
+/// How the last currency is written: most amounts are of the same one as the amount before.
+private struct WrittenCurrency {
+    private(set) var code = ""
+    private(set) var decimals = Reports.Currency.decimals(of: "")
+    /// The beginning of an amount's object.
+    private(set) var beginning: [UInt8] = Self.beginning("")
+
+    mutating func turn(to code: String) {
+        guard code != self.code else { return }
+        self.code = code
+        decimals = Reports.Currency.decimals(of: code)
+        beginning = Self.beginning(code)
+    }
+
+    private static func beginning(_ code: String) -> [UInt8] {
+        var bytes = Array("{\"currency\":".utf8)
+        bytes.append(json: code)
+        bytes.append(UInt8(ascii: ","))
+        return bytes
+    }
+}
+
 extension Reports.Table.Value {
-    fileprivate func writeJSON(to bytes: inout [UInt8]) {
+    fileprivate func writeJSON(_ last: inout WrittenCurrency, to bytes: inout [UInt8]) {
         switch self {
         case .day(let day):
             bytes.append(UInt8(ascii: "\""))
@@ -95,15 +120,10 @@ extension Reports.Table.Value {
         case .count(let count): bytes.append(number: count)
         case .none: bytes += "null".utf8
         case .money(let fraction, let currency):
-            bytes += "{\"currency\":".utf8
-            bytes.append(json: currency)
-            bytes.append(UInt8(ascii: ","))
+            last.turn(to: currency)
+            bytes += last.beginning
             fraction.writeJSON(to: &bytes)
-            fraction.write(
-                decimals: Reports.Currency.decimals(of: currency),
-                per: 3,
-                to: &bytes
-            )
+            fraction.write(decimals: last.decimals, per: 3, to: &bytes)
             bytes += "\"}".utf8
         case .ratio(let fraction):
             bytes.append(UInt8(ascii: "{"))

@@ -242,12 +242,15 @@ extension Reports {
 extension [UInt8] {
     /// Its decimal digits.
     mutating func append(number: UInt64) {
-        guard number > 0 else { return append(UInt8(ascii: "0")) }
-        var scale: UInt64 = 1
-        while number / scale >= 10 { scale *= 10 }
-        while scale > 0 {
-            append(UInt8(ascii: "0") + UInt8(number / scale % 10))
-            scale /= 10
+        // From the last digit on; twenty are the most.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var (rest, first) = (number, digits.count)
+            repeat {
+                first -= 1
+                digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
+                rest /= 10
+            } while rest > 0
+            append(contentsOf: digits[first...])
         }
     }
 

@@ -110,8 +110,7 @@ extension RecordStore {
     /// Takes in news of the past: a customer knows their answer as of `told`.
     ///
     /// Where the next change that their row names lies before the last sweep, no sweep would find
-    /// what changes from then on.
-    /// If whoever told them looked ahead as well, that is noted already.
+    /// what changes from then on. If whoever told them looked ahead as well, that is noted already.
     static func look(
         again key: RowKey,
         told: Instant,
@@ -178,7 +177,14 @@ extension RecordStore {
         )
         guard let row = rows.first, case let bytes = try row.bytes(3),
             !bytes.isEmpty, bytes != CustomerAnswer.erasedBytes
-        else { return false }
+        else {
+            // There is nobody to look at, now or later.
+            try connection.execute(
+                "UPDATE sweep SET due = NULL WHERE customer = $1",
+                [key.value]
+            )
+            return false
+        }
         let timeline = try CustomerAnswer(reading: bytes)
             .timeline(in: catalog)
         try keepLook(

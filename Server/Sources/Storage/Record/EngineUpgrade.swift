@@ -194,22 +194,18 @@ public struct EngineUpgrade: Sendable {
             try await replay.run(upTo: end.last) { progress($0, end.count) }
             try await prepare(from)
             for table in Self.tables { try await copy(table, from: scratch) }
-            var report = Report(from: from, to: engineVersion, replayed: replay.replayed)
+            let before = Report(from: from, to: engineVersion, replayed: replay.replayed)
             let last = replay.reached
             let now = await means.now()
-            let before = report
             let done = try await driver.write { connection -> Report? in
                 var report = before
                 let isDone = try exchange(upTo: last, at: now, &report, connection)
+                if isDone { try drop(connection) }
                 return isDone ? report : nil
             }
-            if let done {
-                report = done
-                try await drop()
-                return report
-            }
+            if let done { return done }
         }
-        try await drop()
+        try await driver.write { try drop($0) }
         throw StorageError(
             .contention,
             "other servers go on writing while everything is derived again; stop them first"
@@ -318,14 +314,12 @@ public struct EngineUpgrade: Sendable {
     }
 
     /// Drops the side tables, unless they are another's.
-    private func drop() async throws {
-        try await driver.write { connection in
-            guard try isOwner(connection) else { return }
-            for table in Self.tables {
-                try connection.define("DROP TABLE IF EXISTS next_\(table.name)")
-            }
-            try connection.execute("DELETE FROM meta WHERE name = $1", [.text(Self.ownerName)])
+    private func drop(_ connection: any StorageConnection) throws {
+        guard try isOwner(connection) else { return }
+        for table in Self.tables {
+            try connection.define("DROP TABLE IF EXISTS next_\(table.name)")
         }
+        try connection.execute("DELETE FROM meta WHERE name = $1", [.text(Self.ownerName)])
     }
 
     private func copy(_ table: Table, from scratch: any StorageDriver) async throws {

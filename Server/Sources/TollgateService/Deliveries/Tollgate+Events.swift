@@ -19,9 +19,9 @@ extension Tollgate {
                     try await prolong()
                 }
             }
-        } catch let error as StorageError where error.kind == .contention {
+        } catch let error as StorageError where error.kind == .contention && error.code == nil {
             // Another server is at it, whose lease began when ours ended: what it leaves is there the
-            // next time, and nobody has to be told.
+            // next time, and nobody has to be told. What the database calls contention has a code.
             logger.debug("the feed will be tried again", metadata: ["error": "\(error)"])
         } catch {
             logger.warning("the feed will be tried again", metadata: ["error": "\(error)"])

@@ -64,7 +64,7 @@ extension Tollgate {
             if case .unreadable = error.cause {
                 // Half an answer is no refusal: the question stays and waits a while, and those behind
                 // it are asked.
-                questionRetries.failed(wanted.key, at: clocks.wall())
+                questionRetries.failed(wanted.key, raised: wanted.raised, at: clocks.wall())
                 logger.warning(
                     "the App Store's answer cannot be read; it will be asked again",
                     metadata: ["object": "\(wanted.object)", "error": "\(error)"]

@@ -29,7 +29,9 @@ extension Tollgate {
         var last: WantedRow?
         while found.count < most {
             let rows = try await store.wanted(kind, after: last, limit: Int64(page))
-            found += rows.filter { mayAsk($0) && questionRetries.isDue($0.key, at: wall) }
+            found += rows.filter {
+                mayAsk($0) && questionRetries.isDue($0.key, raised: $0.raised, at: wall)
+            }
             guard rows.count == page else { break }
             last = rows.last
         }
@@ -101,7 +103,7 @@ extension Tollgate {
                 questionRetries.forget(wanted.key)
             }
         } catch Stripe.RequestError.unreadable(let error) {
-            questionRetries.failed(wanted.key, at: clocks.wall())
+            questionRetries.failed(wanted.key, raised: wanted.raised, at: clocks.wall())
             logger.warning(
                 "Stripe's answer cannot be read; it will be asked again",
                 metadata: ["object": "\(wanted.object)", "error": "\(error)"]

@@ -13,7 +13,13 @@ final class QuestionRetries: @unchecked Sendable {
     private let capacity: Int
     // `lock` guards `times`.
     private let lock = NSLock()
-    private var times: [RowKey: RetryTime] = [:]
+    private var times: [RowKey: Wait] = [:]
+
+    private struct Wait {
+        var time = RetryTime()
+        /// When the question was raised that was asked last.
+        var raised: Instant
+    }
 
     init(capacity: Int = 50_000) {
         precondition(capacity > 0)
@@ -23,18 +29,24 @@ final class QuestionRetries: @unchecked Sendable {
     /// How many are remembered.
     var count: Int { lock.withLock { times.count } }
 
-    func isDue(_ question: RowKey, at wall: Instant) -> Bool {
-        lock.withLock { times[question]?.isDue(at: wall) ?? true }
+    /// - Parameter raised: when the question was raised; what was raised since it was asked is due.
+    func isDue(_ question: RowKey, raised: Instant, at wall: Instant) -> Bool {
+        lock.withLock {
+            times[question].map { $0.time.isDue(at: wall) || $0.raised < raised } ?? true
+        }
     }
 
-    func failed(_ question: RowKey, at wall: Instant) {
+    func failed(_ question: RowKey, raised: Instant, at wall: Instant) {
         lock.withLock {
             if times.count >= capacity, times[question] == nil,
-                let next = times.min(by: { $0.value.notBefore < $1.value.notBefore })
+                let next = times.min(by: { $0.value.time.notBefore < $1.value.time.notBefore })
             {
                 times[next.key] = nil
             }
-            times[question, default: RetryTime()].failed(at: wall)
+            var wait = times[question] ?? Wait(raised: raised)
+            wait.time.failed(at: wall)
+            wait.raised = raised
+            times[question] = wait
         }
     }
 
@@ -48,7 +60,9 @@ final class QuestionRetries: @unchecked Sendable {
     func forgetGone(at wall: Instant) {
         lock.withLock {
             guard !times.isEmpty else { return }
-            times = times.filter { wall < $0.value.notBefore.advanced(by: RetryTime.longest) }
+            times = times.filter {
+                wall < $0.value.time.notBefore.advanced(by: RetryTime.longest)
+            }
         }
     }
 }
