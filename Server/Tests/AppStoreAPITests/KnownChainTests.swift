@@ -97,7 +97,7 @@ import Testing
 
     @Test func manyTasksShareOneVerifier() async throws {
         let chain = try SigningChain.make()
-        let verifier = try Payloads.verifier(chain)
+        let verifier = try Payloads.verifier(chain, maximumNewChainsPerSecond: 1)
         let jws = try chain.sign(Payloads.notification())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
@@ -110,5 +110,6 @@ import Testing
             try await group.waitForAll()
         }
         #expect(verifier.knownChains == 1)
+        #expect(verifier.fullChainValidations == 1)
     }
 }

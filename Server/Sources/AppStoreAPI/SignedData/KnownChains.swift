@@ -18,6 +18,8 @@ final class KnownChains: @unchecked Sendable {
     private static let maximumHeaders = 4
 
     private let lock = NSLock()
+    /// Held while a chain is proven.
+    private let proof = NSLock()
     private let capacity: Int
     private let budgetPerSecond: Int
     /// Newest use first.
@@ -53,6 +55,18 @@ final class KnownChains: @unchecked Sendable {
             }
             return found.map(use)
         }
+    }
+
+    /// Proves one chain at a time.
+    ///
+    /// So a new chain of the store that many payloads bring at once costs the budget one, not one
+    /// for each thread.
+    func proving(
+        _ body: () throws(AppStore.VerificationError) -> CertificateChain
+    ) throws(AppStore.VerificationError) -> CertificateChain {
+        proof.lock()
+        defer { proof.unlock() }
+        return try body()
     }
 
     /// Takes one from the budget of this second, or throws.

@@ -305,13 +305,17 @@ extension AppStore.SignedDataVerifier {
         now: Int64
     ) throws(AppStore.VerificationError) -> CertificateChain {
         let header = try SignedHeader(segment)
-        if let chain = chains.chain(leaf: header.leaf, intermediate: header.intermediate) {
+        func known() -> CertificateChain? {
+            chains.chain(leaf: header.leaf, intermediate: header.intermediate)
+        }
+        if let chain = known() { return chain }
+        return try chains.proving { () throws(AppStore.VerificationError) in
+            if let chain = known() { return chain }
+            try chains.spend(now: now)
+            let chain = try CertificateChain(header, roots: roots)
+            chains.insert(chain)
             return chain
         }
-        try chains.spend(now: now)
-        let chain = try CertificateChain(header, roots: roots)
-        chains.insert(chain)
-        return chain
     }
 
     private func check(
