@@ -184,7 +184,10 @@ struct ConsumptionTests {
             try connection.query(
                 "SELECT body FROM journal WHERE kind = 3 AND body IS NOT NULL ORDER BY id"
             ).compactMap { row in
-                let body = String(decoding: try row.bytes(0), as: UTF8.self)
+                let body = String(
+                    decoding: try PackedBytes.unpacked(row.bytes(0)),
+                    as: UTF8.self
+                )
                 guard let start = body.firstIndex(of: "{") else { return nil }
                 let json = Self.json(String(body[start...]))
                 guard let outcome = json["outcome"].string else { return nil }

@@ -91,9 +91,9 @@ struct ErasureTests {
                 "SELECT body FROM journal WHERE body IS NOT NULL", "SELECT facts FROM journal",
                 "SELECT record FROM purchase", "SELECT answer FROM customer",
             ] {
-                for row in try connection.query(sql)
-                where String(decoding: try row.bytes(0), as: UTF8.self).contains(text) {
-                    return true
+                for row in try connection.query(sql) {
+                    let bytes = try PackedBytes.unpacked(row.bytes(0))
+                    if String(decoding: bytes, as: UTF8.self).contains(text) { return true }
                 }
             }
             return false

@@ -32,7 +32,7 @@ public struct JournalRow: Sendable {
         kind = JournalItem.Kind(rawValue: try row.int64(2)) ?? .command
         stated = Instant(milliseconds: try row.int64(3))
         content =
-            switch try RecordDecoder.decode(JournalContent.self, from: row.bytes(4)) {
+            switch try JournalContent(kept: row.bytes(4)) {
             case .facts(let facts): .facts(facts)
             case .registered(let customer, _): .registered(customer)
             case .spent(let decision):

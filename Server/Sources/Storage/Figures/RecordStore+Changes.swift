@@ -101,7 +101,7 @@ extension RecordStore {
                     purchases.insert(subject)
                     continue
                 }
-                let content = try RecordDecoder.decode(JournalContent.self, from: row.bytes(5))
+                let content = try JournalContent(kept: row.bytes(5))
                 switch content {
                 case .facts: purchases.insert(subject)
                 case .registered(let customer, let aliases):

@@ -46,7 +46,7 @@ extension RecordStore {
                 guard let kind = JournalItem.Kind(rawValue: try row.int64(3)) else {
                     throw StorageError(.corrupt, "a journal row of unknown kind")
                 }
-                let content = try RecordDecoder.decode(JournalContent.self, from: row.bytes(5))
+                let content = try JournalContent(kept: row.bytes(5))
                 return ExportedMessage(
                     id: try row.int64(0),
                     subject: try RowKey(bytes: row.bytes(1)),

@@ -28,12 +28,12 @@ public struct SignedBody: Hashable, Sendable {
                 segments.first { $0.id == id }?.bytes
             }
             if let expanded, body.withUnsafeBufferPointer({ $0.isEqual(to: expanded) }) {
-                self.compact = compact
+                self.compact = PackedBytes.pack(compact, .appStore)
                 self.segments = segments
                 return
             }
         }
-        compact = [SignedBodyForm.raw] + body
+        compact = PackedBytes.pack([SignedBodyForm.raw] + body, .stripe)
         segments = []
     }
 
@@ -41,7 +41,7 @@ public struct SignedBody: Hashable, Sendable {
     ///
     /// Throws `.corrupt` if `compact` is not of our making.
     public static func segmentIDs(in compact: [UInt8]) throws(StorageError) -> [[UInt8]] {
-        var expansion = SignedBodyExpansion(compact)
+        var expansion = SignedBodyExpansion(try PackedBytes.unpacked(compact))
         return try expansion.segmentIDs()
     }
 
@@ -53,7 +53,7 @@ public struct SignedBody: Hashable, Sendable {
         _ compact: [UInt8],
         segment: ([UInt8]) throws(StorageError) -> [UInt8]?
     ) throws(StorageError) -> [UInt8] {
-        var expansion = SignedBodyExpansion(compact)
+        var expansion = SignedBodyExpansion(try PackedBytes.unpacked(compact))
         return try expansion.expand(segment)
     }
 }
@@ -61,7 +61,8 @@ public struct SignedBody: Hashable, Sendable {
 /// The compact form.
 ///
 /// First a byte for the version: 0, and the body follows as it is; or 1, and there follow the
-/// number of segments, their ids of 16 bytes, and a text.
+/// number of segments, their ids of 16 bytes, and a text; or 2, and one of those follows packed
+/// (`PackedBytes`).
 ///
 /// A text is a sequence of parts: `literal`, its length, its bytes; or `signed`, the number of a
 /// segment, the text that the payload decodes to, the length and the bytes of the signature. The

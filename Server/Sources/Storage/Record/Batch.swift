@@ -156,10 +156,7 @@ extension Batch {
 
     private func replay(_ item: JournalItem, _ row: Row) throws -> JournalOutcome {
         guard case .spend = item.content,
-            case .spent(let decision) = try RecordDecoder.decode(
-                JournalContent.self,
-                from: row.bytes(0)
-            )
+            case .spent(let decision) = try JournalContent(kept: row.bytes(0))
         else { return .duplicate }
         return .decided(decision, isReplay: true)
     }
@@ -660,7 +657,7 @@ extension Batch {
             rows.append([
                 item.dedupeKey.value, item.subject.value, .integer(item.kind.rawValue),
                 .integer(item.stated.milliseconds), .blob(item.digest),
-                .blob(try RecordEncoder.encode(content)),
+                .blob(try kept(content, of: item)),
                 SQLValue(isOfErased(item) ? nil : item.body),
             ])
             indices.append(index)
@@ -675,6 +672,11 @@ extension Batch {
         var journalIDs: [Int: Int64] = [:]
         for (index, row) in zip(indices, ids) { journalIDs[index] = try row.first?.int64(0) }
         return journalIDs
+    }
+
+    private func kept(_ content: JournalContent, of item: JournalItem) throws -> [UInt8] {
+        if case .facts = content, let kept = item.keptFacts { return kept }
+        return try content.kept()
     }
 
     /// Whether somebody who was erased holds the purchase: its messages leave no body any more.

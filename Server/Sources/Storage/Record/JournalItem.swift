@@ -34,7 +34,9 @@ public struct JournalItem: Sendable {
     public var kind: Kind
     /// By the sender's clock.
     public var stated: Instant
-    public var content: Content
+    public var content: Content {
+        didSet { keptFacts = nil }
+    }
     /// What was received, as it is to be kept; see `SignedBody`.
     public var body: [UInt8]?
     /// Parts of the body that others share, by id.
@@ -45,6 +47,9 @@ public struct JournalItem: Sendable {
     /// What `wanted` is about, where there are no facts to say so.
     public var wantedAbout: Purchase.Key?
     var digest: [UInt8]
+    /// The content as it is kept, if it is facts and was made ready beforehand: not by the one thread
+    /// that writes.
+    private(set) var keptFacts: [UInt8]?
 
     /// - Parameter received: the exact bytes, of which the digest is kept.
     public init(
@@ -65,6 +70,9 @@ public struct JournalItem: Sendable {
         self.body = body
         self.segments = segments
         digest = Array(SHA256.hash(data: received))
+        if case .facts(let facts) = content {
+            keptFacts = try? JournalContent.facts(facts).kept()
+        }
     }
 }
 
@@ -145,4 +153,16 @@ enum JournalContent: Codable {
     case spent(SpendDecision)
     case adopted(CatalogHistory.Version)
     case erased(Customer.ID)
+
+    /// The bytes of the row's `facts`.
+    func kept() throws -> [UInt8] {
+        PackedBytes.pack(try RecordEncoder.encode(self), .facts)
+    }
+
+    /// What a row's `facts` say.
+    ///
+    /// Throws what decoding does, and `.corrupt` of a packed row that is damaged.
+    init(kept bytes: [UInt8]) throws {
+        self = try RecordDecoder.decode(JournalContent.self, from: PackedBytes.unpacked(bytes))
+    }
 }

@@ -55,7 +55,7 @@ struct JournalReplay: Sendable {
         _ history: CatalogHistory,
         _ connection: any StorageConnection
     ) throws -> CatalogHistory {
-        let content = try RecordDecoder.decode(JournalContent.self, from: row.bytes(5))
+        let content = try JournalContent(kept: row.bytes(5))
         guard let kind = JournalItem.Kind(rawValue: try row.int64(3)) else {
             throw StorageError(.corrupt, "a journal row of unknown kind")
         }

@@ -142,10 +142,8 @@ extension RecordStore {
         var record: Purchase?
         for row in rows {
             guard
-                case .facts(let facts) = try RecordDecoder.decode(
-                    JournalContent.self,
-                    from: row.bytes(0)
-                ), let first = facts.first
+                case .facts(let facts) = try JournalContent(kept: row.bytes(0)),
+                let first = facts.first
             else { continue }
             if record == nil { record = Purchase(key: first.purchase) }
             for fact in facts { record?.join(fact) }
