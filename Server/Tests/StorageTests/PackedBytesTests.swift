@@ -94,8 +94,9 @@ import Storage
         #expect(throws: StorageError.self) { try PackedBytes.unpacked([PackedBytes.marker, 99]) }
     }
 
-    /// Rows on disk refer into the vocabularies: a changed byte would make them unreadable. Add a
-    /// vocabulary instead.
+    /// Rows on disk refer into the vocabularies: a changed byte would make them unreadable.
+    ///
+    /// Add a vocabulary instead.
     @Test(
         arguments: [
             (1, "9a1c0152585fa4c5ba38a2c72a47a45f47ac0766c03db4da45b904ef2fdb8ee3"),
