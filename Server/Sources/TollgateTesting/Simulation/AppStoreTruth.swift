@@ -62,7 +62,8 @@ struct AppStoreTruth {
         _ token: String,
         _ truth: inout Truth
     ) {
-        let ordered = chain.sorted { ($0.purchaseDate, $0.id) < ($1.purchaseDate, $1.id) }
+        // As they were made: what a family member shares anew may have been bought long before.
+        let ordered = chain.sorted { (Int64($0.id) ?? 0) < (Int64($1.id) ?? 0) }
         var inherited: String?
         var running: (transaction: Transaction, isOwn: Bool)?
         for transaction in ordered {
