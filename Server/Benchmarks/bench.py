@@ -56,7 +56,7 @@ class Plan:
         return self.notifications * self.rounds + 1_000
 
 
-FULL = Plan(seconds=4, rounds=3, small=10_000, large=1_000_000, fill_seconds=240, notifications=10_000,
+FULL = Plan(seconds=4, rounds=3, small=10_000, large=1_000_000, fill_seconds=600, notifications=10_000,
             reference_seconds=5, reference_rounds=2, signature_rounds=7)
 QUICK = Plan(seconds=2, rounds=1, small=10_000, large=100_000, fill_seconds=30, notifications=9_000,
              reference_seconds=3, reference_rounds=1, signature_rounds=3)
