@@ -148,15 +148,17 @@ extension Purchase {
             // After a refund it is the status that says from when on something newer runs.
             let since = revoked == nil ? nil : Swift.min(end, status.stated.instant)
             var further = interval(reach, .status, status.source, since: since)
-            // What a family member shares anew may have been bought before what is gone.
-            if let running = ordered.last(where: {
-                $0.period.end == reach && $0.upgradedBy == nil && revocation(of: $0) == nil
-            }) {
-                further.product = StoreProduct(.appStore, running.period.product)
+            // What a family member shares anew may have been bought before what they lost.
+            let anew = ordered.last {
+                $0.period.end == reach && $0.period.isFamilyShared && $0.upgradedBy == nil
+            }
+            let gone = anew.flatMap { revocation(of: $0) }
+            if let anew, gone == nil, status.stated.instant >= revoked ?? end {
+                further.product = StoreProduct(.appStore, anew.period.product)
             } else {
                 evaluation.wanted.append(Wanted(kind: .subscriptionStatus, object: key.id))
             }
-            intervals.append(further)
+            if gone.map({ $0 <= status.stated.instant }) ?? true { intervals.append(further) }
         }
         if revoked == nil, !hasFailed(since: last.period.start), let renewal,
             renewal.value.willRenew, !renewal.value.awaitsConsent,

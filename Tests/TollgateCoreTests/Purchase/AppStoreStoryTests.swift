@@ -376,4 +376,62 @@ struct AppStoreStoryTests {
         let evaluation = World([.paid("p1", 0, 30), .status(1, 31, reaching: 60)]).evaluations()[0]
         #expect(evaluation.wanted == [Wanted(kind: .subscriptionStatus, object: "1")])
     }
+
+    /// What the status gives beyond the newest period, and whether the store is asked.
+    private func beyond(_ facts: [Fact]) -> (product: String?, isAsked: Bool) {
+        let evaluation = World(facts).evaluations()[0]
+        let intervals = evaluation.shares.flatMap(\.access.intervals)
+        return (
+            intervals.first { $0.ground == .status }?.product.id, !evaluation.wanted.isEmpty
+        )
+    }
+
+    /// A member's monthly share, lost on day 40, and one of a year that was bought on day 5.
+    private static let sharedAnew: [Fact] = [
+        .paid("p1", 0, 30, family: true),
+        .paid("p2", 30, 60, said: 40, revoked: 40, family: true), .status(5, 40),
+        .paid("y", 5, 370, Shop.yearly, said: 50, family: true),
+    ]
+
+    @Test("what a family member shares anew may have been bought before what they lost")
+    func sharedAnew() {
+        let shared = beyond(Self.sharedAnew + [.status(1, 50, reaching: 370)])
+        #expect(shared.product == Shop.yearly)
+        #expect(!shared.isAsked)
+        let late = beyond(
+            [
+                .paid("p1", 30, 60, family: true),
+                .paid("y", 5, 370, Shop.yearly, said: 61, family: true),
+                .status(1, 61, reaching: 370),
+            ]
+        )
+        #expect(late.product == Shop.yearly)
+        #expect(!late.isAsked)
+    }
+
+    @Test("when that is lost too, its status gives nothing any more")
+    func sharedAnewAndLost() {
+        let lost = beyond(
+            Self.sharedAnew + [
+                .status(1, 50, reaching: 370),
+                .paid("y", 5, 370, Shop.yearly, said: 70, revoked: 70, family: true),
+            ]
+        )
+        #expect(lost.product == nil)
+        #expect(lost.isAsked)
+    }
+
+    @Test("a status of what was upgraded since, without a word of it, is asked about")
+    func staleStatus() {
+        for family in [false, true] {
+            let stale = beyond(
+                [
+                    .paid("y", 5, 370, Shop.yearly, family: family), .status(1, 5, reaching: 370),
+                    .paid("p1", 60, 90, family: family),
+                ]
+            )
+            #expect(stale.product == Shop.monthly)
+            #expect(stale.isAsked)
+        }
+    }
 }

@@ -147,7 +147,9 @@ extension RecordStore {
                     }
                     let known = segments
                     return try SignedBody.expand(compact) { known[$0] }
-                } catch let error as StorageError where error.kind == .corrupt {
+                } catch let error as StorageError
+                    where error.kind == .corrupt && compact.first ?? 0 > PackedBytes.marker
+                {
                     // Early reasons of spends were kept as they were.
                     return compact
                 }

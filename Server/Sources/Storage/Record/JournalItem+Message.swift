@@ -15,7 +15,7 @@ extension JournalItem {
         received: [UInt8]
     ) -> JournalItem {
         let body = SignedBody(received)
-        return JournalItem(
+        var item = JournalItem(
             dedupeKey: dedupeKey,
             subject: subject,
             kind: kind,
@@ -25,5 +25,7 @@ extension JournalItem {
             body: body.compact,
             segments: body.segments.map { ($0.id, $0.bytes) }
         )
+        item.keptFacts = try? JournalContent.facts(facts).kept()
+        return item
     }
 }

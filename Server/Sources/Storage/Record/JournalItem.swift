@@ -49,7 +49,7 @@ public struct JournalItem: Sendable {
     var digest: [UInt8]
     /// The content as it is kept, if it is facts and was made ready beforehand: not by the one thread
     /// that writes.
-    private(set) var keptFacts: [UInt8]?
+    var keptFacts: [UInt8]?
 
     /// - Parameter received: the exact bytes, of which the digest is kept.
     public init(
@@ -70,9 +70,6 @@ public struct JournalItem: Sendable {
         self.body = body
         self.segments = segments
         digest = Array(SHA256.hash(data: received))
-        if case .facts(let facts) = content {
-            keptFacts = try? JournalContent.facts(facts).kept()
-        }
     }
 }
 
