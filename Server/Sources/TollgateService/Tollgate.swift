@@ -58,7 +58,8 @@ public final class Tollgate: Sendable {
     public let proxyWarning = Once()
     let readOrder = ReadOrder()
     let consumptionPace = RetryPace()
-    let appStorePace = RetryPace()
+    let appStorePaces = QuestionPaces()
+    let stripePaces = QuestionPaces()
     let questionRetries = QuestionRetries()
     let webhookPace = WorkPace()
     let sealing: SealingKeys

@@ -37,6 +37,8 @@ struct AppStoreWorld: Sendable {
         private let paths = Mutex<[String]>([])
         private let failing = Mutex<Set<Int>>([])
         private let unreadable = Mutex<[String]>([])
+        private let unfound = Mutex<[String]>([])
+        private let silent = Mutex<String?>(nil)
 
         struct Unreachable: Error {}
 
@@ -50,12 +52,23 @@ struct AppStoreWorld: Sendable {
             unreadable.withLock { parts in parts.contains { path.contains($0) } }
         }
 
+        /// Answers calls with "not found, try again" (4040006) whose path contains one of these.
+        func setUnfound(_ parts: [String]) { unfound.withLock { $0 = parts } }
+
+        /// Gives no answer to calls whose path contains this.
+        func setSilent(_ part: String?) { silent.withLock { $0 = part } }
+
+        func isUnfound(_ path: String) -> Bool {
+            unfound.withLock { parts in parts.contains { path.contains($0) } }
+        }
+
         func take(_ path: String) throws {
             let number = paths.withLock {
                 $0.append(path)
                 return $0.count - 1
             }
             if failing.withLock({ $0.contains(number) }) { throw Unreachable() }
+            if let part = silent.withLock({ $0 }), path.contains(part) { throw Unreachable() }
         }
 
         var all: [String] { paths.withLock { $0 } }
@@ -231,6 +244,10 @@ struct AppStoreWorld: Sendable {
             try calls.take(path)
             if calls.isUnreadable(path) {
                 return AppStore.HTTPResponse(status: 200, body: Array("{".utf8))
+            }
+            if calls.isUnfound(path) {
+                let body = "{\"errorCode\":4040006,\"errorMessage\":\"Please try again.\"}"
+                return AppStore.HTTPResponse(status: 404, body: Array(body.utf8))
             }
             if path == "/verifyReceipt", let receiptAnswer {
                 return AppStore.HTTPResponse(status: 200, body: Array(receiptAnswer.utf8))

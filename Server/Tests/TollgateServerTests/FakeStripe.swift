@@ -32,6 +32,7 @@ final class FakeStripe: Sendable {
         var customers = 0
         var isReachable = true
         var unreadable: String?
+        var failing: String?
     }
 
     private let state = Mutex(State())
@@ -46,6 +47,11 @@ final class FakeStripe: Sendable {
     /// Answers with half a line when objects are read whose id begins so.
     func setUnreadable(_ prefix: String?) {
         state.withLock { $0.unreadable = prefix }
+    }
+
+    /// Answers with a fault of Stripe's own when objects are read whose id begins so.
+    func setFailing(_ prefix: String?) {
+        state.withLock { $0.failing = prefix }
     }
 
     /// The buyer pays on the page.
@@ -102,6 +108,12 @@ final class FakeStripe: Sendable {
                 let id = path.split(separator: "/").last.map(String.init)
                 if let id, let unreadable = state.unreadable, id.hasPrefix(unreadable) {
                     return Stripe.Response(status: 200, headers: [:], body: Array("{".utf8))
+                }
+                if let id, let failing = state.failing, id.hasPrefix(failing) {
+                    return Self.json(
+                        ["error": ["type": "api_error", "message": "Something went wrong"]],
+                        status: 500
+                    )
                 }
                 guard path.hasPrefix("/v1/checkout/sessions/"),
                     let session = state.sessions.first(where: { $0.id == id })

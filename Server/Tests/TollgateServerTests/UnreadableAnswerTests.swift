@@ -5,7 +5,8 @@ import TollgateCore
 import TollgateService
 import TollgateTesting
 
-/// A store's answer that cannot be read may stay as it is for ever, and be one of hundreds.
+/// A store's answer that cannot be read, or a fault of its own over one object, may stay as it is for
+/// ever, and be one of hundreds.
 @Suite("Answers that cannot be read")
 struct UnreadableAnswerTests {
     @Test(
@@ -54,11 +55,7 @@ struct UnreadableAnswerTests {
         arguments: Backend.allCases
     )
     func appStore(_ backend: Backend) async throws {
-        var setup = AppStoreWorld.Setup()
-        setup.hasSharedSecret = true
-        try await AppStoreWorld.run(on: backend, setup) { world in
-            // Notifications of version 1 are hints: each raises a question.
-            await world.appStore.setNotificationVersion(1)
+        try await inWorldOfHints(on: backend) { world in
             let early = try await world.customer("early")
             let late = try await world.customer("late")
             let bought = try await world.appStore.buy(
@@ -94,6 +91,149 @@ struct UnreadableAnswerTests {
             #expect(try await world.isEntitled(early.id))
             #expect(try await world.count("wanted") == 0)
             #expect(try await world.isRebuilt())
+        }
+    }
+
+    @Test(
+        "Stripe's own faults over some objects hold up no other question for longer than half a minute",
+        arguments: Backend.allCases
+    )
+    func faultsOfStripe(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let early = try await boughtCoins("early", server)
+            let late = try await boughtCoins("late", server)
+            server.stripe.setFailing("cs_test_1")
+            for id in ["cs_test_1"] + (1001...1019).map({ "cs_test_\($0)" }) {
+                try await want(.checkoutLines, id, of: .stripe, after: 0, server.tollgate)
+            }
+            await server.tollgate.fetchWanted()
+            try await want(.checkoutLines, "cs_test_2", of: .stripe, after: 1, server.tollgate)
+            for _ in 0..<3 {
+                server.wall.advance(seconds: 10)
+                await server.tollgate.fetchWanted()
+            }
+            #expect(try await server.coins(of: late) == 100)
+            func asked() -> Int {
+                server.stripe.seen.count { $0.path.hasPrefix("/v1/checkout/sessions/cs_test_1") }
+            }
+            let before = asked()
+            for _ in 0..<10 { await server.tollgate.fetchWanted() }
+            #expect(asked() == before)
+            for _ in 0..<240 {
+                server.wall.advance(seconds: 30)
+                await server.tollgate.fetchWanted()
+            }
+            #expect(try await server.rowCounts()["wanted"] == 20)
+            // All of them were asked again, and who comes now waits for none.
+            for id in ["cs_test_1"] + (1001...1019).map({ "cs_test_\($0)" }) {
+                let path = "/v1/checkout/sessions/\(id)"
+                #expect(server.stripe.seen.count { $0.path.hasPrefix(path) } > 3, "\(id)")
+            }
+            let latest = try await boughtCoins("latest", server)
+            try await want(.checkoutLines, "cs_test_3", of: .stripe, after: 7200, server.tollgate)
+            await server.tollgate.fetchWanted()
+            #expect(try await server.coins(of: latest) == 100)
+
+            server.stripe.setFailing(nil)
+            for _ in 0..<30 {
+                server.wall.advance(seconds: 30)
+                await server.tollgate.fetchWanted()
+            }
+            #expect(try await server.coins(of: early) == 100)
+            #expect(try await server.rowCounts()["wanted"] == 0)
+        }
+    }
+
+    @Test(
+        "What Apple does not find and says to ask for again holds up no other question",
+        arguments: Backend.allCases
+    )
+    func notFoundByApple(_ backend: Backend) async throws {
+        try await inWorldOfHints(on: backend) { world in
+            let early = try await world.customer("early")
+            let late = try await world.customer("late")
+            let bought = try await world.appStore.buy(
+                AppStoreWorld.weekly,
+                customer: early.buyer
+            )
+            world.calls.setUnfound(["/history/\(bought.transactionID)?", "/history/9000"])
+            for id in 9_000_001...9_000_019 {
+                let tollgate = world.tollgate
+                try await want(.transactionHistory, "\(id)", of: .appStore, after: 0, tollgate)
+            }
+            await world.tollgate.fetchWanted()
+            await world.pass(days: 0.01)
+            _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: late.buyer)
+            #expect(try await world.count("wanted") == 21)
+            var seconds: Int64 = 0
+            while try await !world.isEntitled(late.id), seconds < 900 {
+                world.wall.advance(seconds: 10)
+                seconds += 10
+                await world.tollgate.fetchWanted()
+            }
+            #expect(seconds <= 30)
+            #expect(try await !world.isEntitled(early.id))
+            for _ in 0..<240 {
+                world.wall.advance(seconds: 30)
+                await world.tollgate.fetchWanted()
+            }
+            #expect(try await world.count("wanted") == 20)
+            let latest = try await world.customer("latest")
+            _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: latest.buyer)
+            await world.tollgate.fetchWanted()
+            #expect(try await world.isEntitled(latest.id))
+
+            world.calls.setUnfound([])
+            for _ in 0..<30 {
+                world.wall.advance(seconds: 30)
+                await world.tollgate.fetchWanted()
+            }
+            #expect(try await world.isEntitled(early.id))
+            #expect(try await world.count("wanted") == 0)
+            #expect(try await world.isRebuilt())
+        }
+    }
+
+    @Test(
+        "A read to which Apple gives no answer for ever holds up the others for ten seconds",
+        arguments: Backend.allCases
+    )
+    func silence(_ backend: Backend) async throws {
+        try await inWorldOfHints(on: backend) { world in
+            let early = try await world.customer("early")
+            let late = try await world.customer("late")
+            let bought = try await world.appStore.buy(
+                AppStoreWorld.weekly,
+                customer: early.buyer
+            )
+            world.calls.setSilent("/history/\(bought.transactionID)?")
+            await world.pass(days: 0.01)
+            _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: late.buyer)
+            await world.tollgate.fetchWanted()
+            #expect(try await !world.isEntitled(late.id))
+            world.wall.advance(seconds: 10)
+            await world.tollgate.fetchWanted()
+            #expect(try await world.isEntitled(late.id))
+            #expect(try await !world.isEntitled(early.id))
+
+            world.calls.setSilent(nil)
+            world.wall.advance(seconds: 20)
+            await world.tollgate.fetchWanted()
+            #expect(try await world.isEntitled(early.id))
+            #expect(try await world.count("wanted") == 0)
+        }
+    }
+
+    /// Notifications of version 1 are hints: each raises a question.
+    private func inWorldOfHints(
+        on backend: Backend,
+        _ test: @Sendable (AppStoreWorld) async throws -> Void
+    ) async throws {
+        var setup = AppStoreWorld.Setup()
+        setup.hasSharedSecret = true
+        try await AppStoreWorld.run(on: backend, setup) { world in
+            await world.appStore.setNotificationVersion(1)
+            try await test(world)
         }
     }
 

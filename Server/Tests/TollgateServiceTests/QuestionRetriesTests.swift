@@ -15,7 +15,7 @@ struct QuestionRetriesTests {
         var wall = Self.start
         for seconds: Int64 in [10, 20, 40, 80, 160, 320, 600, 600, 600] {
             #expect(retries.isDue(one, raised: Self.start, at: wall))
-            retries.failed(one, raised: Self.start, at: wall)
+            retries.failed(one, .invoice, raised: Self.start, at: wall)
             wall = wall.advanced(by: seconds * 1000)
             #expect(!retries.isDue(one, raised: Self.start, at: wall.advanced(by: -1)))
             #expect(
@@ -24,7 +24,7 @@ struct QuestionRetriesTests {
             )
         }
         retries.forget(one)
-        retries.failed(one, raised: Self.start, at: wall)
+        retries.failed(one, .invoice, raised: Self.start, at: wall)
         #expect(
             retries.isDue(one, raised: Self.start, at: wall.advanced(by: 10_000)),
             "an answer begins it anew"
@@ -35,22 +35,30 @@ struct QuestionRetriesTests {
     func raisedAnew() {
         let retries = QuestionRetries()
         let (one, later) = (RowKey("one"), Self.start.advanced(by: 1))
-        retries.failed(one, raised: Self.start, at: Self.start)
+        retries.failed(one, .invoice, raised: Self.start, at: Self.start)
         #expect(!retries.isDue(one, raised: Self.start, at: Self.start))
         #expect(retries.isDue(one, raised: later, at: Self.start))
-        retries.failed(one, raised: later, at: Self.start)
+        retries.failed(one, .invoice, raised: later, at: Self.start)
         #expect(!retries.isDue(one, raised: later, at: Self.start.advanced(by: 19_999)))
         #expect(retries.isDue(one, raised: later, at: Self.start.advanced(by: 20_000)))
     }
 
-    @Test("one that is gone is forgotten")
+    @Test("one that is gone is forgotten, and none of another kind")
     func gone() {
         let retries = QuestionRetries()
-        retries.failed(RowKey("one"), raised: Self.start, at: Self.start)
-        retries.forgetGone(at: Self.start.advanced(by: 609_999))
-        #expect(retries.count == 1)
-        retries.forgetGone(at: Self.start.advanced(by: 610_000))
-        #expect(retries.count == 0)
+        let due = Self.start.advanced(by: 10_000)
+        for (name, kind) in [
+            ("one", Wanted.Kind.invoice), ("gone", .invoice), ("other", .payment),
+        ] {
+            retries.failed(RowKey(name), kind, raised: Self.start, at: Self.start)
+        }
+        #expect(!retries.hasDue(.invoice, at: due.advanced(by: -1)))
+        #expect(retries.hasDue(.invoice, at: due))
+        retries.keepOnly([RowKey("one")], of: .invoice)
+        #expect(retries.count == 2)
+        retries.keepOnly([], of: .invoice)
+        #expect(!retries.hasDue(.invoice, at: due))
+        #expect(retries.hasDue(.payment, at: due))
     }
 
     @Test("a flood of them is forgotten, not kept")
@@ -59,6 +67,7 @@ struct QuestionRetriesTests {
         for number in 0..<1000 {
             retries.failed(
                 RowKey("\(number)"),
+                .invoice,
                 raised: Self.start,
                 at: Self.start.advanced(by: Int64(number))
             )

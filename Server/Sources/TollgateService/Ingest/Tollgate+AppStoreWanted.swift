@@ -7,41 +7,38 @@ internal import TollgateCore
 
 extension Tollgate {
     /// Asks the App Store what its messages did not carry.
-    ///
-    /// Call it again and again; it returns when nothing is left that can be answered now.
     func fetchWantedFromAppStore() async {
         let environments = appStoreEnvironments
-        guard !environments.isEmpty, appStorePace.isDue(at: clocks.wall()) else { return }
-        do {
-            var rows: [(WantedRow, Wanted.Kind)] = []
+        guard !environments.isEmpty else { return }
+        await ask(appStorePaces) { again, round in
+            var asked: [(kind: Wanted.Kind, rows: [WantedRow])] = []
             for kind in [Wanted.Kind.subscriptionStatus, .transactionHistory, .appAccountToken] {
-                rows += try await questions(kind) { row in
+                let rows = try await questions(kind, again: again) { row in
                     row.purchase.map { environments.contains($0.environment) } ?? true
-                }.map { ($0, kind) }
+                }
+                asked.append((kind, rows))
             }
-            let asked = rows
-            guard !asked.isEmpty else { return }
+            guard asked.contains(where: { !$0.rows.isEmpty }) else { return }
             _ = try await leased("wanted/app_store") { prolong in
-                for (number, (wanted, kind)) in asked.enumerated() {
-                    if number % 20 == 19 { try await prolong() }
-                    try await ask(wanted, kind)
+                for (kind, rows) in asked {
+                    round.beginKind()
+                    for wanted in rows where round.goesOn {
+                        try await prolong()
+                        try await ask(wanted, kind, &round)
+                    }
                 }
             }
-            appStorePace.succeeded()
-        } catch {
-            appStorePace.failed(at: clocks.wall())
-            logger.warning(
-                "asking the App Store for what is missing will be tried again",
-                metadata: ["error": "\(error)"]
-            )
         }
     }
 
     /// Asks one question.
     ///
-    /// One that the App Store refuses for good is dropped and logged, so that it does not hold up
-    /// those behind it; an error that may pass ends this round.
-    private func ask(_ wanted: WantedRow, _ kind: Wanted.Kind) async throws {
+    /// - Throws: whatever says that the App Store cannot be asked at all now.
+    private func ask(
+        _ wanted: WantedRow,
+        _ kind: Wanted.Kind,
+        _ round: inout QuestionRound
+    ) async throws {
         do {
             if let purchase = wanted.purchase, kind == .appAccountToken {
                 try await setAppAccountToken(wanted.object, about: purchase)
@@ -60,23 +57,10 @@ extension Tollgate {
                 _ = try await readStatuses(of: wanted.object, in: environment, confirms: false)
             }
         } catch let error as AppStore.ServerAPIError {
-            guard !error.isRetryable, !error.isForbidden else { throw error }
-            if case .unreadable = error.cause {
-                // Half an answer is no refusal: the question stays and waits a while, and those behind
-                // it are asked.
-                questionRetries.failed(wanted.key, raised: wanted.raised, at: clocks.wall())
-                logger.warning(
-                    "the App Store's answer cannot be read; it will be asked again",
-                    metadata: ["object": "\(wanted.object)", "error": "\(error)"]
-                )
-                return
-            }
-            logger.error(
-                "the App Store does not answer a question and will not be asked again",
-                metadata: ["object": "\(wanted.object)", "error": "\(error)"]
-            )
+            return try await take(error, error.meaning, of: wanted, kind, &round)
         }
         try await settle(wanted)
+        round.answered()
     }
 
     /// Has the App Store name who restored a purchase from the coming period on.
@@ -97,5 +81,22 @@ extension Tollgate {
             token,
             originalTransactionID: String(original)
         )
+    }
+}
+
+extension AppStore.ServerAPIError {
+    fileprivate var meaning: ErrorMeaning {
+        if isForbidden { return .unwilling }
+        return switch cause {
+        case .refused(let refusal):
+            if refusal.status == 429 || refusal.code == .rateLimitExceeded {
+                .unwilling
+            } else {
+                refusal.isRetryable ? .fault : .final
+            }
+        case .unreachable: .unreachable
+        case .unreadable: .unreadable
+        case .pagingStuck, .invalidIdentifier, .unsigned: .final
+        }
     }
 }

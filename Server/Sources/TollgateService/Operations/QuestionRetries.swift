@@ -2,9 +2,9 @@ internal import Foundation
 internal import Storage
 internal import TollgateCore
 
-/// When each question to a store is asked again whose answer could not be read.
+/// When each question to a store is asked again whose answer failed or could not be read.
 ///
-/// Such an answer may stay as it is for ever, and says nothing about other questions: so each waits
+/// Such an answer may stay as it is for ever, and may say nothing about other questions: so each waits
 /// for itself. It is kept in memory, by each server for itself; forgetting one costs one more
 /// request, never the question.
 final class QuestionRetries: @unchecked Sendable {
@@ -16,6 +16,7 @@ final class QuestionRetries: @unchecked Sendable {
     private var times: [RowKey: Wait] = [:]
 
     private struct Wait {
+        var kind: Wanted.Kind
         var time = RetryTime()
         /// When the question was raised that was asked last.
         var raised: Instant
@@ -36,14 +37,33 @@ final class QuestionRetries: @unchecked Sendable {
         }
     }
 
-    func failed(_ question: RowKey, raised: Instant, at wall: Instant) {
+    /// Whether its last answer failed, and nobody raised it anew since.
+    func hasFailed(_ question: RowKey, raised: Instant) -> Bool {
+        lock.withLock { times[question].map { raised <= $0.raised } ?? false }
+    }
+
+    /// Whether the turn of any of a kind has come that failed.
+    func hasDue(_ kind: Wanted.Kind, at wall: Instant) -> Bool {
+        lock.withLock { times.values.contains { $0.kind == kind && $0.time.isDue(at: wall) } }
+    }
+
+    /// Those first whose turn came first.
+    func inOrder(_ questions: [WantedRow]) -> [WantedRow] {
+        lock.withLock {
+            questions.map { ($0, times[$0.key]?.time.notBefore ?? $0.raised) }
+                .sorted { $0.1 < $1.1 }
+                .map(\.0)
+        }
+    }
+
+    func failed(_ question: RowKey, _ kind: Wanted.Kind, raised: Instant, at wall: Instant) {
         lock.withLock {
             if times.count >= capacity, times[question] == nil,
                 let next = times.min(by: { $0.value.time.notBefore < $1.value.time.notBefore })
             {
                 times[next.key] = nil
             }
-            var wait = times[question] ?? Wait(raised: raised)
+            var wait = times[question] ?? Wait(kind: kind, raised: raised)
             wait.time.failed(at: wall)
             wait.raised = raised
             times[question] = wait
@@ -55,14 +75,10 @@ final class QuestionRetries: @unchecked Sendable {
         lock.withLock { times[question] = nil }
     }
 
-    /// Forgets those that were not asked although their turn came long ago: another server has the
-    /// answer, so the question is gone.
-    func forgetGone(at wall: Instant) {
+    /// Forgets those of a kind that are questions no more: another server has the answer.
+    func keepOnly(_ questions: Set<RowKey>, of kind: Wanted.Kind) {
         lock.withLock {
-            guard !times.isEmpty else { return }
-            times = times.filter {
-                wall < $0.value.time.notBefore.advanced(by: RetryTime.longest)
-            }
+            times = times.filter { $0.value.kind != kind || questions.contains($0.key) }
         }
     }
 }

@@ -78,6 +78,8 @@ extension Tollgate {
                 try await keep(cursor)
                 try await prolong()
             }
+            // Stripe has just answered all the rest.
+            stripePaces.succeeded()
             await fetchWanted()
             try await store.dropCursor(Self.importName)
             return cursor.found

@@ -80,6 +80,8 @@ extension Tollgate {
                 try await keep(cursor)
                 try await prolong()
             }
+            // Stripe has just answered all the rest.
+            stripePaces.succeeded()
             await fetchWanted()
             cursor.provenTo = max(pass.target, cursor.provenTo ?? 0)
             cursor.pass = nil
