@@ -9,6 +9,7 @@ import io
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import time
@@ -19,8 +20,10 @@ from fractions import Fraction
 import pandas as pd
 import pytest
 import stripe
+from playwright.sync_api import expect
 
-from test_app_store_commands import DAY, MONTHLY, ROOT, World, free_port, listening
+from test_app_store_commands import DAY, MONTHLY, ROOT, TOLLGATE, World, free_port, listening
+from test_dashboard import open_page, picture
 
 YEARLY = "com.example.app.pro.yearly"
 COINS = "com.example.app.coins100"
@@ -298,6 +301,7 @@ def told(request, tmp_path_factory):
         raise AssertionError("what the stores were asked is not answered")
     world.end(server)
     world.days = (day(world.first), day(world.now()))
+    world.kind = request.param.__name__
     yield Told(world)
     world.stop()
     end()
@@ -712,10 +716,8 @@ def test_coins(told):
             sold, back, spent, outstanding)
 
 
-@pytest.mark.parametrize("days", [None, 30, 200])
-def test_overview(told, days):
-    """Each number, over all days and over the last ones."""
-    first = told.last - days + 1 if days else told.first
+def overview(told, first, currencies):
+    """The numbers of the overview from a day on, for each currency."""
     paid = paid_periods(told)
     at = at_end_of(told.last)
     changes = [(kind, value, currency, count)
@@ -728,25 +730,34 @@ def test_overview(told, days):
     coins = told.coins[told.coins["at"] <= at].groupby("kind").coins.sum()
     sales = told.sales[(told.sales.family_shared == 0) & (told.sales["at"] <= at)]
     sales = sales[sales["at"] >= first * DAY]
-    rows = told.report("overview", "day", first=first)
-    assert {row["currency"] for row in rows} >= {"USD", "EUR"}
-    for row in rows:
-        there = [p for p in active(paid, told.last) if p.currency == row["currency"]]
-        own = sales[sales.currency == row["currency"]]
+    numbers = {}
+    for currency in currencies:
+        there = [p for p in active(paid, told.last) if p.currency == currency]
+        own = sales[sales.currency == currency]
         gross = int(own[own.kind == "charge"].milliunits.sum())
         back = int(own[own.kind != "charge"].milliunits.sum())
-        assert row == {
-            "day": iso(told.last), "currency": row["currency"], "gross": gross, "refunds": back,
+        numbers[currency] = {
+            "day": iso(told.last), "currency": currency, "gross": gross, "refunds": back,
             "net": gross - back,
             "estimated_proceeds": sum(map(proceeds_of, own.itertuples()), Fraction(0)),
             "mrr": sum((monthly(p) for p in there), Fraction(0)),
-            "mrr_change": sum((value for _, value, currency, _ in changes
-                               if currency == row["currency"]), Fraction(0)),
+            "mrr_change": sum((value for _, value, own_currency, _ in changes
+                               if own_currency == currency), Fraction(0)),
             "active": len(active(paid, told.last)), "trials": trials,
             "churn_rate": Fraction(gone, start) if start else None,
             "coins_outstanding": int(
                 coins.get("sold", 0) - coins.get("refunded", 0) - coins.get("spent", 0)),
         }
+    return numbers
+
+
+@pytest.mark.parametrize("days", [None, 30, 200])
+def test_overview(told, days):
+    """Each number, over all days and over the last ones."""
+    first = told.last - days + 1 if days else told.first
+    rows = {row["currency"]: row for row in told.report("overview", "day", first=first)}
+    assert rows.keys() >= {"USD", "EUR"}
+    assert rows == overview(told, first, rows)
 
 
 def chains(periods):
@@ -896,3 +907,88 @@ def test_a_rebuild_derives_the_same_figures(told):
     tables = {t["table"]: t for t in json.loads(answer.stdout)}
     assert tables["figure"]["identical"] and tables["rollup"]["identical"]
     assert tables["rollup"]["rows"] > 100
+
+
+# The dashboard over the same two years, in a real browser
+
+
+@pytest.fixture(scope="module")
+def desk(told, browser):
+    """Somebody of the staff, signed in."""
+    answer = told.world.run(
+        "staff", "add", "reader", "--role", "admin", "--public-url", "https://billing.example.com")
+    assert answer.returncode == 0, answer.stderr
+    answer = subprocess.run(
+        [TOLLGATE, "staff", "password", "reader", "--stdin"], input="a sentence to remember\n",
+        cwd=told.world.directory, env=told.world.environment, text=True, capture_output=True)
+    assert answer.returncode == 0, answer.stderr
+    server = told.world.serve()
+    page = open_page(browser, None, locale="en-US")
+    page.goto(f"http://127.0.0.1:{told.world.port}/dashboard")
+    page.get_by_label("Your name").fill("reader")
+    page.get_by_label("Password").fill("a sentence to remember")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+    yield page
+    page.context.close()
+    told.world.end(server)
+    assert page.complaints == []
+
+
+def shown_number(text):
+    """What a tile shows, as a number; `None` for a dash."""
+    digits = re.sub(r"[^\d.−-]", "", text).replace("−", "-")
+    return None if digits in ("", "-") or text == "–" else Fraction(digits)
+
+
+@pytest.mark.parametrize("days", [30, 90, 365])
+def test_the_overview_shows_these_numbers(told, desk, days):
+    """Each tile is what the rows come to, rounded to what is shown: cents, and tenths of a percent."""
+    desk.goto(f"http://127.0.0.1:{told.world.port}/dashboard?span={days}")
+    tiles = dict(
+        desk.locator(".tiles .figure a").nth(number).get_attribute("aria-label").rsplit(": ", 1)
+        for number in range(desk.locator(".tiles .figure a").count()))
+    numbers = overview(told, told.last - days + 1, ["USD", "EUR", "JPY"])
+    # The tiles tell the currency with the largest amount.
+    currency = {"$": "USD", "€": "EUR", "¥": "JPY"}[re.search("[$€¥]", tiles["Revenue"]).group()]
+    expected = numbers[currency]
+    assert expected["gross"] == max(each["gross"] for each in numbers.values()) > 0
+    money = Fraction(1) if currency == "JPY" else Fraction(1, 100)
+    rate = expected["churn_rate"]
+    for label, value, unit in [
+        ("Revenue", expected["gross"] / Fraction(1000), money),
+        ("MRR", expected["mrr"] / Fraction(1000), money),
+        ("Active subscriptions", Fraction(expected["active"]), Fraction(0)),
+        ("Trials", Fraction(expected["trials"]), Fraction(0)),
+        ("Churn", None if rate is None else rate * 100, Fraction(1, 10)),
+        ("Refunds", expected["refunds"] / Fraction(1000), money),
+        ("Estimated proceeds", expected["estimated_proceeds"] / Fraction(1000), money),
+        ("Coins outstanding", Fraction(expected["coins_outstanding"]), Fraction(0)),
+    ]:
+        shown = shown_number(tiles[label])
+        if value is None:
+            assert shown is None, label
+        else:
+            assert abs(shown - value) <= unit / 2, (label, tiles[label], float(value))
+
+
+def test_plots_of_two_years_are_seen(told, desk):
+    """Pictures of the overview and of reports, wide and on a phone, light and dark; every report has a
+    table."""
+    base = f"http://127.0.0.1:{told.world.port}/dashboard"
+    desk.goto(f"{base}?span=365")
+    assert desk.locator("svg.plot").count() == 4
+    if told.world.kind == "sqlite":
+        picture(desk, "two-years-overview")
+    desk.goto(f"{base}/reports")
+    names = {link.split("/")[-1].split("?")[0] for link in desk.locator("main a").evaluate_all(
+        "links => links.map(link => link.pathname)") if "/dashboard/reports/" in link}
+    assert names >= {"sales", "revenue", "mrr", "mrr-movement", "subscriptions", "churn", "retention"}
+    for name in sorted(names):
+        answer = desk.goto(
+            f"{base}/reports/{name}?from={iso(told.first)}&to={iso(told.last)}&by=month")
+        assert answer.status == 200, name
+        assert desk.locator("table tbody tr").count() > 0, name
+        # One database's are enough to look at, and these have the plots that say most.
+        if told.world.kind == "sqlite" and name in ("revenue", "mrr-movement", "subscriptions", "churn"):
+            picture(desk, f"two-years-{name}")

@@ -23,6 +23,7 @@ func addDashboard(
     )
     for (path, bytes, type) in [
         ("dashboard.css", PackageResources.dashboard_css, "text/css; charset=utf-8"),
+        ("icon.svg", PackageResources.icon_svg, "image/svg+xml"),
         ("dashboard.js", PackageResources.dashboard_js, "text/javascript; charset=utf-8"),
     ] {
         router.get("/dashboard/assets/\(path)") { _, _ in
