@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes what strangers send: fuzz.sh [SECONDS]   (for each reader, two at a time; 30 unless given)
+# Fuzzes what strangers send: fuzz.sh [SECONDS]   (for each reader; 30 unless given)
+#
+# TOLLGATE_FUZZERS run at a time, two unless given.
 #
 # The readers and what they read with are compiled with libFuzzer's instrumentation; everything below
 # (cryptography, certificates, YAML) comes from the server's debug build as it is, which saves minutes.
@@ -92,4 +94,4 @@ run() {
 }
 export -f run
 export out corpus found seconds
-printf '%s\n' "${readers[@]}" | xargs -P 2 -I{} bash -c 'run {}'
+printf '%s\n' "${readers[@]}" | xargs -P "${TOLLGATE_FUZZERS:-2}" -I{} bash -c 'run {}'
