@@ -24,6 +24,8 @@ final class Shop: ObservableObject {
     @Published private(set) var postponed: PendingPurchase?
     @Published private(set) var missingTerms: [TermsDocument] = []
     @Published var isPortalShown = false
+    /// How often the inbox was looked into; only the last look decides what is shown.
+    private var looks = 0
 
     init(configuration: BillingSDK.Configuration, backend: Backend) {
         billing = BillingSDK(configuration: configuration)
@@ -106,16 +108,24 @@ final class Shop: ObservableObject {
 
     /// Asks what to do next about the oldest that waits.
     func lookIntoInbox() async {
+        looks += 1
+        let look = looks
         postponed = billing.purchaseInbox.pending.first { $0.isPostponed }
         guard !billing.purchaseInbox.pending.isEmpty else {
             nextStep = nil
             return
         }
         guard let readiness = try? await billing.getPurchaseReadiness(isSetUp: true) else { return }
-        nextStep = billing.purchaseInbox.next(readiness)
-        if case .pass(let gate, _)? = nextStep, gate == .terms || gate == .subscriptionTerms {
-            missingTerms = (try? await billing.getConsents().missingTerms) ?? []
+        var terms: [TermsDocument] = []
+        if case .pass(let gate, _)? = billing.purchaseInbox.next(readiness),
+            gate == .terms || gate == .subscriptionTerms
+        {
+            terms = (try? await billing.getConsents().missingTerms) ?? []
         }
+        // An answer that was overtaken by a later look says what was.
+        guard look == looks else { return }
+        missingTerms = terms
+        nextStep = billing.purchaseInbox.next(readiness)
     }
 
     func acceptTerms() async {
@@ -141,15 +151,22 @@ final class Shop: ObservableObject {
 
     #if canImport(StoreKit)
         func complete(_ purchase: PendingPurchase) async {
+            let said = await buy(purchase)
+            // What is done no longer waits on the screen that says so.
+            await lookIntoInbox()
+            message = said
+        }
+
+        private func buy(_ purchase: PendingPurchase) async -> String? {
             do {
                 switch try await billing.purchase(purchase) {
-                case .purchased: message = "Thank you. Your purchase is ready."
-                case .pending: message = "Somebody has to approve this purchase first."
-                case .awaitingServer: message = "Bought. It is unlocked as soon as we are online."
-                case .cancelled: message = nil
+                case .purchased: return "Thank you. Your purchase is ready."
+                case .pending: return "Somebody has to approve this purchase first."
+                case .awaitingServer: return "Bought. It is unlocked as soon as we are online."
+                case .cancelled: return nil
                 }
             } catch {
-                message = "The purchase did not work. Try again."
+                return "The purchase did not work. Try again."
             }
         }
 
