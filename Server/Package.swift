@@ -66,10 +66,12 @@ let package = Package(
             name: "Storage",
             dependencies: [.core, .product(name: "Crypto", package: "swift-crypto")]
         ),
+        // Gathers small writes of SQLite's into large ones.
+        .target(name: "CSQLiteWriteBuffer", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(
             name: "StorageSQLite",
             dependencies: [
-                "Storage", .product(name: "GRDB", package: "GRDB.swift"),
+                "CSQLiteWriteBuffer", "Storage", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),

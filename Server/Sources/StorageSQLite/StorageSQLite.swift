@@ -127,6 +127,11 @@ public final class StorageSQLite: StorageDriver {
         guard let writer else { return .null }
         return try await writer.run { try $0.query("PRAGMA \(name)").first?[0] ?? .null }
     }
+
+    /// What the writing connection's files are written through, for tests: `tollgate/unix`.
+    package func writerFileSystem() async throws -> String {
+        try await writer?.fileSystem() ?? ""
+    }
 }
 
 /// The connection of a thread for long reads, opened at its first.

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A write, or a truncation (no data), that was not flushed yet. */
 typedef struct Pending {
@@ -32,10 +33,15 @@ typedef struct File {
 } File;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Tells of a write below `awaited`, and of the end of the cut that waited for it. */
+static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
+static const char *awaited;
 static Image *images;
 static sqlite3_vfs *system_vfs;
 static sqlite3_vfs shim;
 static char watched[256];
+/* Files whose path contains this take no more; empty: none. */
+static char filled[256];
 static sqlite3_io_methods methods;
 
 static void grow(Image *image, sqlite3_int64 size) {
@@ -112,8 +118,14 @@ static int xRead(sqlite3_file *file, void *to, int count, sqlite3_int64 offset) 
 static int xWrite(sqlite3_file *file, const void *from, int count, sqlite3_int64 offset) {
     Image *image = ((File *)file)->image;
     pthread_mutex_lock(&lock);
-    int code = REAL(file)->pMethods->xWrite(REAL(file), from, count, offset);
+    int is_full = image && filled[0] && strstr(image->path, filled);
+    int code = is_full ? SQLITE_FULL
+                       : REAL(file)->pMethods->xWrite(REAL(file), from, count, offset);
     if (code == SQLITE_OK && image) append(image, offset, from, count);
+    if (image && awaited && strncmp(image->path, awaited, strlen(awaited)) == 0) {
+        pthread_cond_broadcast(&change);
+        while (awaited) pthread_cond_wait(&change, &lock);
+    }
     pthread_mutex_unlock(&lock);
     return code;
 }
@@ -151,15 +163,21 @@ static int xCheckReservedLock(sqlite3_file *file, int *result) {
     return REAL(file)->pMethods->xCheckReservedLock(REAL(file), result);
 }
 static int xFileControl(sqlite3_file *file, int operation, void *argument) {
-    return REAL(file)->pMethods->xFileControl(REAL(file), operation, argument);
+    int code = REAL(file)->pMethods->xFileControl(REAL(file), operation, argument);
+    if (operation == SQLITE_FCNTL_VFSNAME && code == SQLITE_OK) {
+        char **name = argument;
+        *name = sqlite3_mprintf("%s/%z", shim.zName, *name);
+    }
+    return code;
 }
 static int xSectorSize(sqlite3_file *file) {
     return REAL(file)->pMethods->xSectorSize ? REAL(file)->pMethods->xSectorSize(REAL(file)) : 512;
 }
-/* Nothing is promised of writes that were not flushed. */
+/* As of a disk: a write that is torn leaves what lies beside it alone. Of writes that were not
+   flushed nothing else is promised. */
 static int xDeviceCharacteristics(sqlite3_file *file) {
     (void)file;
-    return 0;
+    return SQLITE_IOCAP_POWERSAFE_OVERWRITE;
 }
 static int xShmMap(sqlite3_file *file, int page, int size, int extend, void volatile **to) {
     return REAL(file)->pMethods->xShmMap(REAL(file), page, size, extend, to);
@@ -207,7 +225,8 @@ int powercut_install(const char *part) {
     if (!installed) {
         installed = 1;
         snprintf(watched, sizeof watched, "%s", part);
-        system_vfs = sqlite3_vfs_find(NULL);
+        /* Not the default, which may be one that goes through this one. */
+        system_vfs = sqlite3_vfs_find("unix");
         shim = *system_vfs;
         shim.zName = "powercut";
         shim.szOsFile = system_vfs->szOsFile + (int)sizeof(File);
@@ -227,14 +246,36 @@ int powercut_install(const char *part) {
     return sqlite3_vfs_register(&shim, 1);
 }
 
+void powercut_fill(const char *part) {
+    pthread_mutex_lock(&lock);
+    snprintf(filled, sizeof filled, "%s", part);
+    pthread_mutex_unlock(&lock);
+}
+
 static unsigned next_random(unsigned *state) {
     *state = *state * 1664525u + 1013904223u;
     return *state >> 8;
 }
 
+static int is_unflushed(const char *folder) {
+    for (Image *image = images; image; image = image->next)
+        if (image->first && strncmp(image->path, folder, strlen(folder)) == 0) return 1;
+    return 0;
+}
+
 long powercut_cut(const char *folder, const char *destination, unsigned seed) {
     long lost = 0;
     pthread_mutex_lock(&lock);
+    if (next_random(&seed) % 2) {
+        /* Between a write and its flush. */
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += 1;
+        awaited = folder;
+        int waited = 0;
+        while (!is_unflushed(folder) && waited == 0)
+            waited = pthread_cond_timedwait(&change, &lock, &until);
+    }
     for (Image *image = images; image; image = image->next) {
         const char *name = strrchr(image->path, '/');
         if (strncmp(image->path, folder, strlen(folder)) != 0 || name == NULL) continue;
@@ -263,6 +304,8 @@ long powercut_cut(const char *folder, const char *destination, unsigned seed) {
         free(left.bytes);
         if (lost < 0) break;
     }
+    awaited = NULL;
+    pthread_cond_broadcast(&change);
     pthread_mutex_unlock(&lock);
     return lost;
 }

@@ -31,6 +31,8 @@ struct PowerCutTests {
         #expect(powercut_install("/power-cut/") == 0)
         let folder = try TestFolder.make().appendingPathComponent("power-cut")
         let driver = try StorageSQLite(path: folder.path + "/tollgate.sqlite")
+        // What the server gathers is lost with what the system has not flushed.
+        #expect(try await driver.writerFileSystem() == "tollgate/powercut/unix")
         let store = try await RecordStore(driver)
         try await store.adopt(Shop.catalog, at: .day(-100))
         _ = try await store.submit(.register("ann", .token("a")))
@@ -73,6 +75,48 @@ struct PowerCutTests {
         powercut_forget(folder.path)
         // Else nothing was tried: there were writes that a cut took away.
         #expect(lost > Self.cuts)
+    }
+
+    @Test("What a full disk refuses is refused as a whole, and goes on once there is room")
+    func fullDisk() async throws {
+        #expect(powercut_install("/power-cut/") == 0)
+        let folder = try TestFolder.make().appendingPathComponent("power-cut/full")
+        let driver = try StorageSQLite(path: folder.path + "/tollgate.sqlite")
+        let store = try await RecordStore(driver)
+        try await store.adopt(Shop.catalog, at: .day(-100))
+        _ = try await store.submit(.register("ann", .token("a")))
+        var number = 0
+        for round in 1...3 {
+            // What arrives together shares a commit.
+            for _ in 0..<20 {
+                number += 1
+                _ = try await store.submit(Self.purchase(number))
+            }
+            powercut_fill(folder.path)
+            let refused = await withTaskGroup(of: Bool.self) { group in
+                for late in 1...8 {
+                    let item = Self.purchase(1000 * round + late)
+                    group.addTask {
+                        do {
+                            _ = try await store.submit(item)
+                            return false
+                        } catch {
+                            return (error as? StorageError)?.kind == .diskFull
+                        }
+                    }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            powercut_fill("")
+            #expect(refused == 8)
+            #expect(try await store.balance("ann") == Int64(number) * 100)
+            #expect(
+                try await driver.readNow("PRAGMA integrity_check", []) == [Row([.text("ok")])]
+            )
+        }
+        #expect(try await store.rebuilt().isIdentical)
+        await driver.close()
+        powercut_forget(folder.path)
     }
 
     /// What the clients have got so far.

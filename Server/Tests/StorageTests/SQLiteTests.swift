@@ -20,6 +20,43 @@ import TollgateTesting
         await driver.close()
     }
 
+    @Test("Writes that are gathered are seen by others as soon as they are committed")
+    func gatheredWrites() async throws {
+        let path = try Self.path()
+        // A small cache: pages go to the log, and are read from it, before the commit.
+        var server = try StorageSQLite(path: path, cacheKiB: 64)
+        try await server.migrate()
+        let reader = try StorageSQLite(path: path, mode: .readOnly)
+        let sums = "SELECT count(*), sum(length(value)), min(hex(value)) = max(hex(value)), "
+        for round in UInt8(1)...3 {
+            #expect(try await server.writerFileSystem() == "tollgate/unix")
+            // Each pass is 6 MB, more than is gathered at once, and changes the same pages.
+            try await server.write { connection in
+                for pass in UInt8(1)...3 {
+                    let value = [UInt8](repeating: 16 * round + pass, count: 20_000)
+                    try connection.executeMany(
+                        """
+                        INSERT INTO meta (name, value) VALUES ($1, $2)
+                        ON CONFLICT (name) DO UPDATE SET value = $2
+                        """,
+                        (0..<300).map { [.text("\($0)"), .blob(value)] }
+                    )
+                }
+            }
+            let last = "min(substr(hex(value), 1, 2)) FROM meta"
+            let expected = [
+                Row([.integer(300), .integer(6_000_000), .integer(1), .text("\(round)3")])
+            ]
+            #expect(try await reader.readNow(sums + last, []) == expected)
+            #expect(try await server.writerPragma("integrity_check") == .text("ok"))
+            // A file that is there is opened in the same way.
+            await server.close()
+            server = try StorageSQLite(path: path, cacheKiB: 64)
+        }
+        await reader.close()
+        await server.close()
+    }
+
     @Test func aSecondServerOnTheSameFileIsRefusedUntilTheFirstCloses() async throws {
         let path = try Self.path()
         let first = try StorageSQLite(path: path)
