@@ -111,10 +111,8 @@ final class Shop: ObservableObject {
         looks += 1
         let look = looks
         postponed = billing.purchaseInbox.pending.first { $0.isPostponed }
-        guard !billing.purchaseInbox.pending.isEmpty else {
-            nextStep = nil
-            return
-        }
+        hideWhatIsDone()
+        guard !billing.purchaseInbox.pending.isEmpty else { return }
         guard let readiness = try? await billing.getPurchaseReadiness(isSetUp: true) else { return }
         var terms: [TermsDocument] = []
         if case .pass(let gate, _)? = billing.purchaseInbox.next(readiness),
@@ -126,6 +124,19 @@ final class Shop: ObservableObject {
         guard look == looks else { return }
         missingTerms = terms
         nextStep = billing.purchaseInbox.next(readiness)
+    }
+
+    /// What is bought or discarded no longer waits on the screen, whoever can be reached.
+    private func hideWhatIsDone() {
+        let purchase: PendingPurchase
+        switch nextStep {
+        case .proceed(let one)?: purchase = one
+        case .pass(_, let one)?: purchase = one
+        case nil: return
+        }
+        if !billing.purchaseInbox.pending.contains(where: { $0.id == purchase.id }) {
+            nextStep = nil
+        }
     }
 
     func acceptTerms() async {
@@ -151,22 +162,17 @@ final class Shop: ObservableObject {
 
     #if canImport(StoreKit)
         func complete(_ purchase: PendingPurchase) async {
-            let said = await buy(purchase)
-            // What is done no longer waits on the screen that says so.
-            await lookIntoInbox()
-            message = said
-        }
-
-        private func buy(_ purchase: PendingPurchase) async -> String? {
             do {
-                switch try await billing.purchase(purchase) {
-                case .purchased: return "Thank you. Your purchase is ready."
-                case .pending: return "Somebody has to approve this purchase first."
-                case .awaitingServer: return "Bought. It is unlocked as soon as we are online."
-                case .cancelled: return nil
+                let result = try await billing.purchase(purchase)
+                hideWhatIsDone()
+                switch result {
+                case .purchased: message = "Thank you. Your purchase is ready."
+                case .pending: message = "Somebody has to approve this purchase first."
+                case .awaitingServer: message = "Bought. It is unlocked as soon as we are online."
+                case .cancelled: message = nil
                 }
             } catch {
-                return "The purchase did not work. Try again."
+                message = "The purchase did not work. Try again."
             }
         }
 
