@@ -25,8 +25,7 @@ static sqlite3_vfs shim;
 static sqlite3_vfs *below;
 static const sqlite3_io_methods methods;
 
-/* What could not be written is forgotten: SQLite hears of it and gives the transaction up, or the
-   checkpoint, whose pages are still in the log. */
+/* What could not be written is forgotten: SQLite hears of it and gives the transaction up. */
 static int flush(sqlite3_file *file) {
     File *mine = (File *)file;
     if (mine->count == 0) return SQLITE_OK;
@@ -49,8 +48,8 @@ static int xClose(sqlite3_file *file) {
 static int xRead(sqlite3_file *file, void *to, int count, sqlite3_int64 offset) {
     File *mine = (File *)file;
     if (mine->count && offset < mine->start + mine->count && mine->start < offset + count) {
-        int code = flush(file);
-        if (code != SQLITE_OK) return code;
+        /* An error of reading, which ends the transaction, whatever the write met with. */
+        if (flush(file) != SQLITE_OK) return SQLITE_IOERR_WRITE;
     }
     return CALL(file, xRead, to, count, offset);
 }
@@ -108,6 +107,8 @@ static int xDeviceCharacteristics(sqlite3_file *file) {
 }
 
 static int xShmMap(sqlite3_file *file, int page, int size, int extend, void volatile **to) {
+    const sqlite3_io_methods *real = REAL(file)->pMethods;
+    if (real->iVersion < 2 || real->xShmMap == NULL) return SQLITE_IOERR_SHMMAP;
     return CALL(file, xShmMap, page, size, extend, to);
 }
 
@@ -169,19 +170,14 @@ int writebuffer_install(void) {
     return code;
 }
 
-static int gather(sqlite3 *database, int which) {
+int writebuffer_begin(sqlite3 *database) {
     sqlite3_file *file = NULL;
-    int code = sqlite3_file_control(database, "main", which, &file);
+    int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
     if (code != SQLITE_OK) return code;
-    if (file == NULL || file->pMethods != &methods) return SQLITE_NOTFOUND;
+    if (file == NULL || file->pMethods != &methods) return SQLITE_OK;
     /* Elsewhere SQLite fills a commit up to a whole sector, in part after the flush. */
     if (!(xDeviceCharacteristics(file) & SQLITE_IOCAP_POWERSAFE_OVERWRITE)) return SQLITE_OK;
     File *mine = (File *)file;
     if (mine->buffer == NULL) mine->buffer = sqlite3_malloc(CAPACITY);
     return mine->buffer ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-int writebuffer_begin(sqlite3 *database) {
-    int code = gather(database, SQLITE_FCNTL_JOURNAL_POINTER);
-    return code == SQLITE_OK ? gather(database, SQLITE_FCNTL_FILE_POINTER) : code;
 }

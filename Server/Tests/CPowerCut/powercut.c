@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-/* A write, or a truncation (no data), that was not flushed yet. */
+enum { SECTOR = 512 };
+
+/* A sector of a write, or a truncation (no data), that was not flushed yet. */
 typedef struct Pending {
     struct Pending *next;
     sqlite3_int64 offset;
@@ -23,6 +25,7 @@ typedef struct Image {
     sqlite3_int64 size;
     sqlite3_int64 capacity;
     int exists;
+    long writes;
     Pending *first, **last;
 } Image;
 
@@ -121,7 +124,16 @@ static int xWrite(sqlite3_file *file, const void *from, int count, sqlite3_int64
     int is_full = image && filled[0] && strstr(image->path, filled);
     int code = is_full ? SQLITE_FULL
                        : REAL(file)->pMethods->xWrite(REAL(file), from, count, offset);
-    if (code == SQLITE_OK && image) append(image, offset, from, count);
+    if (code == SQLITE_OK && image) {
+        image->writes++;
+        /* A disk keeps or loses each of its sectors. */
+        for (int done = 0; done < count;) {
+            int part = SECTOR - (int)((offset + done) % SECTOR);
+            if (part > count - done) part = count - done;
+            append(image, offset + done, (const char *)from + done, part);
+            done += part;
+        }
+    }
     if (image && awaited && strncmp(image->path, awaited, strlen(awaited)) == 0) {
         pthread_cond_broadcast(&change);
         while (awaited) pthread_cond_wait(&change, &lock);
@@ -244,6 +256,15 @@ int powercut_install(const char *part) {
     }
     pthread_mutex_unlock(&lock);
     return sqlite3_vfs_register(&shim, 1);
+}
+
+long powercut_writes(const char *part) {
+    long writes = 0;
+    pthread_mutex_lock(&lock);
+    for (Image *image = images; image; image = image->next)
+        if (strstr(image->path, part)) writes += image->writes;
+    pthread_mutex_unlock(&lock);
+    return writes;
 }
 
 void powercut_fill(const char *part) {

@@ -19,6 +19,9 @@ struct PowerCutTests {
     private static let seed =
         ProcessInfo.processInfo.environment["TOLLGATE_SEED"].flatMap { UInt32($0) } ?? 0
 
+    /// Once: it is the whole process' file system.
+    private static let installed = powercut_install("/power-cut/")
+
     private static func purchase(_ number: Int) -> JournalItem {
         .message(
             "m\(number)",
@@ -28,11 +31,13 @@ struct PowerCutTests {
 
     @Test("What was answered is there after every cut, and the record is sound")
     func cuts() async throws {
-        #expect(powercut_install("/power-cut/") == 0)
+        #expect(Self.installed == 0)
         let folder = try TestFolder.make().appendingPathComponent("power-cut")
         let driver = try StorageSQLite(path: folder.path + "/tollgate.sqlite")
         // What the server gathers is lost with what the system has not flushed.
         #expect(try await driver.writerFileSystem() == "tollgate/powercut/unix")
+        // Many checkpoints, and cuts in the midst of them.
+        _ = try await driver.writerPragma("wal_autocheckpoint = 60")
         let store = try await RecordStore(driver)
         try await store.adopt(Shop.catalog, at: .day(-100))
         _ = try await store.submit(.register("ann", .token("a")))
@@ -77,9 +82,29 @@ struct PowerCutTests {
         #expect(lost > Self.cuts)
     }
 
+    @Test("A commit of many pages reaches its log in few writes")
+    func fewWrites() async throws {
+        #expect(Self.installed == 0)
+        let folder = try TestFolder.make().appendingPathComponent("power-cut/few")
+        let driver = try StorageSQLite(path: folder.path + "/tollgate.sqlite")
+        try await driver.migrate()
+        let before = powercut_writes(folder.path + "/tollgate.sqlite-wal")
+        try await driver.write { connection in
+            try connection.executeMany(
+                "INSERT INTO meta (name, value) VALUES ($1, $2)",
+                (0..<300).map { [.text("\($0)"), .blob([UInt8](repeating: 1, count: 4_000))] }
+            )
+        }
+        // Two for each page of 4 KB if nothing were gathered; now one for 124 KB.
+        let writes = powercut_writes(folder.path + "/tollgate.sqlite-wal") - before
+        #expect((10...40).contains(writes))
+        await driver.close()
+        powercut_forget(folder.path)
+    }
+
     @Test("What a full disk refuses is refused as a whole, and goes on once there is room")
     func fullDisk() async throws {
-        #expect(powercut_install("/power-cut/") == 0)
+        #expect(Self.installed == 0)
         let folder = try TestFolder.make().appendingPathComponent("power-cut/full")
         let driver = try StorageSQLite(path: folder.path + "/tollgate.sqlite")
         let store = try await RecordStore(driver)

@@ -57,6 +57,50 @@ import TollgateTesting
         await server.close()
     }
 
+    @Test("A checkpoint that a reader holds back leaves every other reader with what is committed")
+    func checkpointBesideAReader() async throws {
+        let path = try Self.path()
+        let server = try StorageSQLite(path: path)
+        try await server.migrate()
+        func commit(_ name: String, checkpointAfter pages: Int) async throws {
+            _ = try await server.writerPragma("wal_autocheckpoint = \(pages)")
+            try await server.write { connection in
+                try connection.executeMany(
+                    "INSERT INTO meta (name, value) VALUES ($1, $2)",
+                    (0..<100).map {
+                        [.text("\(name)\($0)"), .blob([UInt8](repeating: 1, count: 3900))]
+                    }
+                )
+            }
+        }
+        let count = "SELECT count(*), sum(length(value)) FROM meta"
+        try await commit("a", checkpointAfter: 0)
+        let old = try StorageSQLite(path: path, mode: .readOnly)
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let goOn = DispatchSemaphore(value: 0)
+        let held = Task {
+            try await old.read { connection in
+                let rows = try connection.query(count)
+                begin.finish()
+                goOn.wait()
+                return rows
+            }
+        }
+        for await _ in begun {}
+        // What the reader sees goes to the main file, what comes after it cannot.
+        try await commit("b", checkpointAfter: 50)
+        let other = try StorageSQLite(path: path, mode: .readOnly)
+        #expect(
+            try await other.readNow(count, []) == [Row([.integer(200), .integer(780_000)])]
+        )
+        #expect(try await other.readNow("PRAGMA integrity_check", []) == [Row([.text("ok")])])
+        await other.close()
+        goOn.signal()
+        #expect(try await held.value == [Row([.integer(100), .integer(390_000)])])
+        await old.close()
+        await server.close()
+    }
+
     @Test func aSecondServerOnTheSameFileIsRefusedUntilTheFirstCloses() async throws {
         let path = try Self.path()
         let first = try StorageSQLite(path: path)

@@ -12,6 +12,9 @@ int powercut_install(const char *part);
 /// -1 if a file could not be written.
 long powercut_cut(const char *folder, const char *destination, unsigned seed);
 
+/// How often files whose path contains `part` were written to.
+long powercut_writes(const char *part);
+
 /// From now on every write to a file whose path contains `part` fails as on a full disk; with "" none.
 void powercut_fill(const char *part);
 
