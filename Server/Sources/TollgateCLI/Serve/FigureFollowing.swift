@@ -6,10 +6,10 @@ import TollgateService
 
 /// Keeps the figures of reports in step with the journal, out of the way of everybody else.
 ///
-/// While messages keep coming, or this process is busy with requests, it rests nine times as long as
-/// it works, so that they pay a tenth at most; else it rests as long as it works, since somebody may
-/// be waiting for a report. A step that was slow because others were does not make it rest longer
-/// than two seconds.
+/// While messages keep coming, or this process is busy with requests, it rests nineteen times as
+/// long as it works, so that they pay a twentieth; else it rests as long as it works, since somebody
+/// may be waiting for a report. A step that was slow because others were does not make it rest longer
+/// than four seconds.
 struct FigureFollowing: Service {
     let tollgate: Tollgate
 
@@ -38,7 +38,7 @@ struct FigureFollowing: Service {
                 let rest: Duration =
                     isDone
                     ? .milliseconds(500)
-                    : min(.seconds(2), (clock.now - begin) * (isBusy ? 9 : 1))
+                    : min(.seconds(4), (clock.now - begin) * (isBusy ? 19 : 1))
                 let (rested, used) = (clock.now, Self.processorTime)
                 try? await Task.sleep(for: rest)
                 // What was used meanwhile is others' work.
