@@ -400,6 +400,39 @@ struct FigureTests {
         #expect(withSecond.sums.filter { $0.key.measure == .lifetimeValue }.count == 2)
     }
 
+    @Test(
+        "the lines of a long report are those of its stretches, one after the other",
+        arguments: Reports.Report.allCases,
+        [Reports.Step.day, .week]
+    )
+    func stretches(_ report: Reports.Report, _ step: Reports.Step) throws {
+        let world = Self.world(seed: 7, count: 20)
+        for (length, count): (Int64, Int) in [(99, 2), (399, 2), (400, 3), (1_200, 7)] {
+            let request = Reports.Request(
+                report,
+                from: .story(20),
+                to: .story(20 + length),
+                by: step,
+                environment: .production,
+                today: .story(500)
+            )
+            func table(_ request: Reports.Request) throws -> Reports.Table {
+                var material = Self.material(world, from: request.from, request.filters)
+                material.within.removeAll { $0.key.day > request.to }
+                return try Reports.table(request, from: material)
+            }
+            let whole = try table(request)
+            let stretches = request.stretches(count)
+            let tables = try stretches.map(table)
+            let pieces = step.pieces(from: request.from, to: request.to).count
+            let isSplit = report == .sales && pieces >= 100
+            #expect(stretches.count == (isSplit ? count : 1))
+            #expect(tables.flatMap { $0.rows } == whole.rows)
+            #expect(tables.allSatisfy { $0.columns == whole.columns && $0.notes == whole.notes })
+            #expect(request.stretches(1) == [request])
+        }
+    }
+
     @Test("estimated proceeds are 70 %, 85 % after a year, and less what went back")
     func proceeds() throws {
         let facts: [Fact] = (0..<14).map { (index: Int) -> Fact in

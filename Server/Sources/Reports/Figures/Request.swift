@@ -70,6 +70,27 @@ extension Reports {
             if report == .overview { return nil }
             return report.needsDays ? .day : by
         }
+
+        /// The same question in stretches, as equally long as they come, that can be answered at the
+        /// same time: their lines, one after the other, are the answer.
+        ///
+        /// Only of a report that counts each of its pieces for itself and has no line for what did
+        /// not happen; the others, and short ones, are one stretch.
+        ///
+        /// - Parameter count: how many stretches at most.
+        public func stretches(_ count: Int) -> [Request] {
+            let pieces = report == .sales ? by.pieces(from: from, to: to) : []
+            guard count > 1, pieces.count >= Self.longEnough else { return [self] }
+            return (0..<count).map { number in
+                var request = self
+                request.from = pieces[pieces.count * number / count].lowerBound
+                request.to = pieces[pieces.count * (number + 1) / count - 1].upperBound
+                return request
+            }
+        }
+
+        /// From how many pieces on it is worth the while.
+        private static let longEnough = 100
     }
 
     /// What the figures of a report are made from.
