@@ -118,7 +118,13 @@ final class Shop: ObservableObject {
         if case .pass(let gate, _)? = billing.purchaseInbox.next(readiness),
             gate == .terms || gate == .subscriptionTerms
         {
-            terms = (try? await billing.getConsents().missingTerms) ?? []
+            do {
+                terms = try await billing.getConsents().missingTerms
+            } catch {
+                // Nobody accepts what they cannot read.
+                message = "The terms could not be loaded. Try again."
+                return
+            }
         }
         // An answer that was overtaken by a later look says what was.
         guard look == looks else { return }

@@ -100,7 +100,10 @@ static int xFileControl(sqlite3_file *file, int operation, void *argument) {
     return code;
 }
 
-static int xSectorSize(sqlite3_file *file) { return CALL(file, xSectorSize); }
+/* A file system need not have it; 4096 is what SQLite takes then. */
+static int xSectorSize(sqlite3_file *file) {
+    return REAL(file)->pMethods->xSectorSize ? CALL(file, xSectorSize) : 4096;
+}
 
 static int xDeviceCharacteristics(sqlite3_file *file) {
     return CALL(file, xDeviceCharacteristics);

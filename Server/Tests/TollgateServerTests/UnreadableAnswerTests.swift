@@ -55,18 +55,9 @@ struct UnreadableAnswerTests {
         arguments: Backend.allCases
     )
     func appStore(_ backend: Backend) async throws {
-        try await inWorldOfHints(on: backend) { world in
-            let early = try await world.customer("early")
-            let late = try await world.customer("late")
-            let bought = try await world.appStore.buy(
-                AppStoreWorld.weekly,
-                customer: early.buyer
-            )
-            world.calls.setUnreadable(["/history/\(bought.transactionID)?", "/history/9000"])
-            for id in 9_000_001...9_000_119 {
-                let tollgate = world.tollgate
-                try await want(.transactionHistory, "\(id)", of: .appStore, after: 0, tollgate)
-            }
+        try await inWorldOfHints(on: backend) { world, early, late, history in
+            world.calls.setUnreadable([history, "/history/9000"])
+            try await wantHistories(9_000_001...9_000_119, world)
             await world.pass(days: 0.01)
             _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: late.buyer)
             #expect(try await world.count("wanted") == 121)
@@ -149,18 +140,9 @@ struct UnreadableAnswerTests {
         arguments: Backend.allCases
     )
     func notFoundByApple(_ backend: Backend) async throws {
-        try await inWorldOfHints(on: backend) { world in
-            let early = try await world.customer("early")
-            let late = try await world.customer("late")
-            let bought = try await world.appStore.buy(
-                AppStoreWorld.weekly,
-                customer: early.buyer
-            )
-            world.calls.setUnfound(["/history/\(bought.transactionID)?", "/history/9000"])
-            for id in 9_000_001...9_000_019 {
-                let tollgate = world.tollgate
-                try await want(.transactionHistory, "\(id)", of: .appStore, after: 0, tollgate)
-            }
+        try await inWorldOfHints(on: backend) { world, early, late, history in
+            world.calls.setUnfound([history, "/history/9000"])
+            try await wantHistories(9_000_001...9_000_019, world)
             await world.tollgate.fetchWanted()
             await world.pass(days: 0.01)
             _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: late.buyer)
@@ -199,14 +181,8 @@ struct UnreadableAnswerTests {
         arguments: Backend.allCases
     )
     func silence(_ backend: Backend) async throws {
-        try await inWorldOfHints(on: backend) { world in
-            let early = try await world.customer("early")
-            let late = try await world.customer("late")
-            let bought = try await world.appStore.buy(
-                AppStoreWorld.weekly,
-                customer: early.buyer
-            )
-            world.calls.setSilent("/history/\(bought.transactionID)?")
+        try await inWorldOfHints(on: backend) { world, early, late, history in
+            world.calls.setSilent(history)
             await world.pass(days: 0.01)
             _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: late.buyer)
             await world.tollgate.fetchWanted()
@@ -224,16 +200,30 @@ struct UnreadableAnswerTests {
         }
     }
 
+    private typealias Buyer = (id: String, buyer: String)
+
     /// Notifications of version 1 are hints: each raises a question.
+    ///
+    /// An early customer has bought, a late one has not; `test` is told where the early one's
+    /// history is.
     private func inWorldOfHints(
         on backend: Backend,
-        _ test: @Sendable (AppStoreWorld) async throws -> Void
+        _ test:
+            @Sendable (
+                _ world: AppStoreWorld, _ early: Buyer, _ late: Buyer, _ history: String
+            ) async throws -> Void
     ) async throws {
         var setup = AppStoreWorld.Setup()
         setup.hasSharedSecret = true
         try await AppStoreWorld.run(on: backend, setup) { world in
             await world.appStore.setNotificationVersion(1)
-            try await test(world)
+            let early = try await world.customer("early")
+            let late = try await world.customer("late")
+            let bought = try await world.appStore.buy(
+                AppStoreWorld.weekly,
+                customer: early.buyer
+            )
+            try await test(world, early, late, "/history/\(bought.transactionID)?")
         }
     }
 
@@ -246,6 +236,18 @@ struct UnreadableAnswerTests {
         )
         server.stripe.pay(try #require(checkout.json["id"].string))
         return id
+    }
+
+    private func wantHistories(_ ids: ClosedRange<Int>, _ world: AppStoreWorld) async throws {
+        for id in ids {
+            try await want(
+                .transactionHistory,
+                "\(id)",
+                of: .appStore,
+                after: 0,
+                world.tollgate
+            )
+        }
     }
 
     private func want(

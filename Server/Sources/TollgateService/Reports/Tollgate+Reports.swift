@@ -59,9 +59,12 @@ extension Tollgate {
         return table
     }
 
-    /// A long table is made by all cores at once.
+    /// A long table is made by several cores at once, each with a read of its own.
+    ///
+    /// So what arrives meanwhile may be in a later stretch and not yet in an earlier one; each line
+    /// is of one moment. Four at most: a report must not take the database's readers from others.
     private func table(of request: Reports.Request) async throws -> Reports.Table {
-        let stretches = request.stretches(ProcessInfo.processInfo.activeProcessorCount)
+        let stretches = request.stretches(min(4, ProcessInfo.processInfo.activeProcessorCount))
         return try await withThrowingTaskGroup(of: (Int, [[Reports.Table.Value]]).self) { group in
             for number in stretches.indices.dropFirst() {
                 group.addTask {

@@ -8,8 +8,8 @@ int powercut_install(const char *part);
 
 /// What a power cut at this instant, or between the next write and its flush, would leave of the
 /// files below `folder`: everything up to the last flush of each, and of what was written since a
-/// part that `seed` chooses, perhaps torn. The files are written to the existing folder `destination`. Returns how many writes were lost, or
-/// -1 if a file could not be written.
+/// part that `seed` chooses, perhaps torn. The files are written to the existing folder
+/// `destination`. Returns how many sectors of writes were lost, or -1 if a file could not be written.
 long powercut_cut(const char *folder, const char *destination, unsigned seed);
 
 /// How often files whose path contains `part` were written to.
