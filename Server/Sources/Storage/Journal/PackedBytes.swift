@@ -50,29 +50,51 @@ package enum PackedBytes {
                 rawValue: try reader.byte()
             )
         else { throw StorageError(.corrupt, "a journal row of a form from the future") }
-        var text = vocabulary.words.bytes
+        let words = vocabulary.words.bytes
         let length = try reader.number()
-        guard length <= window - text.count else { throw reader.damaged }
-        let end = text.count + length
-        text.reserveCapacity(end)
-        while text.count < end {
+        guard length <= window - words.count else { throw reader.damaged }
+        return try withUnsafeTemporaryAllocation(byteCount: words.count + length, alignment: 1) {
+            text throws(StorageError) in
+            // What is repeated may stand in the vocabulary.
+            text.copyBytes(from: words)
+            try unpackSequences(&reader, to: text, from: words.count)
+            return Array(UnsafeRawBufferPointer(rebasing: text[words.count...]))
+        }
+    }
+
+    /// Fills `text`, of which all before `start` is there.
+    private static func unpackSequences(
+        _ reader: inout Reader,
+        to text: UnsafeMutableRawBufferPointer,
+        from start: Int
+    ) throws(StorageError) {
+        var position = start
+        while position < text.count {
             let token = try reader.byte()
-            try reader.appendLiterals(try reader.count(token >> 4), to: &text, end)
-            if text.count == end { break }
+            position += try reader.copyLiterals(
+                try reader.count(token >> 4),
+                to: UnsafeMutableRawBufferPointer(rebasing: text[position...])
+            )
+            if position == text.count { break }
             let distance = try Int(reader.byte()) | Int(reader.byte()) << 8
             let repeated = try reader.count(token & 15) + shortestMatch
-            guard distance > 0, distance <= text.count, repeated <= end - text.count else {
+            guard distance > 0, distance <= position, repeated <= text.count - position else {
                 throw reader.damaged
             }
-            let from = text.count - distance
+            let end = position + repeated
             if distance >= repeated {
-                text.append(contentsOf: text[from..<(from + repeated)])
+                UnsafeMutableRawBufferPointer(rebasing: text[position..<end]).copyMemory(
+                    from: UnsafeRawBufferPointer(
+                        rebasing: text[(position - distance)..<(end - distance)]
+                    )
+                )
             } else {
-                for index in from..<(from + repeated) { text.append(text[index]) }
+                // It repeats what it has just written.
+                for index in position..<end { text[index] = text[index - distance] }
             }
+            position = end
         }
         guard reader.isAtEnd else { throw reader.damaged }
-        return Array(text[(end - length)...])
     }
 
     private static func appendSequences(
@@ -196,16 +218,17 @@ package enum PackedBytes {
             }
         }
 
-        mutating func appendLiterals(
+        /// Copies so many bytes to the start of `text`.
+        ///
+        /// - Returns: `count`.
+        mutating func copyLiterals(
             _ count: Int,
-            to text: inout [UInt8],
-            _ end: Int
-        ) throws(StorageError) {
-            guard count <= packed.count - position, count <= end - text.count else {
-                throw damaged
-            }
-            text.append(contentsOf: packed[position..<(position + count)])
+            to text: UnsafeMutableRawBufferPointer
+        ) throws(StorageError) -> Int {
+            guard count <= packed.count - position, count <= text.count else { throw damaged }
+            text.copyBytes(from: packed[position..<(position + count)])
             position += count
+            return count
         }
     }
 }

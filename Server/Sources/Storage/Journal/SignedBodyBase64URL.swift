@@ -53,35 +53,24 @@ enum Base64URL {
         let rest = bytes.count % 3
         let length = groups * 4 + (rest == 0 ? 0 : rest + 1)
         let table = encoding.first
-        text.append(
-            contentsOf: [UInt8](unsafeUninitializedCapacity: groups * 4 + 4) { buffer, count in
-                guard var target = buffer.baseAddress.map({ UnsafeMutableRawPointer($0) }) else {
-                    return
-                }
-                var input = source
-                for _ in 0..<groups {
-                    let value = Int(input[0]) << 16 | Int(input[1]) << 8 | Int(input[2])
-                    target.storeBytes(of: table[value >> 12], as: UInt16.self)
-                    target.storeBytes(
-                        of: table[value & 0xfff],
-                        toByteOffset: 2,
-                        as: UInt16.self
-                    )
-                    input += 3
-                    target += 4
-                }
-                if rest > 0 {
-                    let value = Int(input[0]) << 16 | (rest == 2 ? Int(input[1]) << 8 : 0)
-                    target.storeBytes(of: table[value >> 12], as: UInt16.self)
-                    target.storeBytes(
-                        of: table[value & 0xfff],
-                        toByteOffset: 2,
-                        as: UInt16.self
-                    )
-                }
-                count = length
+        let start = text.count
+        text.append(contentsOf: repeatElement(0, count: groups * 4 + 4))
+        text.withUnsafeMutableBytes { buffer in
+            guard var target = buffer.baseAddress.map({ $0 + start }) else { return }
+            var input = source
+            for _ in 0..<groups {
+                let value = Int(input[0]) << 16 | Int(input[1]) << 8 | Int(input[2])
+                target.storeBytes(of: table[value >> 12], as: UInt16.self)
+                target.storeBytes(of: table[value & 0xfff], toByteOffset: 2, as: UInt16.self)
+                input += 3
+                target += 4
             }
-        )
+            guard rest > 0 else { return }
+            let value = Int(input[0]) << 16 | (rest == 2 ? Int(input[1]) << 8 : 0)
+            target.storeBytes(of: table[value >> 12], as: UInt16.self)
+            target.storeBytes(of: table[value & 0xfff], toByteOffset: 2, as: UInt16.self)
+        }
+        text.removeLast(text.count - start - length)
     }
 
     private static let wrong: UInt32 = 0x8000_0000
