@@ -43,27 +43,13 @@ public struct ErrorResponse: RouterMiddleware {
         _ context: Context
     ) throws -> Response {
         let (refusal, allow) = refusal(error, of: request)
-        // Who sends chains that nobody knows is counted, but writes nothing into our log.
-        if refusal.status >= 500, refusal.error.code.rawValue != "chain_budget" {
-            context.logger.error(
-                "request failed",
-                metadata: [
-                    "method": "\(request.method)", "path": "\(request.uri.path)",
-                    "error": "\(error)",
-                ]
-            )
-        }
-        counters.count(
-            "tollgate_refusals_total",
-            "status=\"\(refusal.status)\",code=\"\(refusal.error.code.rawValue)\""
-        )
+        refusal.note(error, request.head, counters, context.logger)
         var response = try Response.json(
             refusal.error,
             status: HTTPResponse.Status(code: refusal.status)
         )
         if !allow.isEmpty { response.headers[.allow] = allow.joined(separator: ", ") }
-        if let seconds = refusal.retryAfter { response.headers[.retryAfter] = "\(seconds)" }
-        if refusal.status == 401 { response.headers[.wwwAuthenticate] = "Bearer" }
+        response.headers.append(contentsOf: refusal.fields)
         return response
     }
 
@@ -125,6 +111,39 @@ public struct ErrorResponse: RouterMiddleware {
                 ), []
             )
         }
+    }
+}
+
+extension Refusal {
+    /// Counts it, and logs what went wrong here.
+    func note(
+        _ error: any Error,
+        _ request: HTTPRequest,
+        _ counters: Counters,
+        _ logger: Logger
+    ) {
+        // Who sends chains that nobody knows is counted, but writes nothing into our log.
+        if status >= 500, self.error.code.rawValue != "chain_budget" {
+            let path = request.path.map { $0.prefix { $0 != "?" } } ?? ""
+            logger.error(
+                "request failed",
+                metadata: [
+                    "method": "\(request.method)", "path": "\(path)", "error": "\(error)",
+                ]
+            )
+        }
+        counters.count(
+            "tollgate_refusals_total",
+            "status=\"\(status)\",code=\"\(self.error.code.rawValue)\""
+        )
+    }
+
+    /// What its answer says beside the error.
+    var fields: HTTPFields {
+        var fields = HTTPFields()
+        if let retryAfter { fields[.retryAfter] = "\(retryAfter)" }
+        if status == 401 { fields[.wwwAuthenticate] = "Bearer" }
+        return fields
     }
 }
 

@@ -71,7 +71,7 @@ final class EntitlementReads: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func send(_ body: ByteBuffer, _ context: ChannelHandlerContext) {
-        var head = HTTPResponse(status: .ok, headerFields: Self.fields)
+        var head = HTTPResponse(status: .ok, headerFields: .ofAnswersAtOnce)
         head.headerFields[.contentLength] = String(body.readableBytes)
         head.headerFields[.date] = date.text(at: tollgate.clocks.wall())
         context.write(wrapOutboundOut(.head(head)), promise: nil)
@@ -120,8 +120,11 @@ final class EntitlementReads: ChannelDuplexHandler, RemovableChannelHandler {
     private static let path = APIPath.customerEntitlements.template.split(separator: "{id}")
     private static let before = String(path[0])
     private static let after = String(path[1])
+}
 
-    private static let fields: HTTPFields = [
+extension HTTPFields {
+    /// Of every answer that is given where the request is read.
+    static let ofAnswersAtOnce: HTTPFields = [
         .contentType: "application/json", .cacheControl: "no-store",
         .xContentTypeOptions: "nosniff", .server: "tollgate",
     ]

@@ -7,7 +7,7 @@ internal import NIOHTTPTypesHTTP1
 internal import TollgateService
 
 /// An HTTP/1.1 connection whose requests are answered on the event loop that reads it; the commonest
-/// question is answered before a task is asked.
+/// question and what stores report are answered without the way through the router.
 struct EventLoopChannel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
@@ -36,7 +36,8 @@ struct EventLoopChannel: ServerChildChannel, HTTPChannelHandler {
                 HTTPConnectionStateHandler(logger: logger),
                 LastAnswer(),
                 RequestPace(limits),
-                EntitlementReads(tollgate)
+                EntitlementReads(tollgate),
+                StoreMessages(tollgate, logger, EventLoopExecutor(channel.eventLoop))
             )
             return try NIOAsyncChannel(
                 wrappingChannelSynchronously: channel,

@@ -5,21 +5,50 @@ internal import TollgateService
 
 /// Where the stores report.
 ///
-/// 200 only once it is on disk.
+/// 200 only once it is on disk. What is written as usual never comes here: `StoreMessages` takes it
+/// in where it is read.
 func addWebhooks(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
-    router.post(APIPath.appStoreWebhook.route) { request, _ in
-        let body = try await request.bytes(upTo: 128 << 10)
-        _ = try await tollgate.receiveAppStoreNotification(body)
-        return received
-    }
-    router.post(APIPath.stripeWebhook.route) { request, _ in
-        let body = try await request.bytes(upTo: 1 << 20)
-        let signature = HTTPField.Name("Stripe-Signature").flatMap { request.headers[$0] }
-        _ = try await tollgate.receiveStripeEvent(body, signature: signature)
-        return received
+    for webhook in StoreWebhook.allCases {
+        router.post(webhook.path.route) { request, _ in
+            let body = try await request.bytes(upTo: webhook.limit)
+            try await webhook.receive(body, request.headers, tollgate)
+            return Response.json(bytes: receivedBody)
+        }
     }
 }
 
-private var received: Response {
-    Response.json(bytes: receivedBody)
+/// An address at which a store reports.
+enum StoreWebhook: CaseIterable {
+    case appStore
+    case stripe
+
+    var path: APIPath {
+        switch self {
+        case .appStore: .appStoreWebhook
+        case .stripe: .stripeWebhook
+        }
+    }
+
+    /// How many bytes a message has at most.
+    var limit: Int {
+        switch self {
+        case .appStore: 128 << 10
+        case .stripe: 1 << 20
+        }
+    }
+
+    /// Takes in a message; it is on disk when this returns.
+    func receive(
+        _ body: [UInt8],
+        _ fields: HTTPFields,
+        _ tollgate: Tollgate
+    ) async throws {
+        switch self {
+        case .appStore:
+            _ = try await tollgate.receiveAppStoreNotification(body)
+        case .stripe:
+            let signature = HTTPField.Name("Stripe-Signature").flatMap { fields[$0] }
+            _ = try await tollgate.receiveStripeEvent(body, signature: signature)
+        }
+    }
 }
