@@ -6,6 +6,9 @@ internal import Storage
 /// It goes past GRDB's rows and statements to the C functions underneath: these cost a fifth for a
 /// read by key. Used by one thread at a time; its owners see to that.
 final class SQLiteConnection: StorageConnection {
+    /// For how many milliseconds another process' lock is waited for.
+    static let patience: Int32 = 5_000
+
     let dialect = Dialect.sqlite
     private let database: OpaquePointer
     private let isOwned: Bool
@@ -13,6 +16,8 @@ final class SQLiteConnection: StorageConnection {
     /// The first error inside the open transaction: PostgreSQL refuses to go on after one, so do we.
     private var failure: StorageError?
     private var isInTransaction = false
+    /// Whether the log holds what was erased.
+    private var hasErased = false
 
     /// Uses a connection that someone else opened and will close.
     init(borrowing database: OpaquePointer) {
@@ -39,7 +44,7 @@ final class SQLiteConnection: StorageConnection {
         database = opened
         isOwned = true
         sqlite3_extended_result_codes(database, 1)
-        sqlite3_busy_timeout(database, 5000)
+        sqlite3_busy_timeout(database, Self.patience)
         _ = try query("PRAGMA cache_size = -\(cacheKiB)", [])
         _ = try query("PRAGMA query_only = 1", [])
     }
@@ -78,6 +83,27 @@ final class SQLiteConnection: StorageConnection {
             if sqlite3_get_autocommit(database) == 0 { try execute("ROLLBACK") }
             throw error
         }
+    }
+
+    /// Moves what the log holds to the main file, so that it is used again from its beginning; if
+    /// something was erased, cuts it off.
+    ///
+    /// - Returns: whether that was done; not while somebody reads from the log, who is not waited for.
+    func emptyLog() -> Bool {
+        let mode = hasErased ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+        sqlite3_busy_timeout(database, 0)
+        defer { sqlite3_busy_timeout(database, Self.patience) }
+        var pages: (inLog: Int32, moved: Int32) = (0, 0)
+        guard
+            sqlite3_wal_checkpoint_v2(database, "main", mode, &pages.inLog, &pages.moved)
+                == SQLITE_OK, pages.inLog == pages.moved
+        else { return false }
+        hasErased = false
+        return true
+    }
+
+    func erases() {
+        hasErased = true
     }
 
     // MARK: - Statements
@@ -124,6 +150,25 @@ final class SQLiteConnection: StorageConnection {
             results.reserveCapacity(rows.count)
             for parameters in rows { results.append(try changes(by: statement, parameters)) }
             return results
+        }
+    }
+
+    /// Without RETURNING, for which SQLite makes and drops a table of its own for each row.
+    func insertMany(
+        _ sql: String,
+        _ rows: [[SQLValue]]
+    ) throws(StorageError) -> [Int64] {
+        try noting { () throws(StorageError) in
+            let statement = try prepared(sql)
+            var ids: [Int64] = []
+            ids.reserveCapacity(rows.count)
+            for parameters in rows {
+                guard try changes(by: statement, parameters) == 1 else {
+                    throw StorageError(.other, "the statement did not insert one row")
+                }
+                ids.append(sqlite3_last_insert_rowid(database))
+            }
+            return ids
         }
     }
 

@@ -1,3 +1,4 @@
+package import Dispatch
 internal import Foundation
 internal import GRDBSQLite
 public import Storage
@@ -32,7 +33,21 @@ public final class StorageSQLite: StorageDriver {
     /// `cacheKiB` is the writer's page cache; each reader has a quarter. Throws `.inUse` if another
     /// process, or this one, has it open as a server, `.corrupt` if it is not a database,
     /// `.unavailable` if it cannot be opened.
-    public init(path: String, mode: Mode = .server, cacheKiB: Int = 32_000) throws {
+    public convenience init(
+        path: String,
+        mode: Mode = .server,
+        cacheKiB: Int = 32_000
+    ) throws {
+        try self.init(path: path, mode: mode, cacheKiB: cacheKiB, quiet: .seconds(1))
+    }
+
+    /// - Parameter quiet: how long nothing must have been written for the log to be emptied.
+    package init(
+        path: String,
+        mode: Mode = .server,
+        cacheKiB: Int = 32_000,
+        quiet: DispatchTimeInterval
+    ) throws {
         self.path = path
         switch mode {
         case .server:
@@ -49,7 +64,7 @@ public final class StorageSQLite: StorageDriver {
                 )
             }
             let lock = try FileLock(database: path)
-            writer = try Writer(path: path, cacheKiB: cacheKiB)
+            writer = try Writer(path: path, cacheKiB: cacheKiB, quiet: quiet)
             self.lock = Mutex(lock)
         case .readOnly:
             guard FileManager.default.fileExists(atPath: path) else {

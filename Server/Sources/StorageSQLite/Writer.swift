@@ -1,27 +1,40 @@
 internal import CSQLiteWriteBuffer
+internal import Dispatch
 internal import GRDB
 internal import GRDBSQLite
 internal import Storage
 
 /// The one connection that writes and checkpoints, opened and owned by GRDB, on its own queue.
 ///
-/// Unchecked because `connection` is only touched in blocks on that queue.
+/// Unchecked because `connection`, `writes` and `isWatched` are only touched in blocks on that queue.
 final class Writer: @unchecked Sendable {
-    /// How many pages the log takes in before what is in it goes to the main file: 32 MB.
+    /// How many pages the log takes in before what is in it goes to the main file: 256 MB.
     ///
-    /// A page that many commits changed goes there once. With SQLite's own 1,000 an ingest cost an
-    /// eighth more; with 16,000 hardly less, and the pause is longer.
-    private static let pagesBetweenCheckpoints = 8_000
+    /// A page that many commits changed goes there once, and fewer messages meet the pause. With
+    /// 8,000 an ingest cost a twentieth more, and the slowest of a hundred waited for a checkpoint.
+    private static let pagesBetweenCheckpoints = 64_000
 
     private let queue: DatabaseQueue
     private var connection: SQLiteConnection?
+    private let quiet: DispatchTimeInterval
+    /// How many blocks have run.
+    private var writes = 0
+    /// Whether somebody will look if it is quiet now.
+    private var isWatched = false
 
     /// Opens or makes the file at `path`.
-    init(path: String, cacheKiB: Int) throws(StorageError) {
+    ///
+    /// - Parameter quiet: how long nothing must have been written for the log to be emptied.
+    init(
+        path: String,
+        cacheKiB: Int,
+        quiet: DispatchTimeInterval = .seconds(1)
+    ) throws(StorageError) {
+        self.quiet = quiet
         var configuration = Configuration()
         configuration.journalMode = .wal
         configuration.foreignKeysEnabled = true
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(Double(SQLiteConnection.patience) / 1000)
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -\(cacheKiB)") }
         try Self.check(writebuffer_install(), path)
         do {
@@ -80,6 +93,30 @@ final class Writer: @unchecked Sendable {
                     return try body(connection)
                 }
             )
+            writes += 1
+            if !isWatched { watch() }
+        }
+    }
+
+    /// Looks again after a while whether anything was written meanwhile.
+    private func watch() {
+        isWatched = true
+        let seen = writes
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + quiet) { [weak self] in
+            self?.queue.asyncWriteWithoutTransaction { [weak self] _ in
+                self?.rest(unlessWrittenSince: seen)
+            }
+        }
+    }
+
+    /// Uses a quiet moment to empty the log: the pause meets hardly anybody, and what was erased does
+    /// not stay in it.
+    private func rest(unlessWrittenSince seen: Int) {
+        guard let connection else { return }
+        if writes == seen, connection.emptyLog() {
+            isWatched = false
+        } else {
+            watch()
         }
     }
 

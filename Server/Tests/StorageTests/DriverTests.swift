@@ -174,6 +174,37 @@ import TollgateTesting
         await driver.close()
     }
 
+    @Test("Rows get their ids in the order in which they came", arguments: Backend.allCases)
+    func idsOfInsertedRows(_ backend: Backend) async throws {
+        let driver = try await backend.open()
+        let sql = """
+            INSERT INTO message (customer, environment, sequence, kind, created, body)
+            VALUES ($1, 0, $2, $3, 0, $1)
+            """
+        @Sendable func rows(_ sequences: Range<Int64>) -> [[SQLValue]] {
+            sequences.map { [.blob([1]), .integer($0), .text("kind")] }
+        }
+        try await driver.write { connection in
+            let first = try connection.insertMany(sql, rows(0..<50))
+            let second = try connection.insertMany(sql, rows(50..<52))
+            #expect(try connection.insertMany(sql, []) == [])
+            let kept = try connection.query("SELECT id FROM message ORDER BY sequence")
+            #expect(try kept.map { try $0.int64(0) } == first + second)
+            #expect(Set(first + second).count == 52)
+        }
+        // One that inserts nothing has no id: not that of the row before it.
+        await #expect(throws: StorageError.self) {
+            try await driver.write { connection in
+                try connection.insertMany(
+                    "INSERT INTO message (customer, environment, sequence, kind, created, body)"
+                        + " SELECT $1, 0, $2, $3, 0, $1 WHERE 1 = 0",
+                    rows(52..<53)
+                )
+            }
+        }
+        await driver.close()
+    }
+
     @Test(arguments: Backend.allCases)
     func aFailureAmongManyIsThatOnesAndUndoesTheWrite(_ backend: Backend) async throws {
         let driver = try await Self.open(backend)

@@ -57,6 +57,105 @@ import TollgateTesting
         await server.close()
     }
 
+    @Test("Once nothing is written for a while, all is in the main file")
+    func quietLog() async throws {
+        let path = try Self.path()
+        let server = try StorageSQLite(path: path, quiet: .nanoseconds(0))
+        try await server.migrate()
+        let copy = path + ".copy"
+        for round in Int64(1)...3 {
+            try await server.write {
+                _ = try $0.execute(
+                    "INSERT INTO meta (name, value) VALUES ($1, zeroblob(100000))",
+                    [.text("\(round)")]
+                )
+            }
+            // The file as it is without its log; in the middle of a checkpoint it is no database.
+            func holdsAll() async throws -> Bool {
+                try? FileManager.default.removeItem(atPath: copy)
+                try FileManager.default.copyItem(atPath: path, toPath: copy)
+                let count = "SELECT count(*) FROM meta WHERE length(value) = 100000"
+                guard let main = try? StorageSQLite(path: copy, mode: .readOnly) else {
+                    return false
+                }
+                let found = try? await main.readNow(count, [])
+                let check = try? await main.readNow("PRAGMA integrity_check", [])
+                await main.close()
+                return found == [Row([.integer(round)])] && check == [Row([.text("ok")])]
+            }
+            try await Self.untilQuiet(server, holdsAll)
+            #expect(try await holdsAll())
+        }
+        await server.close()
+    }
+
+    @Test("What was erased leaves the log, as soon as nobody reads from it any more")
+    func erasedFromTheLog() async throws {
+        let path = try Self.path()
+        let server = try StorageSQLite(path: path, quiet: .nanoseconds(0))
+        try await server.migrate()
+        let secret = Array("somebody's name".utf8)
+        func logHolds(_ bytes: [UInt8]) throws -> Bool {
+            try Data(contentsOf: URL(fileURLWithPath: path + "-wal")).range(of: Data(bytes)) != nil
+        }
+        let reader = try StorageSQLite(path: path, mode: .readOnly)
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let goOn = DispatchSemaphore(value: 0)
+        try await server.write {
+            _ = try $0.execute(
+                "INSERT INTO meta (name, value) VALUES ('erased', $1)",
+                [.blob(secret)]
+            )
+        }
+        let count = "SELECT count(*) FROM meta WHERE name = 'erased'"
+        let held = Task {
+            try await reader.read { connection in
+                let before = try connection.query(count)
+                begin.finish()
+                goOn.wait()
+                return try before + connection.query(count)
+            }
+        }
+        for await _ in begun {}
+        try await server.write {
+            $0.erases()
+            try $0.execute("DELETE FROM meta WHERE name = 'erased'")
+        }
+        // Nobody waits for the reader: what is written goes on meanwhile.
+        for number in 0..<100 {
+            try await server.write {
+                _ = try $0.execute(
+                    "INSERT INTO meta (name, value) VALUES ($1, $2)",
+                    [.text("later\(number)"), .blob([1])]
+                )
+            }
+        }
+        #expect(try await server.readNow(count, []) == [Row([.integer(0)])])
+        goOn.signal()
+        #expect(try await held.value == [Row([.integer(1)]), Row([.integer(1)])])
+        await reader.close()
+        try await Self.untilQuiet(server) { try !logHolds(secret) }
+        #expect(try !logHolds(secret))
+        let file = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(file.range(of: Data(secret)) == nil)
+        #expect(
+            try await server.readNow("SELECT count(*) FROM meta WHERE name LIKE 'later%'", [])
+                == [Row([.integer(100)])]
+        )
+        await server.close()
+    }
+
+    /// Lets what stands in the writer's queue have its turn until `isQuiet`; writes nothing.
+    private static func untilQuiet(
+        _ server: StorageSQLite,
+        _ isQuiet: () async throws -> Bool
+    ) async throws {
+        for _ in 0..<10_000 {
+            if try await isQuiet() { return }
+            _ = try await server.writerFileSystem()
+        }
+    }
+
     @Test("A checkpoint that a reader holds back leaves every other reader with what is committed")
     func checkpointBesideAReader() async throws {
         let path = try Self.path()

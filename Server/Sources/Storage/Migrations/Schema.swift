@@ -21,7 +21,7 @@ public enum Schema {
         "journal, record, ledger, sessions",
         [
             // MARK: Evidence, never rebuilt
-            // One row for each thing that was stated to us. `id` is drawn by INSERT … RETURNING id.
+            // One row for each thing that was stated to us. `id` is drawn by the INSERT.
             // `subject` is a purchase's or a customer's key. `body` is null once erased.
             """
             CREATE TABLE journal (

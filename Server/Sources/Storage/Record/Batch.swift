@@ -662,16 +662,14 @@ extension Batch {
             ])
             indices.append(index)
         }
-        let ids = try connection.queryMany(
+        let ids = try connection.insertMany(
             """
             INSERT INTO journal (dedupe_key, subject, kind, stated, digest, facts, body)
-            VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
             """,
             rows
         )
-        var journalIDs: [Int: Int64] = [:]
-        for (index, row) in zip(indices, ids) { journalIDs[index] = try row.first?.int64(0) }
-        return journalIDs
+        return Dictionary(uniqueKeysWithValues: zip(indices, ids))
     }
 
     private func kept(_ content: JournalContent, of item: JournalItem) throws -> [UInt8] {
@@ -850,6 +848,7 @@ extension Batch {
     ///
     /// Facts and digests stay.
     private func forget(_ customer: Customer.ID) throws {
+        connection.erases()
         let name = RowKey(Holder.customer(customer))
         try connection.execute(
             "UPDATE profile SET body = $1 WHERE customer = $2",
