@@ -10,8 +10,8 @@ import TollgateService
 /// Fills a database with customers, each with one active subscription.
 ///
 /// It goes the server's own way, from the facts on: customers are created and purchases journalled
-/// as the server does it. Only signatures and HTTP are left out, and the journalled bodies, as if
-/// they had been erased. Prints how many customers there are (fewer than asked for if the time was
+/// as the server does it, and what is told of them has its place in the feed. Only signatures and
+/// HTTP are left out, and the journalled bodies, as if they had been erased. Prints how many customers there are (fewer than asked for if the time was
 /// up), then ids of some of them.
 @main
 struct FillDatabase {
@@ -52,6 +52,9 @@ struct FillDatabase {
             for try await share in group { shares.append(share) }
             return shares
         }
+        // A server that had taken them in would have told of them long ago; one that starts with a
+        // million messages to tell of is busy with nothing else.
+        await tollgate.publishEvents()
         await driver.close()
         let reached = min(options.customers, shares.map(\.next).min() ?? 0)
         print(reached)
