@@ -16,8 +16,9 @@ final class SQLiteConnection: StorageConnection {
     /// The first error inside the open transaction: PostgreSQL refuses to go on after one, so do we.
     private var failure: StorageError?
     private var isInTransaction = false
-    /// Whether the log holds what was erased.
-    private var hasErased = false
+    /// Whether the log may hold what was erased: also what a process left that ended before it was cut
+    /// off.
+    private(set) var hasErased = true
 
     /// Uses a connection that someone else opened and will close.
     init(borrowing database: OpaquePointer) {
@@ -88,18 +89,24 @@ final class SQLiteConnection: StorageConnection {
     /// Moves what the log holds to the main file, so that it is used again from its beginning; if
     /// something was erased, cuts it off.
     ///
-    /// - Returns: whether that was done; not while somebody reads from the log, who is not waited for.
+    /// - Returns: whether it is to be tried again in a while: somebody reads from the log, who is not
+    ///   waited for. Where it fails for another reason, the next write is time enough.
     func emptyLog() -> Bool {
         let mode = hasErased ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
         sqlite3_busy_timeout(database, 0)
         defer { sqlite3_busy_timeout(database, Self.patience) }
         var pages: (inLog: Int32, moved: Int32) = (0, 0)
-        guard
-            sqlite3_wal_checkpoint_v2(database, "main", mode, &pages.inLog, &pages.moved)
-                == SQLITE_OK, pages.inLog == pages.moved
-        else { return false }
+        let code = sqlite3_wal_checkpoint_v2(
+            database,
+            "main",
+            mode,
+            &pages.inLog,
+            &pages.moved
+        )
+        guard code == SQLITE_OK else { return code & 0xff == SQLITE_BUSY }
+        guard pages.inLog == pages.moved else { return true }
         hasErased = false
-        return true
+        return false
     }
 
     func erases() {

@@ -109,14 +109,15 @@ final class Writer: @unchecked Sendable {
         }
     }
 
-    /// Uses a quiet moment to empty the log: the pause meets hardly anybody, and what was erased does
-    /// not stay in it.
+    /// Uses a quiet moment to empty the log: the pause meets hardly anybody. What was erased does not
+    /// wait for one.
     private func rest(unlessWrittenSince seen: Int) {
         guard let connection else { return }
-        if writes == seen, connection.emptyLog() {
-            isWatched = false
-        } else {
+        let isTime = writes == seen || connection.hasErased
+        if !isTime || connection.emptyLog() || writes != seen {
             watch()
+        } else {
+            isWatched = false
         }
     }
 

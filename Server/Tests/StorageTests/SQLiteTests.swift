@@ -142,12 +142,55 @@ import TollgateTesting
         goOn.signal()
         #expect(try await held.value == [Row([.integer(1)]), Row([.integer(1)])])
         await reader.close()
-        try await Self.untilQuiet(server) { try !holdsSecret() }
+        // It is cut off, not only written over by chance.
+        try await Self.untilQuiet(server) { try Self.logSize(path) == 0 }
+        #expect(try !holdsSecret())
         #expect(
             try await server.readNow("SELECT count(*) FROM meta WHERE name LIKE 'later%'", [])
                 == [Row([.integer(100)])]
         )
         await server.close()
+    }
+
+    @Test(
+        "What was erased leaves the log also if the process ended at once",
+        .timeLimit(.minutes(2))
+    )
+    func erasedBeforeTheEnd() async throws {
+        let path = try Self.path()
+        let copy = path + ".copy"
+        let first = try StorageSQLite(path: path, quiet: .seconds(3_600))
+        try await first.migrate()
+        let secret = Array("somebody's name".utf8)
+        try await first.write {
+            _ = try $0.execute(
+                "INSERT INTO meta (name, value) VALUES ('erased', $1)",
+                [.blob(secret)]
+            )
+        }
+        try await first.write {
+            $0.erases()
+            try $0.execute("DELETE FROM meta WHERE name = 'erased'")
+        }
+        // What a kill leaves.
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+        }
+        let log = try Data(contentsOf: URL(fileURLWithPath: copy + "-wal"))
+        #expect(log.range(of: Data(secret)) != nil)
+        await first.close()
+        let second = try StorageSQLite(path: copy, quiet: .nanoseconds(0))
+        try await second.write { _ = try $0.execute("DELETE FROM meta WHERE name = 'none'") }
+        try await Self.untilQuiet(second) { try Self.logSize(copy) == 0 }
+        for suffix in ["", "-wal"] {
+            let file = try Data(contentsOf: URL(fileURLWithPath: copy + suffix))
+            #expect(file.range(of: Data(secret)) == nil)
+        }
+        await second.close()
+    }
+
+    private static func logSize(_ path: String) throws -> Int {
+        try Data(contentsOf: URL(fileURLWithPath: path + "-wal")).count
     }
 
     /// Lets what stands in the writer's queue have its turn until `isQuiet`; writes nothing.
