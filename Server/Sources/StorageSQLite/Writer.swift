@@ -109,8 +109,9 @@ final class Writer: @unchecked Sendable {
         }
     }
 
-    /// Uses a quiet moment to empty the log: the pause meets hardly anybody. What was erased does not
-    /// wait for one.
+    /// Uses a quiet moment to empty the log: the pause meets hardly anybody.
+    ///
+    /// What was erased does not wait for one.
     private func rest(unlessWrittenSince seen: Int) {
         guard let connection else { return }
         let isTime = writes == seen || connection.hasErased
