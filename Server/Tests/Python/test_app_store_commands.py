@@ -181,6 +181,28 @@ def test_what_is_half_set_up_is_named(world, variables, code, word):
     assert word in answer.stderr
 
 
+def test_a_command_does_not_guess_the_time_when_the_sandboxs_clock_is_silent(world):
+    world.end(world.serve())
+    silent = f"http://127.0.0.1:{free_port()}/sandbox/clock"
+    elsewhere = world.environment["TOLLGATE_CLOCK"].replace("clock", "app")
+    for url in (silent, elsewhere):
+        for command in (
+            ["explain", "user", "pro"], ["reconcile", "app-store"], ["report", "sales"],
+            ["parked", "retry"],
+        ):
+            answer = world.run(*command, TOLLGATE_CLOCK=url)
+            assert answer.returncode == 1 and url in answer.stderr, (command, answer)
+            assert "unset TOLLGATE_CLOCK" in answer.stderr
+    # One that names its time asks no clock.
+    answer = world.run("explain", "user", "pro", "--at", "0", TOLLGATE_CLOCK=silent)
+    assert "TOLLGATE_CLOCK" not in answer.stderr
+    # A server may start before its sandbox does.
+    world.environment["TOLLGATE_CLOCK"] = silent
+    server = world.serve()
+    server.terminate()
+    assert "Real time is taken until it does." in server.communicate(timeout=30)[1]
+
+
 def test_reconciling_brings_in_what_came_while_nobody_listened(world):
     server = world.serve()
     token = "5f1f7d9e-2f0c-4d55-8f0a-0c9fb1a3d001"

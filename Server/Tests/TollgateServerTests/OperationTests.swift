@@ -34,6 +34,23 @@ struct OperationTests {
         }
     }
 
+    @Test("Metrics without a database are the counters, and that it is gone")
+    func metricsWithoutDatabase() async throws {
+        try await TestServer.run { server in
+            _ = try await server.get("/v1/customers/somebody", as: "sk_test_other")
+            #expect(
+                try await server.get("/metrics", as: nil).text.contains(
+                    "\ntollgate_database_up 1\n"
+                )
+            )
+            await server.tollgate.store.driver.close()
+            let answer = try await server.get("/metrics", as: nil)
+            #expect(answer.status == 200)
+            #expect(answer.text.contains("status=\"401\",code=\"invalid_key\""))
+            #expect(answer.text.hasSuffix("\ntollgate_database_up 0\n"))
+        }
+    }
+
     @Test("Metrics count messages and refusals, and no caller's words are in them")
     func metrics() async throws {
         try await TestServer.run { server in

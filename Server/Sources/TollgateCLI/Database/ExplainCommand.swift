@@ -46,7 +46,7 @@ struct ExplainCommand: AsyncParsableCommand {
         var instant = at.map { Instant(milliseconds: $0) }
         if instant == nil {
             // Beside a sandbox now is what its clock says.
-            let now = try ClockSetting(Settings.text(nil, "CLOCK")).now(over: HTTPClient.shared)
+            let now = try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: .shared)
             instant = await now()
         }
         let driver = try location.openReadOnly()

@@ -85,7 +85,7 @@ struct WritingCommand: Sendable {
                 appStoreOptions: stores.appStoreOptions(over: client),
                 stripe: stores.stripe(over: client),
                 clocks: .init(
-                    now: try ClockSetting(Settings.text(nil, "CLOCK")).now(over: client),
+                    now: try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: client),
                     wall: SystemClock.now
                 ),
                 randomBytes: RunningServer.randomBytes,

@@ -138,7 +138,7 @@ struct ImportReportsCommand: AsyncParsableCommand {
                     "Name files, or set TOLLGATE_CONNECT_ISSUER_ID, TOLLGATE_CONNECT_KEY_ID, TOLLGATE_CONNECT_KEY_FILE and TOLLGATE_CONNECT_VENDOR_NUMBER, or TOLLGATE_STRIPE_SECRET_KEY."
                 )
             }
-            let today = try await ClockSetting(Settings.text(nil, "CLOCK")).now(over: client)()
+            let today = try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: client)()
             let isQuiet = json
             let told: @Sendable (ConnectReports.Outcome) -> Void = {
                 if !isQuiet { Terminal.say(Line($0).text) }

@@ -37,7 +37,7 @@ enum StripeWork {
                 appStore: nil,
                 stripe: stores.stripe(over: client),
                 clocks: .init(
-                    now: clock.now(over: client),
+                    now: try await clock.reached(over: client),
                     wall: SystemClock.now,
                     isVirtual: clock.isVirtual
                 )

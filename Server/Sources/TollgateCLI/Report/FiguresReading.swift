@@ -22,7 +22,7 @@ enum FiguresReading {
         do {
             let (driver, store) = try await open(location, json: json)
             do {
-                let result = try await work(try application(store, over: client))
+                let result = try await work(try await application(store, over: client))
                 await driver.close()
                 try await client.shutdown()
                 return result
@@ -74,7 +74,7 @@ enum FiguresReading {
     private static func application(
         _ store: RecordStore,
         over client: HTTPClient
-    ) throws -> Tollgate {
+    ) async throws -> Tollgate {
         let stores = try StoreSettings()
         let secretKey = Settings.text(nil, "SECRET_KEY") ?? ""
         var configuration = Configuration(
@@ -93,7 +93,7 @@ enum FiguresReading {
             appStore: nil,
             stripe: nil,
             clocks: .init(
-                now: try ClockSetting(Settings.text(nil, "CLOCK")).now(over: client),
+                now: try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: client),
                 wall: SystemClock.now
             ),
             randomBytes: RunningServer.randomBytes,

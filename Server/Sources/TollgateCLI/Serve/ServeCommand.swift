@@ -97,6 +97,13 @@ struct ServeCommand: AsyncParsableCommand {
                     nowAtOnce: clock.isVirtual ? nil : SystemClock.now
                 )
             )
+            do {
+                _ = try await clock.reached(over: client)
+            } catch let silent as CheckFailed {
+                server.tollgate.logger.warning(
+                    "\(silent.message) Real time is taken until it does."
+                )
+            }
             try await server.run(at: address) { port in
                 Terminal.say("tollgate listening on http://\(address.host):\(port)")
                 Terminal.say("database: \(location.description)")

@@ -14,7 +14,7 @@ func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
     }
     router.get(APIPath.metrics.route) { _, _ in
         Response.text(
-            try await tollgate.metrics(),
+            await tollgate.metrics(),
             type: "text/plain; version=0.0.4; charset=utf-8"
         )
     }

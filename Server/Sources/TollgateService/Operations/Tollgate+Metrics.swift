@@ -1,10 +1,26 @@
+internal import Logging
 internal import Storage
 internal import TollgateCore
 
 extension Tollgate {
     /// Numbers for `/metrics`: what happened since the start, what is there, and how much waits.
-    public func metrics() async throws -> String {
-        var text = counters.text
+    ///
+    /// Without the database what was counted is still told, and that the database does not answer:
+    /// this is when somebody looks.
+    public func metrics() async -> String {
+        var gauges = ""
+        do {
+            gauges = try await databaseMetrics()
+        } catch {
+            logger.warning("metrics without the database", metadata: ["error": "\(error)"])
+        }
+        return counters.text
+            + "# TYPE tollgate_database_up gauge\ntollgate_database_up \(gauges.isEmpty ? 0 : 1)\n"
+            + gauges
+    }
+
+    private func databaseMetrics() async throws -> String {
+        var text = ""
         func gauge(_ name: String, _ values: [(labels: String, value: Int64)]) {
             text += "# TYPE \(name) gauge\n"
             for (labels, value) in values {
