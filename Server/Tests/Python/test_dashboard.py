@@ -173,7 +173,7 @@ def pages(page, demo):
         "account": f"{base}/account", "sandbox": f"{base}/sandbox",
     }
     page.goto(found["customers"])
-    customer = page.get_by_role("link", name="user-1").get_attribute("href")
+    customer = page.get_by_role("link", name="user-1", exact=True).get_attribute("href")
     found["customer"] = demo.url + customer
     found["explain"] = f"{found['customer'].split('?')[0]}/explain?lookup_key=pro"
     found["erase"] = f"{found['customer'].split('?')[0]}/erase"
