@@ -93,10 +93,10 @@ print(pathlib.Path(v.__file__).parent / "Signature/wycheproof")')"
     local long='PowerCutTests|RaceTests|InterruptionTests|InterruptedMigrationTests|DerivationTests|FigureTests'
     local sdk='SDKStoryTests|SDKFaultTests'
     server_tests "Server" server.xml --skip "$long|$sdk|SimulationTests"
-    TOLLGATE_SIMULATED_WORLDS=2 server_tests "Mistakes planted into simulated worlds" worlds.xml --filter SimulationTests
     # A hundred worlds of 50 people and 2 years, two at a time, on what the others leave.
     worlds 1 & local first=$!
     worlds 51 & local second=$!
+    TOLLGATE_SIMULATED_WORLDS=2 server_tests "Mistakes planted into simulated worlds" worlds.xml --filter SimulationTests
     server_tests "Server, cut off in the middle; a million transactions" server-long.xml --filter "$long"
     server_tests "BillingSDK on a real server" server-sdk.xml --filter "$sdk"
     check "What strangers send, fuzzed for 30 s each" bash scripts/fuzz.sh 30

@@ -22,14 +22,30 @@ stop() {
 }
 trap stop EXIT
 
-port="$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+start() {
+    "${as_owner[@]}" "$binaries/pg_ctl" -D "$folder/data" -w -l "$folder/log" \
+        -o "-c listen_addresses=127.0.0.1 -p $1 -k $folder" start
+}
 (
     cd /
     "${as_owner[@]}" "$binaries/initdb" -D "$folder/data" -U postgres -A trust -E UTF8 \
         --locale=C.UTF-8 --no-sync
-    "${as_owner[@]}" "$binaries/pg_ctl" -D "$folder/data" -w -l "$folder/log" \
-        -o "-c listen_addresses=127.0.0.1 -p $port -k $folder" start
+    # A port that was free when it was asked for may be somebody else's when it is used.
+    for try in 1 2 3; do
+        port="$(free_port)"
+        if start "$port"; then
+            echo "$port" >"$folder/port"
+            exit
+        fi
+        echo "PostgreSQL did not start on port $port (try $try)"
+        cat "$folder/log"
+    done
+    exit 1
 ) >"$folder.setup" 2>&1 || { cat "$folder.setup" >&2; rm -f "$folder.setup"; exit 2; }
 rm -f "$folder.setup"
+port="$(cat "$folder/port")"
 
 TOLLGATE_DATABASE="postgres://postgres@127.0.0.1:$port/postgres" "$@"

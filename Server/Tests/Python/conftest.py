@@ -3,7 +3,10 @@
 import shutil
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
+
+# As long as an action may take: a page that a key opens is awaited by what is expected of it.
+expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(scope="module")

@@ -1355,9 +1355,13 @@ def test_too_many_calls_are_told_when_to_come_back(tmp_path):
                 store.client.request_test_notification()
         assert refusal.value.raw_api_error == 4290000
         assert refusal.value.api_error == APIError.RATE_LIMIT_EXCEEDED
-        answer = requests.post(
-            f"{store.base}/inApps/v1/notifications/test", headers=store.client._get_headers(),
-            timeout=30)
+        # Each second has a count of its own, so the first of these may meet a new one.
+        for _ in range(30):
+            answer = requests.post(
+                f"{store.base}/inApps/v1/notifications/test",
+                headers=store.client._get_headers(), timeout=30)
+            if answer.status_code == 429:
+                break
         assert answer.status_code == 429
         # An instant in milliseconds, not seconds from now.
         assert before < int(answer.headers["Retry-After"]) < before + 2 * HOUR

@@ -328,7 +328,7 @@ def test_h3_a_thousand_slow_sockets_are_closed_and_starve_nobody(server):
     opened = time.monotonic()
     busy = worst(100)
     # A busy machine has slow moments of its own; starving would be seconds.
-    assert busy < max(2 * quiet, 0.25), (quiet, busy)
+    assert busy < max(2 * quiet, 1), (quiet, busy)
     assert memory(server) - before < 60 << 20
     closed = 0
     for wire in sockets:

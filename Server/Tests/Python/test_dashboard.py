@@ -16,6 +16,7 @@ import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
+from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OUTPUT = pathlib.Path(os.environ.get("TOLLGATE_TEST_OUTPUT", ROOT / "output")) / "screenshots"
@@ -31,8 +32,8 @@ class Demo:
     def __init__(self, directory):
         self.process = subprocess.Popen(
             [
-                TOLLGATE, "demo", "--listen", "127.0.0.1:0", "--app-store-listen", "127.0.0.1:0",
-                "--stripe-listen", "127.0.0.1:0", "--database", f"sqlite:{directory}/demo.sqlite",
+                TOLLGATE, "demo", "--listen", f"127.0.0.1:{free_port()}", "--app-store-listen", f"127.0.0.1:{free_port()}",
+                "--stripe-listen", f"127.0.0.1:{free_port()}", "--database", f"sqlite:{directory}/demo.sqlite",
                 "--catalog", ROOT / "catalog.yaml",
             ],
             stdout=subprocess.PIPE, text=True, cwd=directory,

@@ -16,6 +16,7 @@ import urllib.parse
 import urllib.request
 
 import pytest
+from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DRIVER = ROOT / "AppleStubs/.build/debug/ExampleDriver"
@@ -43,8 +44,8 @@ def running_demo(directory, catalog):
     process = subprocess.Popen(
         [
             os.environ.get("TOLLGATE_BIN", ROOT / "Server/.build/debug/tollgate"), "demo",
-            "--listen", "127.0.0.1:0", "--app-store-listen", "127.0.0.1:0",
-            "--stripe-listen", "127.0.0.1:0", "--database", f"sqlite:{directory}/demo.sqlite",
+            "--listen", f"127.0.0.1:{free_port()}", "--app-store-listen", f"127.0.0.1:{free_port()}",
+            "--stripe-listen", f"127.0.0.1:{free_port()}", "--database", f"sqlite:{directory}/demo.sqlite",
             "--catalog", catalog,
         ],
         stdout=subprocess.PIPE, text=True, cwd=directory)

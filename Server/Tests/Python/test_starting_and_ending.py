@@ -82,8 +82,8 @@ def ask(port, path):
 
 
 def demo(*more):
-    return ("demo", "--listen", "127.0.0.1:0", "--app-store-listen", "127.0.0.1:0",
-            "--stripe-listen", "127.0.0.1:0", "--catalog", CATALOG, *more)
+    return ("demo", "--listen", f"127.0.0.1:{free_port()}", "--app-store-listen", f"127.0.0.1:{free_port()}",
+            "--stripe-listen", f"127.0.0.1:{free_port()}", "--catalog", CATALOG, *more)
 
 
 @pytest.mark.parametrize("option", ["--listen", "--app-store-listen", "--stripe-listen"])
@@ -143,7 +143,8 @@ def test_the_demo_ends_in_order_when_told_to(start, number):
     told = time.monotonic()
     process.send_signal(number)
     assert process.wait(timeout=20) == 0
-    assert time.monotonic() - told < 2
+    # A browser would keep it for more than a minute.
+    assert time.monotonic() - told < 8
     connection.close()
     assert process.stderr.read() == ""
 

@@ -650,7 +650,7 @@ def test_a_repeated_idempotency_key_does_nothing_twice(sandbox):
 
 
 def test_a_twin_of_a_request_that_is_being_worked_on_is_a_conflict(sandbox):
-    sandbox.call("PUT", "/sandbox/faults", {"api_delay": 1_000})
+    sandbox.call("PUT", "/sandbox/faults", {"api_delay": 3_000})
     both_begin, outcomes = threading.Barrier(2), []
 
     def create(retries, api_key):

@@ -43,10 +43,12 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        var free = try freePorts(3)
+        let listen = Settings.text(listen, "LISTEN")
         let addresses = DemoWorld.Addresses(
-            server: try address(Settings.text(listen, "LISTEN"), "127.0.0.1:8080", "--listen"),
-            appStore: try address(appStoreListen, "127.0.0.1:8081", "--app-store-listen"),
-            stripe: try address(stripeListen, "127.0.0.1:8082", "--stripe-listen")
+            server: try address(listen, "127.0.0.1:8080", "--listen", &free),
+            appStore: try address(appStoreListen, "127.0.0.1:8081", "--app-store-listen", &free),
+            stripe: try address(stripeListen, "127.0.0.1:8082", "--stripe-listen", &free)
         )
         try ListenAddress.requireFree([
             (addresses.server, "--listen"), (addresses.appStore, "--app-store-listen"),
@@ -100,15 +102,17 @@ struct DemoCommand: AsyncParsableCommand {
         return await outcome.isTrue
     }
 
-    /// As asked; else, for the script, any free port, and for people one that is easy to remember.
+    /// As asked; else, for the script, one of the free ports, and for people one that is easy to
+    /// remember.
     private func address(
         _ text: String?,
         _ usual: String,
-        _ option: String
+        _ option: String,
+        _ free: inout [Int]
     ) throws -> ListenAddress {
         if let text, !text.hasSuffix(":0") { return try ListenAddress(text, option: option) }
         if text != nil || script {
-            return try ListenAddress("127.0.0.1:\(try freePort())", option: option)
+            return try ListenAddress("127.0.0.1:\(free.removeLast())", option: option)
         }
         return try ListenAddress(usual, option: option)
     }

@@ -24,15 +24,21 @@ extension ListenAddress {
     }
 }
 
-/// A port that is free now.
-func freePort() throws -> Int {
-    let handle: Int32
-    do {
-        handle = try listeningSocket(host: "127.0.0.1", port: 0)
-    } catch {
-        throw CheckFailed(message: "no free port on 127.0.0.1")
+/// So many ports that are free now, each another one.
+func freePorts(_ count: Int) throws -> [Int] {
+    // Held until all are drawn, since the system may name one that was given back a second time.
+    var held: [Int32] = []
+    defer { for handle in held { close(handle) } }
+    return try (0..<count).map { _ in
+        guard let handle = try? listeningSocket(host: "127.0.0.1", port: 0) else {
+            throw CheckFailed(message: "no free port on 127.0.0.1")
+        }
+        held.append(handle)
+        return try port(of: handle)
     }
-    defer { close(handle) }
+}
+
+private func port(of handle: Int32) throws -> Int {
     var address = sockaddr_in()
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isKnown = withUnsafeMutablePointer(to: &address) { pointer in
