@@ -529,7 +529,7 @@ struct WebhookDeliveryTests {
     }
 
     @Test(
-        "G18: with endpoints that fail at random, nothing is missing and each customer's order holds",
+        "F17: with endpoints that fail at random, nothing is missing and each customer's order holds",
         arguments: [UInt64(1), 2, 3]
     )
     func crowd(_ seed: UInt64) async throws {
