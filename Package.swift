@@ -27,3 +27,8 @@ let package = Package(
         ),
     ]
 )
+
+// `make test ONLY=NAME` builds no other tests.
+if let only = Context.environment["TOLLGATE_TEST_TARGET"] {
+    package.targets.removeAll { $0.type == .test && $0.name != only }
+}

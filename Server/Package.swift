@@ -25,7 +25,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -68,13 +67,12 @@ let package = Package(
         ),
         // Gathers small writes of SQLite's into large ones.
         .target(name: "CSQLiteWriteBuffer", linkerSettings: [.linkedLibrary("sqlite3")]),
-        .target(
-            name: "StorageSQLite",
-            dependencies: [
-                "CSQLiteWriteBuffer", "Storage", .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ]
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]
         ),
+        .target(name: "StorageSQLite", dependencies: ["CSQLite", "CSQLiteWriteBuffer", "Storage"]),
         .systemLibrary(
             name: "CLibPQ",
             pkgConfig: "libpq",
@@ -295,6 +293,11 @@ extension Target.Dependency {
     static let core = product(name: "TollgateCore", package: "BillingSDK")
     static let api = product(name: "TollgateAPI", package: "BillingSDK")
     static let sdk = product(name: "BillingSDK", package: "BillingSDK")
+}
+
+// `make test ONLY=NAME` builds no other tests.
+if let only = Context.environment["TOLLGATE_TEST_TARGET"] {
+    package.targets.removeAll { $0.type == .test && $0.name != only }
 }
 
 // Linking with lld takes 3 seconds instead of 13; warnings are errors everywhere.

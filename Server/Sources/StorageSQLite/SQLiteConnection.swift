@@ -1,17 +1,20 @@
-internal import GRDBSQLite
+internal import CSQLite
 internal import Storage
 
 /// One SQLite connection with its prepared statements.
 ///
-/// It goes past GRDB's rows and statements to the C functions underneath: these cost a fifth for a
-/// read by key. Used by one thread at a time; its owners see to that.
+/// Used by one thread at a time; its owners see to that.
 final class SQLiteConnection: StorageConnection {
     /// For how many milliseconds another process' lock is waited for.
-    static let patience: Int32 = 5_000
+    private static let patience: Int32 = 5_000
+    /// The pages that the log takes in before they are moved to the main file: 256 MB.
+    ///
+    /// A page that many commits changed is moved once, and fewer messages meet the pause. With
+    /// 8,000 pages an ingest cost a twentieth more, and one in a hundred waited for a checkpoint.
+    private static let pagesBetweenCheckpoints = 64_000
 
     let dialect = Dialect.sqlite
-    private let database: OpaquePointer
-    private let isOwned: Bool
+    let database: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
     /// The first error inside the open transaction: PostgreSQL refuses to go on after one, so do we.
     private var failure: StorageError?
@@ -20,39 +23,59 @@ final class SQLiteConnection: StorageConnection {
     /// off.
     private(set) var hasErased = true
 
-    /// Uses a connection that someone else opened and will close.
-    init(borrowing database: OpaquePointer) {
-        self.database = database
-        isOwned = false
+    /// Opens the file at `path` for writing, and makes it if it is missing.
+    ///
+    /// Only this connection writes checkpoints. Throws `.corrupt` if the file is not a database,
+    /// `.unavailable` if it cannot be opened.
+    init(writingTo path: String, cacheKiB: Int) throws(StorageError) {
+        database = try Self.open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+        for statement in [
+            // `FULL` flushes the log at each commit; with less the last commits may be lost.
+            "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON",
+            // Erased content is overwritten, not only released.
+            "PRAGMA secure_delete = ON", "PRAGMA cache_size = -\(cacheKiB)",
+            "PRAGMA wal_autocheckpoint = \(Self.pagesBetweenCheckpoints)",
+            // A first read opens the log, which the write buffer then finds.
+            "SELECT count(*) FROM sqlite_schema",
+        ] {
+            do {
+                _ = try query(statement, [])
+            } catch {
+                throw Self.cannotOpen(path, error)
+            }
+        }
     }
 
     /// Opens the file at `path` for reading.
     ///
     /// Such a connection never writes a checkpoint.
     init(readingFrom path: String, cacheKiB: Int) throws(StorageError) {
-        var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(path, &opened, flags, nil)
-        guard code == SQLITE_OK, let opened else {
-            let error = opened.map(Self.lastError) ?? StorageError(.unavailable, "out of memory")
-            sqlite3_close_v2(opened)
-            throw StorageError(
-                error.kind,
-                "cannot open \(path): \(error.message)",
-                code: error.code
-            )
-        }
-        database = opened
-        isOwned = true
-        sqlite3_extended_result_codes(database, 1)
-        sqlite3_busy_timeout(database, Self.patience)
+        database = try Self.open(path, SQLITE_OPEN_READONLY)
         _ = try query("PRAGMA cache_size = -\(cacheKiB)", [])
         _ = try query("PRAGMA query_only = 1", [])
     }
 
+    /// Opens one connection, to be used by one thread at a time.
+    private static func open(_ path: String, _ flags: Int32) throws(StorageError) -> OpaquePointer {
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let opened else {
+            let error = opened.map(lastError) ?? StorageError(.unavailable, "out of memory")
+            sqlite3_close_v2(opened)
+            throw cannotOpen(path, error)
+        }
+        sqlite3_extended_result_codes(opened, 1)
+        sqlite3_busy_timeout(opened, patience)
+        return opened
+    }
+
+    static func cannotOpen(_ path: String, _ error: StorageError) -> StorageError {
+        StorageError(error.kind, "cannot open \(path): \(error.message)", code: error.code)
+    }
+
     deinit {
         finalizeStatements()
-        if isOwned { sqlite3_close_v2(database) }
+        sqlite3_close_v2(database)
     }
 
     /// Lets go of all prepared statements, which must precede closing the connection.

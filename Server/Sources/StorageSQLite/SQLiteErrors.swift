@@ -1,4 +1,4 @@
-internal import GRDBSQLite
+internal import CSQLite
 internal import Storage
 
 /// SQLite's extended result code as our error.

@@ -1,6 +1,6 @@
 package import Dispatch
 internal import Foundation
-internal import GRDBSQLite
+internal import CSQLite
 public import Storage
 internal import Synchronization
 

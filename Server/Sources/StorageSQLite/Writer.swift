@@ -1,20 +1,13 @@
+internal import CSQLite
 internal import CSQLiteWriteBuffer
 internal import Dispatch
-internal import GRDB
-internal import GRDBSQLite
 internal import Storage
 
-/// The one connection that writes and checkpoints, opened and owned by GRDB, on its own queue.
+/// The one connection that writes and checkpoints, on its own queue.
 ///
 /// Unchecked because `connection`, `writes` and `isWatched` are only touched in blocks on that queue.
 final class Writer: @unchecked Sendable {
-    /// How many pages the log takes in before what is in it goes to the main file: 256 MB.
-    ///
-    /// A page that many commits changed goes there once, and fewer messages meet the pause. With
-    /// 8,000 an ingest cost a twentieth more, and the slowest of a hundred waited for a checkpoint.
-    private static let pagesBetweenCheckpoints = 64_000
-
-    private let queue: DatabaseQueue
+    private let queue = DispatchQueue(label: "tollgate.sqlite.writer")
     private var connection: SQLiteConnection?
     private let quiet: DispatchTimeInterval
     /// How many blocks have run.
@@ -31,43 +24,16 @@ final class Writer: @unchecked Sendable {
         quiet: DispatchTimeInterval = .seconds(1)
     ) throws(StorageError) {
         self.quiet = quiet
-        var configuration = Configuration()
-        configuration.journalMode = .wal
-        configuration.foreignKeysEnabled = true
-        configuration.busyMode = .timeout(Double(SQLiteConnection.patience) / 1000)
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -\(cacheKiB)") }
         try Self.check(writebuffer_install(), path)
-        do {
-            queue = try DatabaseQueue(path: path, configuration: configuration)
-            connection = try queue.writeWithoutTransaction { database in
-                // Only now: GRDB sets NORMAL, which may lose commits, when it sets up the WAL.
-                try database.execute(sql: "PRAGMA synchronous = FULL")
-                // What is erased is overwritten, not only let go of.
-                try database.execute(sql: "PRAGMA secure_delete = ON")
-                try database.execute(
-                    sql: "PRAGMA wal_autocheckpoint = \(Self.pagesBetweenCheckpoints)"
-                )
-                guard let pointer = database.sqliteConnection else { return nil }
-                try Self.check(writebuffer_begin(pointer), path)
-                return SQLiteConnection(borrowing: pointer)
-            }
-        } catch let error as DatabaseError {
-            let reason = storageError(error.extendedResultCode.rawValue, error.message ?? "")
-            throw StorageError(
-                reason.kind,
-                "cannot open \(path): \(reason.message)",
-                code: reason.code
-            )
-        } catch let error as StorageError {
-            throw error
-        } catch {
-            throw StorageError(.other, "cannot open \(path)")
-        }
+        let connection = try SQLiteConnection(writingTo: path, cacheKiB: cacheKiB)
+        try Self.check(writebuffer_begin(connection.database), path)
+        self.connection = connection
     }
 
     private static func check(_ code: Int32, _ path: String) throws(StorageError) {
         guard code != SQLITE_OK else { return }
-        throw storageError(code, "cannot open \(path): \(String(cString: sqlite3_errstr(code)))")
+        let message = String(cString: sqlite3_errstr(code))
+        throw SQLiteConnection.cannotOpen(path, storageError(code, message))
     }
 
     /// Runs `body` with the connection, after all that was asked before.
@@ -84,7 +50,7 @@ final class Writer: @unchecked Sendable {
         _ body: @escaping @Sendable (SQLiteConnection) throws -> R,
         completion: @escaping @Sendable (Result<R, any Error>) -> Void
     ) {
-        queue.asyncWriteWithoutTransaction { [self] _ in
+        queue.async { [self] in
             completion(
                 Result {
                     guard let connection else {
@@ -103,7 +69,7 @@ final class Writer: @unchecked Sendable {
         isWatched = true
         let seen = writes
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + quiet) { [weak self] in
-            self?.queue.asyncWriteWithoutTransaction { [weak self] _ in
+            self?.queue.async { [weak self] in
                 self?.rest(unlessWrittenSince: seen)
             }
         }
@@ -122,29 +88,23 @@ final class Writer: @unchecked Sendable {
         }
     }
 
-    /// What its files are written through, such as `tollgate/unix`.
+    /// The file system that its files are written through, such as `tollgate/unix`.
     func fileSystem() async throws -> String {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.asyncWriteWithoutTransaction { database in
-                var name: UnsafeMutablePointer<CChar>?
-                sqlite3_file_control(
-                    database.sqliteConnection,
-                    "main",
-                    SQLITE_FCNTL_VFSNAME,
-                    &name
-                )
-                continuation.resume(returning: name.map { String(cString: $0) } ?? "")
-                sqlite3_free(name)
-            }
+        try await run { connection in
+            var name: UnsafeMutablePointer<CChar>?
+            sqlite3_file_control(connection.database, "main", SQLITE_FCNTL_VFSNAME, &name)
+            defer { sqlite3_free(name) }
+            return name.map { String(cString: $0) } ?? ""
         }
     }
 
     /// Finishes what was asked and closes the file.
     func close() async {
-        _ = try? await run { [self] connection in
-            connection.finalizeStatements()
-            self.connection = nil
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                connection = nil
+                continuation.resume()
+            }
         }
-        try? queue.close()
     }
 }

@@ -12,7 +12,7 @@ import TollgateTesting
 
     @Test func aCommitIsFlushedToDisk() async throws {
         let driver = try StorageSQLite(path: Self.path())
-        // 2 is FULL; GRDB leaves 1, which may lose commits when the power fails.
+        // 2 is FULL; with 1, NORMAL, the last commits may be lost when the power fails.
         #expect(try await driver.writerPragma("synchronous") == .integer(2))
         #expect(try await driver.writerPragma("journal_mode") == .text("wal"))
         #expect(try await driver.writerPragma("foreign_keys") == .integer(1))
