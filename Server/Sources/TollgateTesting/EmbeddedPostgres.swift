@@ -68,7 +68,7 @@ public final class EmbeddedPostgres: Sendable {
 
     private init() throws {
         binaries = try Self.findBinaries()
-        folder = FileManager.default.temporaryDirectory
+        folder = TestFolder.inMemory
             .appendingPathComponent("tollgate-postgres-\(UUID().uuidString)")
         port = try Self.freePort()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -9,6 +9,16 @@ public enum TestFolder {
         return root
     }()
 
+    /// Where files are kept in memory, if this machine has such a place with 8 GB of room; else where
+    /// temporary files are.
+    static let inMemory: URL = {
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: memory.path)
+        let room = attributes?[.systemFreeSize] as? Int64 ?? 0
+        return room > 8 << 30 && FileManager.default.isWritableFile(atPath: memory.path)
+            ? memory : FileManager.default.temporaryDirectory
+    }()
+
     /// A new, empty folder of its own.
     public static func make() throws -> URL {
         let folder = root.appendingPathComponent(UUID().uuidString)

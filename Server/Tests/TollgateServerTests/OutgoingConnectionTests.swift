@@ -18,6 +18,7 @@ struct OutgoingConnectionTests {
         resolving addresses: [[String]] = [["127.0.0.1"]],
         allowsPrivate: Bool = true,
         times: Int = 1,
+        timeout: Duration = .seconds(60),
         _ answer: @escaping @Sendable (Request) async throws -> Response
     ) async throws -> (results: [Result<WebhookResponse, any Error>], hits: Int) {
         let hits = Mutex(0)
@@ -36,7 +37,7 @@ struct OutgoingConnectionTests {
         }
         let silent = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let asked = Mutex(0)
-        let outgoing = OutgoingWebhooks(timeout: .seconds(2)) { _ in
+        let outgoing = OutgoingWebhooks(timeout: timeout) { _ in
             let index = asked.withLock { count in
                 defer { count += 1 }
                 return min(count, addresses.count - 1)
@@ -150,7 +151,7 @@ struct OutgoingConnectionTests {
             )
         }
         #expect(try results.first?.get().status == 200)
-        let (slow, _) = try await Self.send { _ in
+        let (slow, _) = try await Self.send(timeout: .seconds(2)) { _ in
             try await Task.sleep(for: .seconds(30))
             return Response(status: .ok)
         }

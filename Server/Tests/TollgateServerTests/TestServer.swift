@@ -112,6 +112,7 @@ struct TestServer: Sendable {
             defaultEnvironment: .sandbox
         )
         configuration.clientAddressHeader = clientAddressHeader
+        configuration.passwordRounds = 1 << 4
         let tollgate = Tollgate(
             configuration: configuration,
             store: store,

@@ -11,7 +11,6 @@ struct PasswordHash: Sendable {
     /// `scrypt$N$r$p$salt$key`, both in hexadecimal digits.
     let text: String
 
-    private static let rounds = 1 << 15
     private static let blockSize = 8
     private static let parallelism = 1
     /// The work takes some 50 ms and 32 MB: one after the other, or a flood of attempts would take
@@ -23,17 +22,19 @@ struct PasswordHash: Sendable {
 
     /// Hashes a new password.
     ///
-    /// - Parameter salt: 16 unguessable bytes.
-    init(of password: String, salt: [UInt8]) async throws {
+    /// - Parameters:
+    ///   - salt: 16 unguessable bytes.
+    ///   - rounds: the cost N, a power of two.
+    init(of password: String, salt: [UInt8], rounds: Int) async throws {
         let key = try await Self.key(
             password,
             salt: salt,
-            Self.rounds,
+            rounds,
             Self.blockSize,
             Self.parallelism
         )
         text =
-            "scrypt$\(Self.rounds)$\(Self.blockSize)$\(Self.parallelism)$\(Self.hex(salt))$"
+            "scrypt$\(rounds)$\(Self.blockSize)$\(Self.parallelism)$\(Self.hex(salt))$"
             + Self.hex(key)
     }
 
@@ -44,8 +45,13 @@ struct PasswordHash: Sendable {
         self.text = text
     }
 
-    /// A text of our own.
-    init(unchecked text: String) {
+    /// A hash that no password has, which takes as long to be compared as one with this cost.
+    static func nobodys(rounds: Int) -> Self {
+        let (salt, key) = (String(repeating: "00", count: 16), String(repeating: "00", count: 32))
+        return Self(text: "scrypt$\(rounds)$\(blockSize)$\(parallelism)$\(salt)$\(key)")
+    }
+
+    private init(text: String) {
         self.text = text
     }
 

@@ -37,7 +37,8 @@ extension Tollgate {
         // Nobody learns from the time it takes that there is no such name.
         let isRight: Bool
         do {
-            isRight = try await (kept ?? Self.nobody).matches(password)
+            isRight = try await (kept ?? .nobodys(rounds: configuration.passwordRounds))
+                .matches(password)
         } catch {
             try? await store.takeBackStaffAttempt(name: nameKey, address: addressKey)
             throw error
@@ -70,14 +71,6 @@ extension Tollgate {
             )
         }
     }
-
-    /// A hash that no password has.
-    private static let nobody: PasswordHash = {
-        let text =
-            "scrypt$32768$8$1$" + String(repeating: "00", count: 16) + "$"
-            + String(repeating: "00", count: 32)
-        return PasswordHash(unchecked: text)
-    }()
 
     /// A page of this server that signs `name` in once, for a day.
     public func staffLink(for name: String) async throws -> String {
@@ -190,7 +183,12 @@ extension Tollgate {
                 param: "password"
             )
         }
-        return Array(try await PasswordHash(of: password, salt: randomBytes(16)).text.utf8)
+        let hash = try await PasswordHash(
+            of: password,
+            salt: randomBytes(16),
+            rounds: configuration.passwordRounds
+        )
+        return Array(hash.text.utf8)
     }
 
     // MARK: - Browsers

@@ -34,12 +34,8 @@ public struct SimulatedWorlds: Sendable {
         ).run()
     }
 
-    /// On Linux, files in memory: nothing of a world is to be kept.
     private static func makeFolder() throws -> URL {
-        let memory = URL(fileURLWithPath: "/dev/shm")
-        let isThere = FileManager.default.isWritableFile(atPath: memory.path)
-        let parent = isThere ? memory : FileManager.default.temporaryDirectory
-        let folder = parent.appendingPathComponent("tollgate-world-\(UUID().uuidString)")
+        let folder = TestFolder.inMemory.appendingPathComponent("tollgate-world-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         return folder
     }

@@ -3,6 +3,7 @@ import NIOHTTP1
 import Storage
 import Testing
 import TollgateAPI
+import TollgateCore
 import TollgateService
 import TollgateTesting
 
@@ -201,7 +202,14 @@ struct DashboardSignInTests {
             try await server.tollgate.setStaffPassword(Self.password, of: "ann")
             let kept = try #require(try await server.tollgate.store.staff("ann")?.password)
             let text = String(decoding: kept, as: UTF8.self)
-            #expect(text.hasPrefix("scrypt$32768$8$1$") && !text.contains("sentence"))
+            #expect(text.hasPrefix("scrypt$16$8$1$") && !text.contains("sentence"))
+            let usual = Configuration(
+                secretKey: "",
+                publishableKey: "",
+                publicURL: "",
+                defaultEnvironment: .sandbox
+            )
+            #expect(usual.passwordRounds == 32_768)
 
             var here = try await server.staff(.admin, "ann")
             var elsewhere = try await server.staff(.admin, "ann")
