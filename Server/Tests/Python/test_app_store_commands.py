@@ -185,14 +185,13 @@ def test_a_command_does_not_guess_the_time_when_the_sandboxs_clock_is_silent(wor
     world.end(world.serve())
     silent = f"http://127.0.0.1:{free_port()}/sandbox/clock"
     elsewhere = world.environment["TOLLGATE_CLOCK"].replace("clock", "app")
-    for url in (silent, elsewhere):
-        for command in (
-            ["explain", "user", "pro"], ["reconcile", "app-store"], ["report", "sales"],
-            ["parked", "retry"],
-        ):
-            answer = world.run(*command, TOLLGATE_CLOCK=url)
-            assert answer.returncode == 1 and url in answer.stderr, (command, answer)
-            assert "unset TOLLGATE_CLOCK" in answer.stderr
+    for url, command in (
+        (silent, ["explain", "user", "pro"]), (elsewhere, ["reconcile", "app-store"]),
+        (silent, ["report", "sales"]), (elsewhere, ["parked", "retry"]),
+    ):
+        answer = world.run(*command, TOLLGATE_CLOCK=url)
+        assert answer.returncode == 1 and url in answer.stderr, (command, answer)
+        assert "unset TOLLGATE_CLOCK" in answer.stderr
     # One that names its time asks no clock.
     answer = world.run("explain", "user", "pro", "--at", "0", TOLLGATE_CLOCK=silent)
     assert "TOLLGATE_CLOCK" not in answer.stderr

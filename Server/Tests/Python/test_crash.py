@@ -24,8 +24,8 @@ from tollgate_world import (
     Apple, BINARY, COINS, ROOT, SECRET, Server, postgres, sqlite,
 )
 
-KILLS = int(os.environ.get("TOLLGATE_KILLS", "50"))
-FAILOVERS = int(os.environ.get("TOLLGATE_FAILOVERS", "2"))
+KILLS = int(os.environ.get("TOLLGATE_KILLS", "10"))
+FAILOVERS = int(os.environ.get("TOLLGATE_FAILOVERS", "1"))
 # Other moments, other purchases: `make soak` adds up runs of different seeds.
 SEED = int(os.environ.get("TOLLGATE_SEED", "0"))
 CUSTOMERS = 8

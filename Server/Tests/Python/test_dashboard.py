@@ -201,7 +201,7 @@ def test_in_japanese(browser, signed_in, demo):
         assert page.locator("html").get_attribute("lang") == "ja", name
         if name in ("overview", "customer", "health", "sandbox"):
             picture(page, f"{name}-ja")
-        judge(page, f"{name} in Japanese")
+            judge(page, f"{name} in Japanese")
     assert page.complaints == []
     page.context.close()
 

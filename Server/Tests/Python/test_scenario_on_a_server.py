@@ -9,6 +9,7 @@ import http.server
 import json
 import os
 import pathlib
+import random
 import subprocess
 import threading
 import urllib.error
@@ -130,6 +131,10 @@ def test_a_server_of_ours_is_scored_as_any_backend_is(backend):
         f"{path.parent.name}/{path.stem}" for path in SCENARIOS.glob("*/*.yaml")
         if path.stem not in unknowable)
     assert len(names) > 100
+    # Others each day: `make soak` plays all.
+    if not os.environ.get("TOLLGATE_SOAK"):
+        seed = int(os.environ.get("TOLLGATE_SEED", "0"))
+        names = sorted(random.Random(seed).sample(names, 30))
     ended = scenario(
         *[SCENARIOS / f"{name}.yaml" for name in names], "--webhook", f"{address}/webhook",
         "--entitled", f"{address}/entitled", "--authority", keys, "--webhook-secret", SECRET,
@@ -138,7 +143,7 @@ def test_a_server_of_ours_is_scored_as_any_backend_is(backend):
     assert [one["failures"] for one in answer["scenarios"] if one["failures"]] == []
     assert ended.returncode == 0
     assert answer["passed"] == len(names)
-    assert sum(one["asked"] for one in answer["scenarios"]) > 250
+    assert sum(one["asked"] for one in answer["scenarios"]) > 2 * len(names)
 
 
 def test_a_wrong_secret_is_a_failure_and_not_a_pass(backend):

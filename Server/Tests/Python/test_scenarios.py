@@ -8,6 +8,7 @@ import http.server
 import json
 import os
 import pathlib
+import random
 import re
 import subprocess
 import threading
@@ -177,11 +178,16 @@ def files():
 
 
 def test_tollgate_holds_in_every_scenario():
-    ended = run("run", *files(), "--orders", "1", "--json")
+    # Others each day, since ScenarioTests play all of them: `make soak` does so here, too.
+    played = files()
+    if not os.environ.get("TOLLGATE_SOAK"):
+        seed = int(os.environ.get("TOLLGATE_SEED", "0"))
+        played = sorted(random.Random(seed).sample(played, 30))
+    ended = run("run", *played, "--orders", "1", "--json")
     answer = json.loads(ended.stdout)
     assert [s["failures"] for s in answer["scenarios"] if s["failures"]] == []
     assert ended.returncode == 0
-    assert answer["passed"] == len(files())
+    assert answer["passed"] == len(played)
 
 
 def test_there_are_as_many_as_were_asked_for():

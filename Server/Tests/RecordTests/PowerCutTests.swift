@@ -13,7 +13,7 @@ import TollgateTesting
 @Suite("F5: power cuts on SQLite")
 struct PowerCutTests {
     private static let cuts =
-        ProcessInfo.processInfo.environment["TOLLGATE_CUTS"].flatMap { Int($0) } ?? 100
+        ProcessInfo.processInfo.environment["TOLLGATE_CUTS"].flatMap { Int($0) } ?? 20
 
     /// Other cuts: `make soak` adds up runs of different seeds.
     private static let seed =

@@ -4,7 +4,7 @@ import TollgateCore
 enum NamedCases {
     static let all = AppStoreStoryTests.stories + StripeStoryTests.stories + more
 
-    /// S12 is refused before it is a fact (`livemode` and signature), S14 becomes a question.
+    /// S12 chooses the environment before there is a fact, S14 becomes a question.
     static let expected =
         (1...19).map { "A\($0)" } + (1...17).filter { $0 != 12 && $0 != 14 }.map { "S\($0)" }
 
