@@ -9,15 +9,15 @@ help:    ## Show the commands
 run:     ## Install what is missing, build, and start the demo on 127.0.0.1:8080 (ARGS="--listen …")
 	@bash scripts/run.sh $(ARGS)
 
-test:    ## Install what is missing, and run every test
-	@bash scripts/test.sh
+test:    ## Install what is missing, and run the quick proof (ONLY=TollgateCoreTests for one module)
+	@bash scripts/test.sh $(ONLY)
 
 soak:    ## The long tests, hours of them, in pieces that add up over several runs (PARTS="worlds fuzz …")
 	@bash scripts/bootstrap.sh test && bash scripts/python.sh && bash scripts/soak.sh $(PARTS)
 
 fuzz:    ## Fuzz what strangers send, 15 minutes for each reader (SECONDS=… for another time)
-	@bash scripts/bootstrap.sh test && swift build --package-path Server --build-tests \
-		--explicit-target-dependency-import-check error && bash scripts/fuzz.sh $(or $(SECONDS),900)
+	@bash scripts/bootstrap.sh test && bash scripts/swift.sh build --package-path Server --build-tests && \
+		bash scripts/fuzz.sh $(or $(SECONDS),900)
 
 bench:   ## Build for release and print the benchmark table
 	@bash scripts/bootstrap.sh bench && bash scripts/bench.sh $(ARGS) && { [ -n "$(ARGS)" ] || bash scripts/sdk-figures.sh; }

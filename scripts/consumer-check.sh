@@ -26,6 +26,7 @@ checkouts=$(find .build/checkouts -mindepth 1 -maxdepth 1 -type d | wc -l)
 pins=$(grep -c '"identity"' Package.resolved)
 echo "checkouts: $checkouts, pins: $pins"
 [ "$checkouts" = 1 ] && [ "$pins" = 1 ] || { echo "expected one of each" >&2; exit 1; }
-swift build --cache-path "$work/cache"
-"$(swift build --show-bin-path)/ConsumerApp" | tee "$work/output"
+swift=$root/scripts/swift.sh
+bash "$swift" build --cache-path "$work/cache"
+"$(bash "$swift" build --show-bin-path)/ConsumerApp" | tee "$work/output"
 grep -q '^signed out, entitlements: 0$' "$work/output"

@@ -3,12 +3,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# From the build against the stand-ins, so that Apple-only API is in the reference too.
 graphs="$(mktemp -d)"
 trap 'rm -rf "$graphs"' EXIT
-written=$(cd AppleStubs && swift package dump-symbol-graph --minimum-access-level public 2>/dev/null |
-    sed -n 's/^Files written to //p')
-cp "$written/BillingSDK.symbols.json" "$graphs/"
+bash scripts/symbol-graph.sh "$graphs"
 
 catalogs=()
 [ -d Sources/BillingSDK/BillingSDK.docc ] && catalogs=(Sources/BillingSDK/BillingSDK.docc)

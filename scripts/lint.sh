@@ -14,7 +14,7 @@ bash scripts/swift-files.sh | xargs -0 swift format lint --strict --parallel ||
 
 python3 scripts/check_links.py || problem "a link in a document leads nowhere"
 
-python3 scripts/named_cases.py || problem "a case of docs/reliability.md has no test"
+python3 scripts/named_cases.py || problem "a case and its tests do not match (docs/cases.md, docs/attacks.md)"
 
 # Swift Testing only: the test run does not look for XCTest cases.
 if bash scripts/swift-files.sh | xargs -0 grep -n '^import XCTest' | grep -v '/AppleStubs/'; then

@@ -6,16 +6,15 @@
 #
 # Read from the build against the stand-ins, so that Apple-only API is listed too.
 set -euo pipefail
-root=$(cd "$(dirname "$0")/.." && pwd)
-list=$root/docs/public-api/BillingSDK.txt
-cd "$root/AppleStubs"
-graphs=$(swift package dump-symbol-graph --minimum-access-level public 2>/dev/null \
-  | sed -n 's/^Files written to //p')
-[ -f "$graphs/BillingSDK.symbols.json" ] || { echo "no symbol graph was written" >&2; exit 1; }
+cd "$(dirname "$0")/.."
+list=docs/public-api/BillingSDK.txt
+graphs=$(mktemp -d)
+trap 'rm -rf "$graphs"' EXIT
+bash scripts/symbol-graph.sh "$graphs"
+python3 scripts/public-api.py "$graphs/BillingSDK.symbols.json" > "$graphs/list"
 if [ "${1:-}" = --accept ]; then
-  python3 "$root/scripts/public-api.py" "$graphs/BillingSDK.symbols.json" > "$list"
+  cp "$graphs/list" "$list"
 else
-  python3 "$root/scripts/public-api.py" "$graphs/BillingSDK.symbols.json" > /dev/null
-  diff -u "$list" <(python3 "$root/scripts/public-api.py" "$graphs/BillingSDK.symbols.json") \
+  diff -u "$list" "$graphs/list" \
     || { echo "the public API has changed: run $0 --accept if that is meant" >&2; exit 1; }
 fi

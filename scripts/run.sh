@@ -7,5 +7,5 @@ bash scripts/bootstrap.sh run
 if [ ! -x Server/.build/debug/tollgate ]; then
     echo "Building Tollgate. The first build takes about five minutes on two cores."
 fi
-swift build --package-path Server --product tollgate
+bash scripts/swift.sh build --package-path Server --product tollgate
 exec Server/.build/debug/tollgate demo "$@"

