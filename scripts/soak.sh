@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The long tests, in pieces that add up: soak.sh [PART…]
+# The long tests, in pieces that add up: soak.sh [PART…], for example soak.sh worlds,planted
 #
 # Every part has a number to reach. A run does one piece of each part after the other until all have
 # it, and goes on where the last one was broken off: what was done stands in output/soak/PART.tsv
@@ -38,6 +38,16 @@ swift_test() {
 crash_test() {
     .venv/bin/python -m pytest Server/Tests/Python/test_crash.py -p no:cacheprovider -q -s "$@"
 }
+
+# Parts may be separated by commas too.
+read -ra chosen <<<"$(tr "," " " <<<"$*")"
+set -- ${chosen[@]+"${chosen[@]}"}
+names="$(printf '%s\n' "${parts[@]}" | awk '{ printf "%s ", $1 }')"
+for name in "$@"; do
+    [[ " $names" == *" $name "* ]] && continue
+    echo "tollgate: the soak has no part '$name'. The parts are: $names" >&2
+    exit 2
+done
 
 # worlds SEED COUNT: half of them beside the other half.
 worlds() {
