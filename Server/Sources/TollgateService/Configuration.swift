@@ -30,7 +30,9 @@ public struct Configuration: Sendable {
     /// `nil` where nobody said which that is, as to a command that knows none of its keys; then it is
     /// what is asked for.
     public var reportedEnvironment: StoreEnvironment?
-    /// The cost N of scrypt for a new password: 50 ms and 32 MB of work. Tests take less.
+    /// The cost N of scrypt for a new password: 50 ms and 32 MB of work.
+    ///
+    /// Tests take less.
     package var passwordRounds = 1 << 15
     /// How long a customer session lasts, in seconds.
     public var sessionLifetime: Int64

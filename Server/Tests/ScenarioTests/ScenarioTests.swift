@@ -75,7 +75,8 @@ import Testing
             // With the stores at hand, and every check at its time; then in other orders.
             var random = SplitMix64(seed: Self.seed)
             let recordings =
-                Self.depth == nil ? Array(recordings.shuffled(using: &random).prefix(8)) : recordings
+                Self.depth == nil
+                ? Array(recordings.shuffled(using: &random).prefix(8)) : recordings
             report(try await runner.play(recordings.map(\.scenario), under: variant))
             for order in 0..<max(1, (Self.depth ?? 0) / 20) {
                 report(try await runner.replay(recordings, order: order, seed: Self.seed))

@@ -35,7 +35,9 @@ public struct SimulatedWorlds: Sendable {
     }
 
     private static func makeFolder() throws -> URL {
-        let folder = TestFolder.inMemory.appendingPathComponent("tollgate-world-\(UUID().uuidString)")
+        let folder = TestFolder.inMemory.appendingPathComponent(
+            "tollgate-world-\(UUID().uuidString)"
+        )
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         return folder
     }
