@@ -30,9 +30,15 @@ final class FakeStripe: Sendable {
         var seen: [Seen] = []
         var sessions: [Session] = []
         var customers = 0
+        /// Those of other keys, which these do not know.
+        var lostCustomers = 0
         var isReachable = true
         var unreadable: String?
         var failing: String?
+
+        func isLost(_ customer: String) -> Bool {
+            (Int(customer.dropFirst(4)) ?? .max) <= lostCustomers
+        }
     }
 
     private let state = Mutex(State())
@@ -52,6 +58,11 @@ final class FakeStripe: Sendable {
     /// Answers with a fault of Stripe's own when objects are read whose id begins so.
     func setFailing(_ prefix: String?) {
         state.withLock { $0.failing = prefix }
+    }
+
+    /// Other keys: the customers so far are unknown from now on.
+    func loseCustomers() {
+        state.withLock { $0.lostCustomers = $0.customers }
     }
 
     /// The buyer pays on the page.
@@ -85,6 +96,18 @@ final class FakeStripe: Sendable {
                     "id": "cus_\(state.customers)", "object": "customer", "created": 1,
                     "livemode": false, "metadata": [String: String](),
                 ])
+            case (.post, _) where form["customer"].map(state.isLost) ?? false:
+                return Self.json(
+                    [
+                        "error": [
+                            "type": "invalid_request_error", "code": "resource_missing",
+                            "param": "customer",
+                            "message": "No such customer: '\(form["customer"] ?? "")'; a similar "
+                                + "object exists in test mode, but a live mode key was used.",
+                        ]
+                    ],
+                    status: 400
+                )
             case (.post, "/v1/checkout/sessions"):
                 let session = Session(
                     id: "cs_test_\(state.sessions.count + 1)",

@@ -22,6 +22,14 @@ extension Stripe {
             case .unreadable, .endlessList: false
             }
         }
+
+        /// Returns whether the object that `param` names does not exist at Stripe.
+        ///
+        /// A deleted customer is one, and so is a customer of test mode for a live key.
+        public func isMissing(_ param: String) -> Bool {
+            guard case .refused(let error) = self else { return false }
+            return error.code == "resource_missing" && error.param == param
+        }
     }
 
     /// An error as Stripe answers it.

@@ -72,7 +72,8 @@ func addPortal(
                 let flow = request.uri.queryParameters["flow"].map(String.init)
                 return pages.redirect(to: try await tollgate.stripePortal(visit, flow: flow))
             } catch let refusal as Refusal {
-                return pages.redirect(to: refusal.status < 500 ? "/portal" : "/portal?done=later")
+                let word = refusal.status < 500 ? "gone" : "later"
+                return pages.redirect(to: "/portal?done=\(word)")
             }
         }
     }

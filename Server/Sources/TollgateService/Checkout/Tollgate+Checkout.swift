@@ -49,32 +49,61 @@ extension Tollgate {
         )
         // A purchase needs somebody to belong to, even if nobody is signed in (RULES §8).
         session.createsCustomer = buyer == nil && mode == .payment
+        // Visitors without a name must not share a key.
+        let key = customer ?? reference == nil ? nil : idempotencyKey
         do {
-            let made = try await stripe.createCheckoutSession(
-                session,
-                // Stripe keeps the first answer under this key, so a retry opens no second session.
-                // Visitors without a name must not share one.
-                idempotencyKey: (customer ?? reference == nil ? nil : idempotencyKey).map {
-                    "tollgate-checkout-"
-                        + RowKey("checkout", customer ?? "", reference ?? "", $0).hex
-                } ?? newID("tollgate-checkout-")
-            )
-            return API.CheckoutSession(
-                id: made.value.id,
-                url: made.value.url ?? "",
-                expiresAt: made.value.expiresAt ?? 0
-            )
+            return try await open(session, at: stripe, idempotencyKey: key)
         } catch {
-            if case .refused(let refused) = error, refused.type == "idempotency_error" {
-                throw Refusal(
-                    409,
-                    .idempotencyError,
-                    .idempotencyMismatch,
-                    "This Idempotency-Key was used for another checkout."
-                )
-            }
-            throw unavailable(error)
+            guard let buyer, error.isMissing("customer") else { throw refusal(error) }
+            session.customer = try await stripeCustomer(
+                of: buyer.customer.id,
+                replacing: session.customer
+            ).stripeCustomer
         }
+        do {
+            return try await open(session, at: stripe, idempotencyKey: key)
+        } catch {
+            throw refusal(error)
+        }
+    }
+
+    /// Opens a page of Checkout.
+    ///
+    /// Stripe keeps the first answer under the key, so a retry opens no second session.
+    private func open(
+        _ session: Stripe.NewCheckoutSession,
+        at stripe: Stripe.Client,
+        idempotencyKey: String?
+    ) async throws(Stripe.RequestError) -> API.CheckoutSession {
+        let made = try await stripe.createCheckoutSession(
+            session,
+            idempotencyKey: idempotencyKey.map {
+                "tollgate-checkout-"
+                    + RowKey(
+                        "checkout",
+                        session.customer ?? "",
+                        session.clientReferenceID ?? "",
+                        $0
+                    ).hex
+            } ?? newID("tollgate-checkout-")
+        )
+        return API.CheckoutSession(
+            id: made.value.id,
+            url: made.value.url ?? "",
+            expiresAt: made.value.expiresAt ?? 0
+        )
+    }
+
+    private func refusal(_ error: Stripe.RequestError) -> Refusal {
+        guard case .refused(let refused) = error, refused.type == "idempotency_error" else {
+            return unavailable(error)
+        }
+        return Refusal(
+            409,
+            .idempotencyError,
+            .idempotencyMismatch,
+            "This Idempotency-Key was used for another checkout."
+        )
     }
 
     private func product(
@@ -126,16 +155,27 @@ extension Tollgate {
     }
 
     /// The customer with their Stripe customer, which is made and stored before any session.
-    func stripeCustomer(of id: String) async throws -> Profile {
+    ///
+    /// - Parameter lost: A Stripe customer that Stripe does not know, because it was deleted or
+    ///   belongs to test mode while the key is live. A new one takes its place; purchases of the
+    ///   lost one stay this customer's.
+    func stripeCustomer(of id: String, replacing lost: String? = nil) async throws -> Profile {
         var profile = try await profile(id)
-        guard profile.stripeCustomer == nil, let stripe else { return profile }
+        guard profile.stripeCustomer.map({ $0 == lost }) ?? true, let stripe else {
+            return profile
+        }
         do {
             let made = try await stripe.createCustomer(
                 email: profile.customer.email,
                 metadata: ["tollgate_customer": profile.customer.id],
-                // Stripe refuses a known key with another address.
+                // Stripe refuses a known key with another address. For a day it answers a known
+                // key with the customer it made, even if that one is deleted.
                 idempotencyKey: "tollgate-customer-"
-                    + RowKey(profile.customer.id, profile.customer.email ?? "").hex
+                    + RowKey(
+                        profile.customer.id,
+                        profile.customer.email ?? "",
+                        lost ?? ""
+                    ).hex
             )
             profile.stripeCustomer = made.value.id
         } catch {

@@ -148,6 +148,23 @@ extension Tollgate {
         )
     }
 
+    /// Stops selling to a Stripe customer that was deleted: the next checkout makes a new one.
+    ///
+    /// Purchases of the deleted one stay its owner's.
+    func retire(stripeCustomer id: String) async throws {
+        guard let stored = try await store.profile(alias: .stripeCustomer(id)),
+            !stored.body.isEmpty
+        else { return }
+        var profile = try read(stored)
+        guard profile.stripeCustomer == id else { return }
+        profile.stripeCustomer = nil
+        try await register(
+            profile,
+            also: [.stripeCustomer(id)],
+            dedupeKey: RowKey("stripe customer deleted", id)
+        )
+    }
+
     /// - Throws: a refusal 410 `customer_erased`.
     func read(_ stored: StoredProfile) throws -> Profile {
         guard !stored.body.isEmpty else { throw Refusal.erased("id") }

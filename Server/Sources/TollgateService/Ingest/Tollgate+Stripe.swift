@@ -42,7 +42,7 @@ extension Tollgate {
         kind: JournalItem.Kind
     ) async throws -> Receipt {
         let rereads = try await rereads(for: event)
-        return try await journal(
+        let receipt = try await journal(
             StripeIntake.message(event),
             source: event.id,
             dedupeKey: RowKey("event", event.livemode ? "live" : "test", event.id),
@@ -52,5 +52,10 @@ extension Tollgate {
             store: .stripe,
             rereading: rereads
         )
+        // Told twice, it is done twice: a crash may have come between the two.
+        if event.type == .customerDeleted, let customer = event.objectID {
+            try await retire(stripeCustomer: customer)
+        }
+        return receipt
     }
 }

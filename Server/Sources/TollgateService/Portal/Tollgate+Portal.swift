@@ -167,6 +167,8 @@ extension Tollgate {
                         url: invoice.hostedInvoiceURL
                     )
                 }
+            } catch let error where error.isMissing("customer") {
+                continue
             } catch {
                 logger.warning(
                     "the portal is shown without invoices",
@@ -196,21 +198,21 @@ extension Tollgate {
         let payer = purchases.first { plan in
             plan.renews && plan.stripeCustomer.map { own.contains($0) } ?? false
         }?.stripeCustomer
-        guard let customer = payer ?? own.first else {
-            throw Refusal.missing("Stripe customer", profile.customer.id)
+        for customer in [payer].compactMap(\.self) + own.filter({ $0 != payer }) {
+            do {
+                let isUpdate = flow == "payment_method_update"
+                let made = try await stripe.createPortalSession(
+                    customer: customer,
+                    returnURL: configuration.portalReturnURL ?? configuration.publicURL + "/portal",
+                    flow: isUpdate ? ["type": .string("payment_method_update")] : [:],
+                    idempotencyKey: newID("tollgate-portal-")
+                )
+                return made.value.url
+            } catch {
+                guard error.isMissing("customer") else { throw unavailable(error) }
+            }
         }
-        do {
-            let isUpdate = flow == "payment_method_update"
-            let made = try await stripe.createPortalSession(
-                customer: customer,
-                returnURL: configuration.portalReturnURL ?? configuration.publicURL + "/portal",
-                flow: isUpdate ? ["type": .string("payment_method_update")] : [:],
-                idempotencyKey: newID("tollgate-portal-")
-            )
-            return made.value.url
-        } catch {
-            throw unavailable(error)
-        }
+        throw Refusal.missing("Stripe customer", profile.customer.id)
     }
 
     /// Changes a Stripe subscription of the visitor's.

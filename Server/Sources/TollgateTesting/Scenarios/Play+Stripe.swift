@@ -6,7 +6,7 @@ extension Play {
     mutating func perform(_ act: StripeAct, _ step: Scenario.Step) async throws {
         let stripe = world.stripe
         guard let person = people[step.customer] else { return }
-        let customer = try await stripeCustomer(person)
+        let customer = try await stripeCustomer(person, isOrdering: act.isOrder)
         switch act {
         case .checkout(let order, let card, let passes, let outcome):
             try await open(order, by: person, customer: customer)
@@ -59,7 +59,9 @@ extension Play {
         case .closeDispute(let isWon):
             let dispute = try await newest("/v1/disputes", "limit=1")
             try await stripe.close(dispute: dispute, isWon: isWon)
-        case .deleteCustomer: _ = try await call("DELETE", "/v1/customers/\(customer)")
+        case .deleteCustomer:
+            _ = try await call("DELETE", "/v1/customers/\(customer)")
+            deletedAtStripe.insert(person)
         case .resend(let type):
             try await stripe.resend(event: try await newest("/v1/events", "type=\(type)&limit=1"))
         case .silence:
@@ -251,8 +253,16 @@ extension Play {
     }
 
     /// The customer's id at Stripe, made when it is first needed: by the backend, or for it.
-    private mutating func stripeCustomer(_ person: ScenarioCustomer) async throws -> String {
-        if let known = stripeCustomers[person] { return known.id }
+    ///
+    /// - Parameter isOrdering: whether the customer buys; one who was deleted then gets another id.
+    private mutating func stripeCustomer(
+        _ person: ScenarioCustomer,
+        isOrdering: Bool
+    ) async throws -> String {
+        if let known = stripeCustomers[person] {
+            guard isOrdering, deletedAtStripe.remove(person) != nil else { return known.id }
+            formerStripeCustomers[person, default: []].append(known.object)
+        }
         var id = try await backend.stripeCustomer(of: person, at: world.stripe)
         if id == nil {
             id =

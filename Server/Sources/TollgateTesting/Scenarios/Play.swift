@@ -39,6 +39,10 @@ struct Play {
     var people: [String: ScenarioCustomer] = [:]
     var appleAccounts: [String: String] = [:]
     var stripeCustomers: [ScenarioCustomer: (id: String, object: String)] = [:]
+    /// Those whose present Stripe customer was deleted.
+    var deletedAtStripe: Set<ScenarioCustomer> = []
+    /// The deleted Stripe customers of those who have bought again since, the oldest first.
+    var formerStripeCustomers: [ScenarioCustomer: [String]] = [:]
     /// The latest Checkout Session of each customer.
     var sessions: [String: String] = [:]
     private var checks: [Recording.Check] = []
@@ -155,7 +159,8 @@ struct Play {
             scenario: loaded,
             variant: telling.variant.name,
             customers: scenario.customers.compactMap { people[$0.name] },
-            stripeCustomers: stripeCustomers.mapValues(\.object),
+            stripeCustomers: stripeCustomers.mapValues { [$0.object] }
+                .merging(formerStripeCustomers) { now, former in former + now },
             messages: messages.all,
             checks: checks
         )

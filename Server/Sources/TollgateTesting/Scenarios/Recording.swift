@@ -27,8 +27,8 @@ public struct Recording: Sendable {
     public var scenario: LoadedScenario
     public var variant: String
     public var customers: [ScenarioCustomer] = []
-    /// The customers that were made at Stripe, as Stripe answered, by their owner.
-    public var stripeCustomers: [ScenarioCustomer: String] = [:]
+    /// The customers that were made at Stripe, as Stripe answered, by their owner; the oldest first.
+    public var stripeCustomers: [ScenarioCustomer: [String]] = [:]
     public var messages: [Message] = []
     public var checks: [Check] = []
 }

@@ -32,9 +32,10 @@ struct Retelling: Sendable {
         do {
             for customer in recording.customers {
                 try await backend.begin(customer)
-                guard let object = recording.stripeCustomers[customer] else { continue }
-                _ = try await TollgateBackend.$recordedCustomer.withValue(object) {
-                    try await backend.registerAtStripe(customer)
+                for object in recording.stripeCustomers[customer] ?? [] {
+                    _ = try await TollgateBackend.$recordedCustomer.withValue(object) {
+                        try await backend.registerAtStripe(customer)
+                    }
                 }
             }
             for message in messages {

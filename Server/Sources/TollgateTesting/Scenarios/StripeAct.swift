@@ -31,6 +31,14 @@ public enum StripeAct: Hashable, Sendable {
     case silence
     case speak
 
+    /// Whether the customer orders something.
+    var isOrder: Bool {
+        switch self {
+        case .checkout, .openCheckout, .subscribe: true
+        default: false
+        }
+    }
+
     /// When a subscription is to end.
     public enum When: Hashable, Sendable {
         case now

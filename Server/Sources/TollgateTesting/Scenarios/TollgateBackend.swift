@@ -163,20 +163,15 @@ private final class StripeLine: Sendable {
             return Stripe.Response(status: 200, headers: [:], body: Array(recorded.utf8))
         }
         if request.method == .post, path == "/v1/checkout/sessions" {
-            let refusal =
-                "{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"Not now.\"}}"
-            return Stripe.Response(status: 400, headers: [:], body: Array(refusal.utf8))
+            return await refuseCheckout(request)
         }
-        var answer = StripeSimulator.Exchange(status: 404, body: "{\"error\":{}}", headers: [:])
-        for world in worlds.withLock({ $0 }) where answer.status == 404 {
-            answer = await world.exchange(
-                method: request.method.rawValue,
-                path: path,
-                query: parts?.percentEncodedQuery ?? "",
-                body: String(decoding: request.body, as: UTF8.self),
-                headers: request.headers
-            )
-        }
+        let answer = await ask(
+            request.method.rawValue,
+            path,
+            query: parts?.percentEncodedQuery ?? "",
+            body: String(decoding: request.body, as: UTF8.self),
+            headers: request.headers
+        )
         if request.method == .post, path == "/v1/customers",
             let object = try? JSONSerialization.jsonObject(with: Data(answer.body.utf8)),
             let id = (object as? [String: Any])?["id"] as? String
@@ -188,5 +183,46 @@ private final class StripeLine: Sendable {
             headers: answer.headers,
             body: Array(answer.body.utf8)
         )
+    }
+
+    private func ask(
+        _ method: String,
+        _ path: String,
+        query: String = "",
+        body: String = "",
+        headers: [String: String]
+    ) async -> StripeSimulator.Exchange {
+        var answer = StripeSimulator.Exchange(status: 404, body: "{\"error\":{}}", headers: [:])
+        for world in worlds.withLock({ $0 }) where answer.status == 404 {
+            answer = await world.exchange(
+                method: method,
+                path: path,
+                query: query,
+                body: body,
+                headers: headers
+            )
+        }
+        return answer
+    }
+
+    /// Refuses a session, since a story opens its own; of a customer who is gone as Stripe does.
+    private func refuseCheckout(_ request: Stripe.Request) async -> Stripe.Response {
+        let form = String(decoding: request.body, as: UTF8.self).split(separator: "&")
+        let customer = form.first { $0.hasPrefix("customer=") }?.dropFirst(9).description ?? ""
+        let known =
+            if let recorded = TollgateBackend.recordedCustomer {
+                recorded
+            } else {
+                await ask("GET", "/v1/customers/\(customer)", headers: request.headers).body
+            }
+        let object = try? JSONSerialization.jsonObject(with: Data(known.utf8)) as? [String: Any]
+        var error = ["type": "invalid_request_error", "message": "Not now."]
+        if object?["id"] as? String != customer || object?["deleted"] as? Bool == true {
+            error["code"] = "resource_missing"
+            error["param"] = "customer"
+            error["message"] = "No such customer: '\(customer)'"
+        }
+        let body = try? JSONSerialization.data(withJSONObject: ["error": error])
+        return Stripe.Response(status: 400, headers: [:], body: Array(body ?? Data()))
     }
 }
