@@ -55,7 +55,7 @@ extension BillingClient {
             )
             switch try response.decoded(API.CheckoutOutcome.self).status {
             case .confirmed: return .confirmed
-            case .expired: return .cancelled
+            case .expired, .failed: return .cancelled
             case .open: return leftPage ? .cancelled : .processing
             default: return .processing
             }

@@ -131,5 +131,7 @@ extension API {
         public static let confirmed = Self(rawValue: "confirmed")
         /// The page ended without a purchase.
         public static let expired = Self(rawValue: "expired")
+        /// Finished, but the bank refused the payment; nothing was bought.
+        public static let failed = Self(rawValue: "failed")
     }
 }

@@ -89,6 +89,10 @@ public struct StripePayment: Hashable, Codable, Sendable {
     public var created: Instant
     /// The payer's country (ISO 3166-1 alpha-2), where the page asked for it.
     public var country: String?
+    /// `true`: the bank refused a payment that takes days.
+    ///
+    /// `nil`, not `false`: older facts keep their bytes.
+    public var hasFailed: Bool?
 
     public init(
         session: String,
@@ -100,7 +104,8 @@ public struct StripePayment: Hashable, Codable, Sendable {
         amount: Int64,
         currency: String,
         created: Instant,
-        country: String? = nil
+        country: String? = nil,
+        hasFailed: Bool = false
     ) {
         self.session = session
         self.status = status
@@ -112,6 +117,7 @@ public struct StripePayment: Hashable, Codable, Sendable {
         self.currency = currency
         self.created = created
         self.country = country
+        self.hasFailed = hasFailed ? true : nil
     }
 
     /// Stripe's own limit of a line is 999 999; anything above is nonsense, and must not overflow.

@@ -225,6 +225,8 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
     public private(set) var lines: [StripePayment.Line]?
     public private(set) var customer: String?
     public private(set) var reference: String?
+    /// `true` once a payment was stated as failed; `nil`, not `false`: older records keep their bytes.
+    private var failed: Bool?
 
     init(_ stated: Newest<StripePayment>) {
         newest = stated
@@ -233,7 +235,11 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
         lines = stated.value.lines
         customer = stated.value.customer
         reference = stated.value.reference
+        failed = stated.value.hasFailed
     }
+
+    /// Whether the bank refused the payment, and nobody has paid since.
+    public var hasFailed: Bool { failed == true && !isPaid }
 
     public var payment: StripePayment { newest.value }
 
@@ -244,6 +250,7 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
         lines = Self.larger(lines, other.lines)
         customer = max(customer ?? "", other.customer ?? "").nonEmpty
         reference = max(reference ?? "", other.reference ?? "").nonEmpty
+        failed = failed ?? other.failed
     }
 
     private static func larger(

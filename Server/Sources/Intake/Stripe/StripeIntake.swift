@@ -64,7 +64,11 @@ public enum StripeIntake {
         }
         switch subject {
         case .checkoutSession(let session):
-            return message(session, facts)
+            return message(
+                session,
+                hasFailed: type == Stripe.Event.Kind.checkoutSessionAsyncPaymentFailed.rawValue,
+                facts
+            )
         case .subscription(let subscription):
             guard let statement = statement(subscription, items: subscription.items.data) else {
                 return .parked(reason: "subscription \(subscription.id) without its periods")
@@ -140,6 +144,7 @@ public enum StripeIntake {
 
     private static func message(
         _ session: Stripe.CheckoutSession,
+        hasFailed: Bool,
         _ facts: (String, Statement) -> StoreMessage
     ) -> StoreMessage {
         switch session.mode {
@@ -154,7 +159,8 @@ public enum StripeIntake {
                 amount: session.amountTotal ?? 0,
                 currency: session.currency ?? "",
                 created: Instant(seconds: session.created),
-                country: session.customerCountry
+                country: session.customerCountry,
+                hasFailed: hasFailed
             )
             return facts(session.paymentIntent?.id ?? session.id, .payment(payment))
         case .subscription:

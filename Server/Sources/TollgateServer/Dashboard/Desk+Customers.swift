@@ -282,7 +282,7 @@ extension Desk {
         let text = stateText(shown.state)
         switch shown.state {
         case .paymentFailed: return Cell.badge(text, "bad")
-        case .refunded: return Cell.badge(text, "warn")
+        case .refunded, .processing: return Cell.badge(text, "warn")
         default: return Cell.badge(text, shown.isActive ? "on" : "plain")
         }
     }
@@ -302,7 +302,14 @@ extension Desk {
         case .forever: words["state_forever"]
         case .startsLater: words["state_later"]
         case .bought(let instant): dated("state_bought", instant)
-        case .refunded: words["state_refunded"]
+        case .refunded(let day, nil): dated("state_refunded", day)
+        case .refunded(let day, let next?):
+            words(
+                "state_refunded_renews",
+                ["date": formats.day(day), "next": formats.day(next)]
+            )
+        case .processing: words["state_processing"]
+        case .notPaid: words["state_not_paid"]
         case .inactive: words["not_active"]
         }
     }

@@ -148,6 +148,12 @@ private func outcome(of session: String?, _ tollgate: Tollgate) async -> Checkou
             kind: "cancelled",
             message: "You were not charged. Begin again from the app."
         )
+    case .failed:
+        return CheckoutPage(
+            title: "The payment failed",
+            kind: "cancelled",
+            message: "Your bank refused it, so nothing was bought. Begin again from the app."
+        )
     case .processing, .open:
         return processing
     }

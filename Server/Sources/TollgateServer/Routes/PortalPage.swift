@@ -118,7 +118,9 @@ extension PortalPage.Row {
             case .stripe: "Web"
             case .tollgate: "Gift"
             }
-        state = purchase.state.sentence
+        state =
+            purchase.kind == .once && purchase.state == .paymentFailed(accessUntil: nil)
+            ? "The payment failed, so nothing was bought." : purchase.state.sentence
         price = purchase.price.map { PortalText.price($0, every: purchase.interval) }
         isActive = purchase.isActive
         isWarning =

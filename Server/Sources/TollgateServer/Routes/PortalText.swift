@@ -65,7 +65,11 @@ extension PortalState {
         case .forever: "Yours for good"
         case .startsLater: "Starts later"
         case .bought(let instant): "Bought on \(PortalText.day(instant))"
-        case .refunded: "Refunded"
+        case .refunded(let day, nil): "Refunded on \(PortalText.day(day))"
+        case .refunded(let day, let next?):
+            "Refunded on \(PortalText.day(day)). Renews on \(PortalText.day(next))."
+        case .processing: "The payment is being processed"
+        case .notPaid: "Not bought: the checkout was not finished"
         case .inactive: "Not active"
         }
     }

@@ -24,7 +24,7 @@ extension Tollgate {
             {
                 throw Refusal.missing("checkout session", id)
             }
-            return API.CheckoutOutcome(id: id, status: status(of: session))
+            return API.CheckoutOutcome(id: id, status: try await status(of: session))
         } catch let error as Stripe.RequestError {
             throw unavailable(error)
         }
@@ -46,11 +46,13 @@ extension Tollgate {
         return named.customer != customer
     }
 
-    private func status(of session: Stripe.CheckoutSession) -> API.CheckoutStatus {
-        switch session.status {
-        case .complete?: session.paymentStatus == .unpaid ? .processing : .confirmed
-        case .expired?: .expired
-        default: .open
+    private func status(of session: Stripe.CheckoutSession) async throws -> API.CheckoutStatus {
+        switch try await fulfilment(of: session) {
+        case .fulfilled: .confirmed
+        case .processing: .processing
+        case .failed: .failed
+        case .expired: .expired
+        case .open: .open
         }
     }
 }

@@ -11,6 +11,8 @@ public enum Fulfilment: Hashable, Sendable {
     case fulfilled
     /// Complete, but the money is still on its way.
     case processing
+    /// Complete, but the bank refused the payment.
+    case failed
     /// The buyer has not paid yet and still may.
     case open
     /// Too late: it was left open for a day.
@@ -82,9 +84,21 @@ extension Tollgate {
     /// How far a Checkout Session is, by Stripe's word; what was bought is recorded when this
     /// returns.
     public func fulfilment(ofCheckoutSession id: String) async throws -> Fulfilment {
-        let session = try await fulfil(checkoutSession: id)
+        try await fulfilment(of: fulfil(checkoutSession: id))
+    }
+
+    /// How far a session is that was just read.
+    func fulfilment(of session: Stripe.CheckoutSession) async throws -> Fulfilment {
         switch session.status {
-        case .complete?: return session.paymentStatus == .unpaid ? .processing : .fulfilled
+        case .complete? where session.paymentStatus != .unpaid: return .fulfilled
+        case .complete?:
+            // The session itself does not tell a refused payment from one under way; its event does.
+            let key = StripeIntake.key(
+                session.paymentIntent?.id ?? session.id,
+                livemode: session.livemode
+            )
+            let hasFailed = try await store.record(of: key)?.payment?.hasFailed
+            return hasFailed == true ? .failed : .processing
         case .expired?: return .expired
         default: return .open
         }

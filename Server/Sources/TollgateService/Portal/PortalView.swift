@@ -85,7 +85,12 @@ public enum PortalState: Hashable, Sendable {
     case forever
     case startsLater
     case bought(Instant)
-    case refunded
+    /// All that was paid for it went back on that day; `renews`: it will be charged again then.
+    case refunded(Instant, renews: Instant?)
+    /// A bank debit is under way.
+    case processing
+    /// The Checkout page, or the first invoice of a plan, was left unpaid: nothing was bought.
+    case notPaid
     case inactive
 }
 
@@ -122,14 +127,15 @@ extension TollgateCore.Purchase {
         let until = active.first?.until
         if let subscription {
             purchase.describe(subscription.value, products.first ?? nil, catalog, until, at: now)
+            if let day = refundedPeriod(of: subscription.value) {
+                purchase.state = .refunded(day, renews: purchase.nextCharge)
+            }
         } else if isPlan {
             purchase.renews = purchase.isActive && renewal?.value.willRenew == true
             purchase.state = portalState(until, timeline, renews: purchase.renews, at: now)
         } else if let payment {
             purchase.stripeCustomer = payment.customer
-            let taken = takenBackWhole(payment)
-            purchase.state =
-                taken ? .refunded : until.map { .endsAt($0) } ?? .bought(payment.payment.created)
+            purchase.state = portalState(payment, until)
         } else {
             purchase.state = portalState(until, timeline, renews: false, at: now)
         }
@@ -141,9 +147,38 @@ extension TollgateCore.Purchase {
         subscription != nil || periods.contains { $0.period.kind == .autoRenewable }
     }
 
-    private func takenBackWhole(_ payment: PaymentRecord) -> Bool {
-        let taken = refunds.map(\.value).filter { $0.status == "succeeded" }.map(\.amount)
-        return payment.payment.amount > 0 && taken.reduce(0, +) >= payment.payment.amount
+    private func portalState(_ payment: PaymentRecord, _ until: Instant?) -> PortalState {
+        guard payment.isComplete else { return .notPaid }
+        guard payment.isPaid else {
+            return payment.hasFailed ? .paymentFailed(accessUntil: nil) : .processing
+        }
+        if let day = refunded(payment.payment.amount, paying: nil) {
+            return .refunded(day, renews: nil)
+        }
+        return until.map { .endsAt($0) } ?? .bought(payment.payment.created)
+    }
+
+    /// When refunds had given back the whole of a payment; `nil`: they have not.
+    private func refunded(_ amount: Int64, paying invoice: String?) -> Instant? {
+        var left = amount
+        guard left > 0 else { return nil }
+        let given = refunds.filter { $0.value.takesBack && $0.value.invoice == invoice }
+            .map { (at: $0.value.created ?? $0.stated.instant, amount: $0.value.amount) }
+        for refund in given.sorted(by: { $0.at < $1.at }) {
+            left -= refund.amount
+            if left <= 0 { return refund.at }
+        }
+        return nil
+    }
+
+    /// When the payment of the latest period was given back in whole.
+    private func refundedPeriod(of subscription: StripeSubscription) -> Instant? {
+        let starts = Set(subscription.items.map(\.start))
+        let paying = invoices.map(\.value).filter { invoice in
+            invoice.isPaid
+                && invoice.lines.contains { starts.contains($0.start) && !$0.isProration }
+        }
+        return paying.compactMap { refunded($0.amount, paying: $0.id) }.max()
     }
 
     private func portalState(
@@ -153,8 +188,11 @@ extension TollgateCore.Purchase {
         at now: Instant
     ) -> PortalState {
         if timeline.active(at: now).isEmpty {
-            if let first = orderedPeriods.last?.period, timeline.entries.isEmpty {
-                return first.revoked == nil ? .bought(first.start) : .refunded
+            if let last = effectivePeriods.last {
+                if let day = last.revoked, !last.period.isFamilyShared {
+                    return .refunded(day, renews: nil)
+                }
+                if timeline.entries.isEmpty { return .bought(last.period.start) }
             }
             guard let last = timeline.entries.compactMap(\.until).max() else { return .inactive }
             return last <= now ? .ended(last) : .startsLater
@@ -162,13 +200,17 @@ extension TollgateCore.Purchase {
         guard let until else { return .forever }
         return renews ? .renews(until) : .endsAt(until)
     }
-
-    private var orderedPeriods: [PeriodRecord] {
-        periods.sorted { ($0.period.start, $0.period.id) < ($1.period.start, $1.period.id) }
-    }
 }
 
 extension PortalView.Purchase {
+    /// When a plan will be charged next, as far as its state says so.
+    fileprivate var nextCharge: Instant? {
+        switch state {
+        case .renews(let instant), .trial(let instant): instant
+        default: nil
+        }
+    }
+
     /// A Stripe subscription, and what can be done about it here.
     fileprivate mutating func describe(
         _ subscription: StripeSubscription,
@@ -203,6 +245,8 @@ extension PortalView.Purchase {
         case "unpaid", "incomplete":
             canCancel = subscription.status == "unpaid"
             state = .paymentFailed(accessUntil: nil)
+        case "incomplete_expired":
+            state = .notPaid
         case "paused":
             canCancel = true
             state = .paused

@@ -94,6 +94,8 @@ extension Tollgate {
         let catalog = store.history.current
         let purchases = try await store.purchases(of: session.customer, in: session.environment)
             .map { $0.record.portalPurchase($0.access, in: catalog, at: now) }
+            // A page that was left is no purchase; staff see it.
+            .filter { $0.state != .notPaid }
             .sorted {
                 ($0.isActive ? 0 : 1, $0.name, $0.id) < ($1.isActive ? 0 : 1, $1.name, $1.id)
             }
