@@ -65,6 +65,12 @@ extension StripeSimulator {
         }
     }
 
+    /// Answers the bank's challenge that a payment intent or a setup intent waits for.
+    /// - Throws: `Refusal`, if it waits for none, or the card is declined once it was passed.
+    public func authenticate(intent id: String, passes: Bool = true) async throws {
+        try await act { _ = try $0.authenticate(id, passes: passes) }
+    }
+
     /// Gives a customer's subscriptions a new card to be paid with.
     public func setDefaultCard(_ card: String, customer: String) async throws {
         let details = CardDetails(card: try testCard(card))

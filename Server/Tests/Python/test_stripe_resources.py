@@ -192,6 +192,7 @@ def visit_payments(customer, method):
     assert stripe.Dispute.close(second.id).status == "lost"
 
     setup = stripe.SetupIntent.create(customer=customer.id, payment_method=method.id)
+    assert stripe.SetupIntent.modify(setup.id, metadata={"a": "b"}).metadata.a == "b"
     assert stripe.SetupIntent.confirm(setup.id).status == "succeeded"
     assert stripe.SetupIntent.retrieve(setup.id).status == "succeeded"
     other = stripe.SetupIntent.create()
@@ -308,7 +309,7 @@ def visit_invoices(customer, price):
     assert stripe.Invoice.delete(draft().id).deleted
     assert stripe.Invoice.list().data
     assert stripe.Invoice.search(query="status:'paid'").data
-    payment = stripe.InvoicePayment.list().data[0]
+    payment = stripe.InvoicePayment.list(status="paid").data[0]
     assert stripe.InvoicePayment.retrieve(payment.id).status == "paid"
 
 

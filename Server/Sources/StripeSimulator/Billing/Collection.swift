@@ -3,10 +3,13 @@ extension World {
     /// - Parameters:
     ///   - method: what pays; by default the subscription's or the customer's.
     ///   - offSession: nobody is there to be asked.
+    ///   - isManual: somebody asked for it, so that it is taken also where it was to be sent, and no
+    ///     attempt of the schedule.
     mutating func collect(
         _ id: String,
         with method: JSON? = nil,
-        offSession: Bool
+        offSession: Bool,
+        isManual: Bool = false
     ) -> PaymentAttempt {
         guard let invoice = get(.invoice, id), invoice["status"].string == "open" else {
             return .succeeded
@@ -15,7 +18,7 @@ extension World {
             markPaid(id, intent: nil)
             return .succeeded
         }
-        guard invoice["collection_method"].string == "charge_automatically" else {
+        guard isManual || invoice["collection_method"].string == "charge_automatically" else {
             return .succeeded  // Sent to the customer, who pays by the hosted page.
         }
         let intent = intent(for: invoice)
@@ -26,10 +29,10 @@ extension World {
             ?? defaultPaymentMethod(of: invoice["customer"].text, subscription: subscription)
         guard let chosen else {
             change(.invoice, id) { $0["attempted"] = true }
-            noteFailure(id, canRetry: true)
+            noteFailure(id, isManual: isManual)
             return .declined(.generic)
         }
-        let outcome = attempt(intent, with: chosen, offSession: offSession)
+        let outcome = attempt(intent, with: chosen, Confirmation(offSession: offSession))
         switch outcome {
         case .succeeded: markPaid(id, intent: intent)
         case .requiresAction:
@@ -38,8 +41,8 @@ extension World {
                 invoice["attempt_count"] = .int(invoice["attempt_count"].count + 1)
             }
             emit("invoice.payment_action_required", waiting)
-        case .declined: noteFailure(id, canRetry: true)
-        case .processing: change(.invoice, id) { $0["attempted"] = true }
+        case .declined: noteFailure(id, isManual: isManual)
+        case .processing: awaitMoney(for: invoice)
         }
         return outcome
     }
@@ -66,6 +69,7 @@ extension World {
     /// Notes which intent pays an invoice. https://docs.stripe.com/api/invoice-payment/object
     mutating func link(_ intent: String, to id: String) {
         change(.invoice, id) { $0["_payment_intent"] = .string(intent) }
+        change(.paymentIntent, intent) { $0["_invoice"] = .string(id) }
         guard let invoice = get(.invoice, id) else { return }
         var payment = blank(
             .invoicePayment,
@@ -115,15 +119,25 @@ extension World {
     }
 
     /// An attempt failed: the next one is planned, or the subscription ends.
-    mutating func noteFailure(_ id: String, canRetry: Bool) {
+    ///
+    /// - Parameters:
+    ///   - isManual: whether somebody asked for it. After the first attempt such ones do not move the
+    ///     schedule. https://docs.stripe.com/api/invoices/object#invoice_object-attempt_count
+    ///   - keepsStatus: whether the subscription stays as it is.
+    mutating func noteFailure(_ id: String, isManual: Bool = false, keepsStatus: Bool = false) {
         guard let before = get(.invoice, id) else { return }
         let instant = now(for: before["customer"].string)
-        let count = before["attempt_count"].count + 1
+        let isBesideSchedule = isManual && before["attempt_count"].count > 0
+        let count = before["attempt_count"].count + (isBesideSchedule ? 0 : 1)
         let first = before["_first_attempt"].int ?? instant
         let isRenewal = before["billing_reason"].string == "subscription_cycle"
+        let isRetried =
+            isRenewal && count <= policy.retryDays.count
+            && before["collection_method"].string == "charge_automatically"
         let next =
-            canRetry && isRenewal && count <= policy.retryDays.count
-            ? first + policy.retryDays[count - 1] * 86_400 : nil
+            isBesideSchedule
+            ? before["next_payment_attempt"].int
+            : isRetried ? first + policy.retryDays[count - 1] * 86_400 : nil
         let failed = change(.invoice, id) { invoice in
             invoice["attempted"] = true
             invoice["attempt_count"] = .int(count)
@@ -134,25 +148,31 @@ extension World {
         if let previous = Self.previousAttributes(before, failed) {
             emit("invoice.updated", failed, previous: previous)
         }
-        if let next {
+        if let next, !isBesideSchedule {
             schedule(.retryPayment(invoice: id), at: next, for: before["customer"].string)
         }
-        guard let subscription = subscription(of: before), !isOver(subscription) else { return }
+        guard let subscription = subscription(of: before), !isOver(subscription), !keepsStatus
+        else { return }
         let subscriptionID = subscription["id"].text
         if subscription["status"].string == "active", before["_holds_status"].bool != true {
             change(.subscription, subscriptionID, event: "customer.subscription.updated") {
                 $0["status"] = "past_due"
             }
         }
-        guard isRenewal, next == nil else { return }
+        guard isRenewal, next == nil, !isBesideSchedule else { return }
+        endDunning(of: subscriptionID)
+    }
+
+    /// Nothing more is tried: the account's settings say what becomes of the subscription.
+    mutating func endDunning(of id: String) {
         switch policy.dunningEnd {
-        case .canceled: cancelNow(subscriptionID, reason: "payment_failed")
+        case .canceled: cancelNow(id, reason: "payment_failed")
         case .pastDue: break
         case .unpaid:
-            change(.subscription, subscriptionID, event: "customer.subscription.updated") {
+            let unpaid = change(.subscription, id, event: "customer.subscription.updated") {
                 $0["status"] = "unpaid"
             }
-            refreshEntitlements(of: before["customer"].text)
+            refreshEntitlements(of: unpaid["customer"].text)
         }
     }
 

@@ -113,6 +113,7 @@ extension World {
                 guard amount != nil else { throw APIError.missing(parameter: "amount") }
                 price = ["currency": .string(currency ?? "usd"), "unit_amount_decimal": .null]
             }
+            try world.requireCurrency(price["currency"].text, of: customer)
             let subscription = try call.parameters.string("subscription")
             let invoice = try call.parameters.string("invoice")
             let instant = world.now(for: customer)

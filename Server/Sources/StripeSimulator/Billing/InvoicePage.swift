@@ -76,12 +76,8 @@ extension World {
         }
         let method = addPaymentMethod(details)
         let intent = intent(for: invoice)
-        let outcome = attempt(
-            intent,
-            with: method,
-            offSession: false,
-            isAuthenticated: isAuthenticated
-        )
+        let outcome = attempt(intent, with: method, isAuthenticated: isAuthenticated)
+        if case .declined = outcome { noteFailure(id, isManual: true) }
         guard outcome == .succeeded else { return outcome }
         if let customer = invoice["customer"].string {
             attachUnchecked(method["id"].text, to: customer)

@@ -21,6 +21,7 @@ extension World {
             try call.parameters.metadata(into: &invoice)
             try call.parameters.patch(&invoice, "description", "footer")
             try call.parameters.patchBool(&invoice, "auto_advance")
+            try world.readDueDate(&call.parameters, into: &invoice)
             if let method = try call.parameters.string("default_payment_method") {
                 invoice["default_payment_method"] = try world.find(
                     .paymentMethod,
@@ -60,6 +61,8 @@ extension World {
             }
             _ = try call.parameters.bool("auto_advance")
             world.finalize(call.ids[0])
+            let open = try world.find(.invoice, call.ids[0])
+            if open["amount_due"].count > 0 { _ = world.intent(for: open) }
             return try world.find(.invoice, call.ids[0])
         },
         .post("invoices/:id/pay") { world, call in try world.pay(&call) },
@@ -98,6 +101,30 @@ extension World {
         },
     ]
 
+    /// Reads what may change about how a draft is paid.
+    private func readDueDate(_ parameters: inout Parameters, into invoice: inout JSON) throws {
+        let names = ["collection_method", "days_until_due", "due_date"]
+        guard names.contains(where: { parameters.has($0) }) else { return }
+        guard invoice["status"].string == "draft" else {
+            throw APIError.invalid(
+                "Finalized invoices can't be updated in this way",
+                code: "invoice_not_editable"
+            )
+        }
+        let (method, days) = try readCollectionMethod(
+            &parameters,
+            standing: invoice["collection_method"].text
+        )
+        let due =
+            try parameters.int("due_date")
+            ?? days.map { invoice["created"].count + $0 * 86_400 } ?? invoice["due_date"].int
+        guard method == "charge_automatically" || due != nil else {
+            throw APIError.missing(parameter: "days_until_due")
+        }
+        invoice["collection_method"] = .string(method)
+        invoice["due_date"] = method == "send_invoice" ? JSON(due) : .null
+    }
+
     private func requireOpen(_ id: String) throws {
         let status = try find(.invoice, id)["status"].text
         guard status == "open" || status == "uncollectible" else {
@@ -123,7 +150,7 @@ extension World {
             markPaid(id, intent: nil, outOfBand: true)
             return try find(.invoice, id)
         }
-        switch collect(id, with: method, offSession: offSession) {
+        switch collect(id, with: method, offSession: offSession, isManual: true) {
         case .succeeded, .processing: return try find(.invoice, id)
         case .declined(let decline):
             throw refusal(decline, intent: get(.invoice, id)?["_payment_intent"].string ?? "")
@@ -152,6 +179,15 @@ extension World {
                 of: ["include", "exclude"]
             ) != "exclude"
         let instant = now(for: customer)
+        let (method, days) = try readCollectionMethod(
+            &call.parameters,
+            standing: subscription?["collection_method"].string ?? "charge_automatically"
+        )
+        let dueDate =
+            try call.parameters.int("due_date") ?? days.map { instant + $0 * 86_400 }
+        if method == "send_invoice", dueDate == nil, subscription == nil {
+            throw APIError.missing(parameter: "days_until_due")
+        }
         let lines = includes ? takePendingItems(of: customer, subscription: subscriptionID) : []
         var invoice = addInvoice(
             InvoiceOrder(
@@ -162,14 +198,16 @@ extension World {
                 lines: lines,
                 periodStart: instant,
                 periodEnd: instant,
-                finalizesByItself: advances
+                finalizesByItself: advances,
+                collectionMethod: method,
+                dueDate: dueDate
             )
         )
         assignPendingItems(lines, to: invoice["id"].text)
         invoice["auto_advance"] = .bool(advances)
         try call.parameters.metadata(into: &invoice)
-        try call.parameters.patch(&invoice, "description", "footer", "collection_method")
-        call.parameters.ignore("days_until_due", "default_payment_method", "payment_settings")
+        try call.parameters.patch(&invoice, "description", "footer")
+        call.parameters.ignore("default_payment_method", "payment_settings")
         put(.invoice, invoice)
         return invoice
     }

@@ -9,6 +9,10 @@ extension World {
         var periodStart: Int
         var periodEnd: Int
         var finalizesByItself = true
+        /// `nil`: the subscription's.
+        var collectionMethod: String?
+        /// Until when it may be paid where it is sent; `nil`: as long as the subscription gives.
+        var dueDate: Int?
     }
 
     /// Makes a draft and announces it. https://docs.stripe.com/api/invoices/object
@@ -19,6 +23,11 @@ extension World {
         let lines = order.lines.map { lineObject($0, invoice: id) }
         let subtotal = order.lines.map(\.amount).reduce(0, +)
         let subscription = order.subscription
+        let method =
+            order.collectionMethod ?? subscription?["collection_method"].string
+            ?? "charge_automatically"
+        let isSent = method == "send_invoice"
+        let days = subscription?["days_until_due"].int ?? 0
         var parent: JSON = .null
         if let subscription {
             parent = [
@@ -36,7 +45,7 @@ extension World {
             nulls: """
                 account_tax_ids amount_paid_off_stripe application automatically_finalizes_at \
                 custom_fields customer_account customer_tax_ids default_payment_method \
-                default_source description due_date effective_at ending_balance footer from_invoice \
+                default_source description effective_at ending_balance footer from_invoice \
                 hosted_invoice_url invoice_pdf last_finalization_error latest_revision \
                 next_payment_attempt number on_behalf_of receipt_number rendering shipping_cost \
                 shipping_details statement_descriptor status_details threshold_reason \
@@ -51,7 +60,8 @@ extension World {
                     ["enabled": false]
                 ),
                 "billing_reason": .string(order.reason),
-                "collection_method": subscription?["collection_method"] ?? "charge_automatically",
+                "collection_method": .string(method),
+                "due_date": isSent ? .int(order.dueDate ?? instant + days * 86_400) : .null,
                 "currency": .string(order.currency), "customer": .string(order.customer),
                 "customer_address": customer["address"], "customer_email": customer["email"],
                 "customer_name": customer["name"], "customer_phone": customer["phone"],
@@ -81,7 +91,7 @@ extension World {
         Self.sum(&invoice, balance: customer["balance"].count)
         if order.finalizesByItself {
             invoice["automatically_finalizes_at"] = .int(instant + 3_600)
-            invoice["next_payment_attempt"] = .int(instant + 3_600)
+            invoice["next_payment_attempt"] = isSent ? .null : .int(instant + 3_600)
             schedule(.finalizeInvoice(id), at: instant + 3_600, for: order.customer)
         }
         return add(.invoice, invoice, event: "invoice.created")
@@ -148,6 +158,36 @@ extension World {
             invoice["invoice_pdf"] = .string("\(baseURL)/i/\(id)/pdf")
         }
         emit("invoice.finalized", open)
+        guard open["collection_method"].string == "send_invoice", open["amount_due"].count > 0,
+            let due = open["due_date"].int
+        else { return }
+        _ = intent(for: open)
+        schedule(.invoiceDue(id), at: max(instant, due), for: customer)
+    }
+
+    /// A sent invoice is due: who has not paid it is late.
+    /// https://docs.stripe.com/api/subscriptions/object#subscription_object-status
+    mutating func invoiceIsDue(_ id: String) {
+        guard let invoice = get(.invoice, id), invoice["status"].string == "open",
+            let due = invoice["due_date"].int, due <= now(for: invoice["customer"].string),
+            let subscription = subscription(of: invoice), !isOver(subscription)
+        else { return }
+        if subscription["status"].string == "active" {
+            change(.subscription, subscription["id"].text, event: "customer.subscription.updated") {
+                $0["status"] = "past_due"
+            }
+        }
+        let deadline = due + (policy.retryDays.last ?? 0) * 86_400
+        schedule(.endDunning(invoice: id), at: deadline, for: invoice["customer"].string)
+    }
+
+    /// The time after the due date is over too.
+    mutating func endDunningIfDue(_ id: String) {
+        guard let invoice = get(.invoice, id), invoice["status"].string == "open",
+            let subscription = subscription(of: invoice),
+            subscription["status"].string == "past_due"
+        else { return }
+        endDunning(of: subscription["id"].text)
     }
 
     /// The hour after the creation of a renewal's invoice is over.
@@ -176,6 +216,11 @@ extension World {
         if pausesCollection(of: subscription, for: id) { return }
         finalize(id)
         _ = collect(id, offSession: true)
+        if let sent = get(.invoice, id), sent["collection_method"].string == "send_invoice",
+            sent["status"].string == "open"
+        {
+            emit("invoice.sent", sent)
+        }
     }
 
     /// What `pause_collection` does with an invoice instead of collecting it.
@@ -209,6 +254,13 @@ extension World {
         emit(status == "void" ? "invoice.voided" : "invoice.marked_uncollectible", closed)
         if let intent = invoice["_payment_intent"].string {
             cancelIntent(intent, reason: status == "void" ? "void_invoice" : "failed_invoice")
+        }
+        for payment in all(.invoicePayment)
+        where payment["invoice"].string == id && payment["status"].string == "open" {
+            change(.invoicePayment, payment["id"].text) { payment in
+                payment["status"] = "canceled"
+                payment["status_transitions"]["canceled_at"] = .int(instant)
+            }
         }
         invoiceIsSettled(closed)
     }

@@ -23,6 +23,12 @@ extension World {
         let instant = prorationDate ?? now(for: customer)
         var item = old
         if let price {
+            try Self.requireCurrency(before["currency"].text, of: price, param: "price")
+            let others = before["items"].elements.filter { $0["id"].string != itemID }
+            try Self.requireDistinct(
+                (others.map { $0["price"] } + [price]).map { $0["id"].text },
+                param: "price"
+            )
             item["price"] = price
             item["plan"] = Self.plan(of: price)
             item["quantity"] = 1  // Unless a quantity is sent along.

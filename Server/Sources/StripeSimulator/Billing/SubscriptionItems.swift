@@ -11,6 +11,12 @@ extension World {
         holds: Bool = false
     ) throws -> (id: String, outcome: PaymentAttempt?) {
         let before = try find(.subscription, id, param: "subscription")
+        let currency = before["currency"].text
+        try Self.requireCurrency(currency, of: item.price, param: "price")
+        try Self.requireDistinct(
+            (before["items"].elements.map { $0["price"] } + [item.price]).map { $0["id"].text },
+            param: "price"
+        )
         let customer = before["customer"].text
         let instant = now(for: customer)
         let cycle = BillingCycle(

@@ -21,6 +21,8 @@ struct SubscriptionOrder: Sendable {
     var paymentMethod: String?
     var paymentBehavior = "allow_incomplete"
     var collectionMethod = "charge_automatically"
+    /// How long a customer may take to pay an invoice that was sent.
+    var daysUntilDue: Int?
     var offSession = false
     var billingMode = "flexible"
     var discounts: [World.DiscountChoice] = []

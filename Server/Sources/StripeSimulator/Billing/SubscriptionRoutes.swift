@@ -1,6 +1,10 @@
 extension World {
     static let subscriptionRoutes: [Route] = [
-        .post("subscriptions") { world, call in try world.createSubscription(&call) },
+        .post("subscriptions") { world, call in
+            let order = try world.readOrder(&call.parameters)
+            try call.parameters.finish()
+            return try world.subscribe(order)
+        },
         .get("subscriptions") { world, call in
             let customer = try call.parameters.string("customer")
             let price = try call.parameters.string("price")
@@ -48,118 +52,6 @@ extension World {
         case "ended": return own == "canceled" || own == "incomplete_expired"
         case let status?: return own == status
         }
-    }
-
-    private mutating func readItems(
-        _ parameters: inout Parameters,
-        _ field: String
-    ) throws -> [SubscriptionOrder.Item]? {
-        try parameters.objects(field) { part in
-            let price = try price(in: &part)
-            if field == "items", price["recurring"].isNull {
-                throw APIError.invalid(
-                    "The price specified is set to `type=one_time` but this field only accepts "
-                        + "prices with `type=recurring`.",
-                    param: part.name("price")
-                )
-            }
-            var noted: JSON = ["metadata": [:]]
-            try part.metadata(into: &noted)
-            part.ignore("tax_rates", "discounts", "billing_thresholds", "period")
-            return SubscriptionOrder.Item(
-                price: price,
-                quantity: try part.int("quantity", in: 0...1_000_000) ?? 1,
-                metadata: noted["metadata"]
-            )
-        }
-    }
-
-    /// Reads when a trial ends: `trial_end` or `trial_period_days`.
-    func trialEnd(_ parameters: inout Parameters, now instant: Int) throws -> Int? {
-        let days = try parameters.int("trial_period_days", in: 0...730)
-        let sent = try parameters.string("trial_end")
-        if sent == "now" { return nil }
-        if let sent {
-            guard let end = Int(sent), end > instant, end <= instant + 730 * 86_400 else {
-                throw APIError.invalid(
-                    "Invalid timestamp: must be in the future",
-                    param: "trial_end"
-                )
-            }
-            return end
-        }
-        return days.flatMap { $0 > 0 ? instant + $0 * 86_400 : nil }
-    }
-
-    private mutating func createSubscription(_ call: inout Call) throws -> JSON {
-        let customer = try call.parameters.required("customer")
-        _ = try find(.customer, customer, param: "customer")
-        guard let items = try readItems(&call.parameters, "items"), !items.isEmpty else {
-            throw APIError.missing(parameter: "items")
-        }
-        var order = SubscriptionOrder(customer: customer, items: items)
-        order.extras = try readItems(&call.parameters, "add_invoice_items") ?? []
-        let instant = now(for: customer)
-        order.trialEnd = try trialEnd(&call.parameters, now: instant)
-        order.anchor = try call.parameters.int("billing_cycle_anchor")
-        if let anchor = order.anchor, anchor <= instant {
-            throw APIError.invalid(
-                "billing_cycle_anchor must be in the future",
-                param: "billing_cycle_anchor"
-            )
-        }
-        order.cancelAt = try call.parameters.int("cancel_at")
-        order.cancelAtPeriodEnd = try call.parameters.bool("cancel_at_period_end") ?? false
-        order.proratesToAnchor = try call.parameters.string("proration_behavior") != "none"
-        order.description = try call.parameters.string("description")
-        order.offSession = try call.parameters.bool("off_session") ?? false
-        let behaviors = [
-            "allow_incomplete", "default_incomplete", "error_if_incomplete",
-            "pending_if_incomplete",
-        ]
-        order.paymentBehavior =
-            try call.parameters.choice("payment_behavior", of: behaviors) ?? "allow_incomplete"
-        let methods = ["charge_automatically", "send_invoice"]
-        order.collectionMethod =
-            try call.parameters.choice("collection_method", of: methods) ?? "charge_automatically"
-        if let method = try call.parameters.string("default_payment_method") {
-            order.paymentMethod = try find(
-                .paymentMethod,
-                method,
-                param: "default_payment_method"
-            )["id"].string
-        }
-        try call.parameters.object("trial_settings") { part in
-            try part.object("end_behavior") { inner in
-                order.missingPaymentMethod =
-                    try inner.string("missing_payment_method") ?? "create_invoice"
-            }
-        }
-        try call.parameters.object("billing_mode") { part in
-            order.billingMode = try part.string("type") ?? "flexible"
-            part.ignore("flexible")
-        }
-        try call.parameters.object("payment_settings") { part in
-            order.savesPaymentMethod =
-                try part.string("save_default_payment_method") == "on_subscription"
-            part.ignore("payment_method_options", "payment_method_types")
-        }
-        order.discounts =
-            try readDiscounts(
-                &call.parameters,
-                customer: customer,
-                currency: items.first?.price["currency"].string
-            ) ?? []
-        var noted: JSON = ["metadata": [:]]
-        try call.parameters.metadata(into: &noted)
-        order.metadata = noted["metadata"]
-        call.parameters.ignore(
-            "days_until_due",
-            "automatic_tax",
-            "currency",
-            "backdate_start_date"
-        )
-        return try subscribe(order)
     }
 
     private mutating func updateSubscription(_ call: inout Call) throws -> JSON {
@@ -239,13 +131,7 @@ extension World {
             after["pause_collection"] = try pauseCollection(&call.parameters)
         }
         let endsTrial = try updateTrial(&call.parameters, &after, now: now(for: customer))
-        call.parameters.ignore(
-            "automatic_tax",
-            "collection_method",
-            "days_until_due",
-            "payment_settings",
-            "trial_settings"
-        )
+        try readSettings(&call.parameters, into: &after)
         put(.subscription, after)
         scheduleNext(of: id)
         if endsTrial { rollPeriod(of: id) }
@@ -255,6 +141,35 @@ extension World {
         }
         refreshEntitlements(of: customer)
         return done
+    }
+
+    /// Reads how the invoices to come are paid.
+    private func readSettings(
+        _ parameters: inout Parameters,
+        into subscription: inout JSON
+    ) throws {
+        let (method, days) = try readCollectionMethod(
+            &parameters,
+            standing: subscription["collection_method"].text
+        )
+        let until = days ?? subscription["days_until_due"].int
+        guard method == "charge_automatically" || until != nil else {
+            throw APIError.missing(parameter: "days_until_due")
+        }
+        subscription["collection_method"] = .string(method)
+        subscription["days_until_due"] = method == "send_invoice" ? JSON(until) : .null
+        var settings = subscription["payment_settings"]
+        try parameters.object("payment_settings") { part in
+            try part.patch(&settings, "save_default_payment_method")
+            part.ignore("payment_method_options", "payment_method_types")
+        }
+        subscription["payment_settings"] = settings
+        var ending = subscription["trial_settings"]["end_behavior"]
+        try parameters.object("trial_settings") { part in
+            try part.object("end_behavior") { try $0.patch(&ending, "missing_payment_method") }
+        }
+        subscription["trial_settings"]["end_behavior"] = ending
+        parameters.ignore("automatic_tax", "invoice_settings", "pending_invoice_item_interval")
     }
 
     func paymentBehavior(_ parameters: inout Parameters) throws -> PaymentBehavior {

@@ -2,6 +2,10 @@ extension World {
     /// Starts a subscription and bills its first period.
     /// https://docs.stripe.com/api/subscriptions/object
     mutating func subscribe(_ order: SubscriptionOrder) throws -> JSON {
+        let isSent = order.collectionMethod == "send_invoice"
+        guard !isSent || order.daysUntilDue != nil else {
+            throw APIError.missing(parameter: "days_until_due")
+        }
         let instant = now(for: order.customer)
         let id = newID(.subscription)
         let itemIDs = order.items.map { _ in newID(.subscriptionItem) }
@@ -15,16 +19,21 @@ extension World {
                 created: instant
             )
         }
+        let lines =
+            firstLines(order, subscription: id, items: itemIDs)
+            + takePendingItems(of: order.customer, subscription: nil)
         var subscription = subscriptionObject(id, order, items: items, instant: instant)
         let isTrialing = order.trialEnd != nil
-        let isPaid = order.paidBy != nil
-        let waits = order.paymentBehavior == "default_incomplete" && !isTrialing
+        let begins = order.paidBy != nil || isSent
         subscription["discounts"] = JSON(
             order.discounts.map {
                 redeem($0, customer: order.customer, subscription: id, session: order.session)
             }
         )
-        subscription["status"] = isTrialing ? "trialing" : isPaid ? "active" : "incomplete"
+        subscription["status"] = isTrialing ? "trialing" : begins ? "active" : "incomplete"
+        if lines.allSatisfy({ $0.amount <= 0 }) {
+            subscription["pending_setup_intent"] = JSON(pendingSetup(for: order))
+        }
         put(.subscription, subscription)
         scheduleNext(of: id)
         emit("customer.subscription.created", subscription)
@@ -34,35 +43,17 @@ extension World {
                 subscription: subscription,
                 reason: "subscription_create",
                 currency: subscription["currency"].text,
-                lines: firstLines(order, subscription: id, items: itemIDs)
-                    + takePendingItems(of: order.customer, subscription: nil),
+                lines: lines,
                 periodStart: instant,
                 periodEnd: instant,
-                finalizesByItself: false
+                finalizesByItself: isSent
             )
         )
         let invoiceID = invoice["id"].text
-        assignPendingItems(
-            takePendingItems(of: order.customer, subscription: nil),
-            to: invoiceID
-        )
+        assignPendingItems(lines, to: invoiceID)
         change(.subscription, id) { $0["latest_invoice"] = .string(invoiceID) }
-        if let intent = order.paidBy {
-            finalize(invoiceID)
-            link(intent, to: invoiceID)
-            markPaid(invoiceID, intent: intent)
-        } else {
-            finalize(invoiceID)
-            let due = get(.invoice, invoiceID)?["amount_due"].count ?? 0
-            if waits, due > 0 {
-                let open = get(.invoice, invoiceID) ?? invoice
-                _ = intent(for: open)
-            } else {
-                try payFirst(invoiceID, order)
-            }
-        }
-        let current = get(.subscription, id) ?? subscription
-        if current["status"].string == "incomplete" {
+        try billFirst(invoiceID, order)
+        if get(.subscription, id)?["status"].string == "incomplete" {
             schedule(
                 .expireIncomplete(subscription: id),
                 at: instant + 23 * 3_600,
@@ -73,12 +64,29 @@ extension World {
         return get(.subscription, id) ?? subscription
     }
 
+    /// Finalizes the first invoice and has it paid, as far as that happens within the request.
+    private mutating func billFirst(_ invoice: String, _ order: SubscriptionOrder) throws {
+        let due = get(.invoice, invoice)?["amount_due"].count ?? 0
+        if let intent = order.paidBy {
+            finalize(invoice)
+            link(intent, to: invoice)
+            markPaid(invoice, intent: intent)
+            return
+        }
+        // One that is sent stays a draft for an hour, so that it can still be changed.
+        guard order.collectionMethod == "charge_automatically" || due == 0 else { return }
+        finalize(invoice)
+        let waits = order.paymentBehavior == "default_incomplete" && order.trialEnd == nil
+        guard waits, due > 0, let open = get(.invoice, invoice) else {
+            return try payFirst(invoice, order)
+        }
+        _ = intent(for: open)
+    }
+
     private mutating func payFirst(_ invoice: String, _ order: SubscriptionOrder) throws {
         let method = order.paymentMethod.flatMap { get(.paymentMethod, $0) }
         let due = get(.invoice, invoice)?["amount_due"].count ?? 0
-        if due > 0, order.collectionMethod == "charge_automatically", method == nil,
-            defaultPaymentMethod(of: order.customer) == nil
-        {
+        if due > 0, method == nil, defaultPaymentMethod(of: order.customer) == nil {
             throw APIError.invalid(
                 "This customer has no attached payment source or default payment method. Please "
                     + "consider adding a default payment method.",
@@ -86,19 +94,7 @@ extension World {
             )
         }
         let outcome = collect(invoice, with: method, offSession: order.offSession)
-        guard order.paymentBehavior == "error_if_incomplete" else { return }
-        switch outcome {
-        case .succeeded, .processing: return
-        case .declined(let decline):
-            var error = APIError.card(decline)
-            error.keepsChanges = false
-            throw error
-        case .requiresAction:
-            var error = APIError.card(.authenticationRequired)
-            error.code = "subscription_payment_intent_requires_action"
-            error.keepsChanges = false
-            throw error
-        }
+        if order.paymentBehavior == "error_if_incomplete" { try refuse(outcome) }
     }
 
     func itemObject(
@@ -154,7 +150,7 @@ extension World {
             created: instant,
             nulls: """
                 application application_fee_percent billing_cycle_anchor_config billing_thresholds \
-                customer_account days_until_due default_source ended_at latest_invoice \
+                customer_account default_source ended_at latest_invoice \
                 managed_payments next_pending_invoice_item_invoice on_behalf_of pause_collection \
                 pending_invoice_item_interval pending_setup_intent pending_update \
                 presentment_details schedule status_details transfer_data
@@ -179,7 +175,7 @@ extension World {
                 ),
                 "collection_method": .string(order.collectionMethod),
                 "currency": order.items.first?.price["currency"] ?? "usd",
-                "customer": .string(order.customer),
+                "customer": .string(order.customer), "days_until_due": JSON(order.daysUntilDue),
                 "default_payment_method": JSON(order.paymentMethod), "default_tax_rates": [],
                 "description": JSON(order.description), "discounts": [],
                 "invoice_settings": .object(

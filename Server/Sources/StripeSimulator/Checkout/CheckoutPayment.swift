@@ -36,20 +36,7 @@ extension World {
     /// The challenge was not passed.
     mutating func failChallenge(session id: String) -> Decline {
         if let intent = get(.checkoutSession, id)?["_payment_intent"].string {
-            let failed = change(.paymentIntent, intent) { intent in
-                intent["status"] = "requires_payment_method"
-                intent["next_action"] = .null
-                intent["payment_method"] = .null
-                intent["last_payment_error"] = .object(
-                    nulls: "param",
-                    [
-                        "type": "invalid_request_error",
-                        "code": .string(Decline.notAuthenticated.code),
-                        "message": .string(Decline.notAuthenticated.message),
-                    ]
-                )
-            }
-            emit("payment_intent.payment_failed", failed)
+            failChallenge(intent: intent)
         }
         return .notAuthenticated
     }
@@ -67,13 +54,7 @@ extension World {
         var status = amount > 0 ? "paid" : "no_payment_required"
         if amount > 0 {
             let id = intent(of: session, amount: amount, data: data)
-            switch attempt(
-                id,
-                with: method,
-                offSession: false,
-                isAuthenticated: form.isAuthenticated
-            )
-            {
+            switch attempt(id, with: method, isAuthenticated: form.isAuthenticated) {
             case .succeeded: intentID = id
             case .processing:
                 intentID = id
@@ -146,13 +127,7 @@ extension World {
         guard !card.isBankDebit else { return .declined(.generic) }
         if due > 0 {
             let id = intent(of: session, amount: due, data: ["setup_future_usage": "off_session"])
-            switch attempt(
-                id,
-                with: method,
-                offSession: false,
-                isAuthenticated: form.isAuthenticated
-            )
-            {
+            switch attempt(id, with: method, isAuthenticated: form.isAuthenticated) {
             case .succeeded, .processing: order.paidBy = id
             case .declined(let decline): return .declined(decline)
             case .requiresAction: return .requiresAuthentication

@@ -69,7 +69,7 @@ extension Pages {
         return render("checkout", values, status: decline == nil ? 200 : 402)
     }
 
-    /// The bank's question.
+    /// The bank's question about a card whose fields were filled in.
     ///
     /// - Parameters:
     ///   - session: what is being paid.
@@ -81,23 +81,39 @@ extension Pages {
         amount: Int? = nil,
         action: String? = nil
     ) -> Response {
-        let fields = [
-            ("email", entry.email), ("card", entry.card), ("expiry", entry.expiry),
-            ("name", entry.name), ("country", entry.country), ("postal_code", entry.postalCode),
-            ("save", entry.savesCard ? "true" : "false"),
-        ]
-        return render(
-            "challenge",
-            [
-                "title": "3-D Secure", "action": action ?? "/c/pay/\(session["id"].text)",
-                "amount": Money.words(
-                    amount ?? session["amount_total"].count,
-                    session["currency"].string ?? "usd"
-                ),
-                "last4": String(entry.card.filter(\.isNumber).suffix(4)),
-                "fields": fields.map { ["name": $0.0, "value": $0.1] },
+        challenge(
+            amount: Money.words(
+                amount ?? session["amount_total"].count,
+                session["currency"].string ?? "usd"
+            ),
+            last4: String(entry.card.filter(\.isNumber).suffix(4)),
+            action: action ?? "/c/pay/\(session["id"].text)",
+            fields: [
+                ("email", entry.email), ("card", entry.card), ("expiry", entry.expiry),
+                ("name", entry.name), ("country", entry.country),
+                ("postal_code", entry.postalCode), ("save", entry.savesCard ? "true" : "false"),
             ]
         )
+    }
+
+    /// The bank's question.
+    ///
+    /// - Parameters:
+    ///   - amount: What is to be paid; `nil`: a card is only saved.
+    ///   - action: where the answer goes.
+    ///   - fields: what goes there with it.
+    static func challenge(
+        amount: String?,
+        last4: String,
+        action: String,
+        fields: [(String, String)] = []
+    ) -> Response {
+        var values: [String: Any] = [
+            "title": "3-D Secure", "action": action, "last4": last4,
+            "fields": fields.map { ["name": $0.0, "value": $0.1] },
+        ]
+        if let amount { values["amount"] = amount }
+        return render("challenge", values)
     }
 
     private static func heading(_ mode: String) -> String {

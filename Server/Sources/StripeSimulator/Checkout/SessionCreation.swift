@@ -20,6 +20,9 @@ extension World {
             }
         }
         let lines = try readLines(&call.parameters, mode: mode)
+        if mode == "subscription", let customer, let currency = lines.first?["currency"].string {
+            try requireCurrency(currency, of: customer)
+        }
         var session = try blankSession(
             mode: mode,
             uiMode: uiMode,

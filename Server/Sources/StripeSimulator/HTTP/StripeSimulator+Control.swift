@@ -53,6 +53,9 @@ extension StripeSimulator {
             return ["waiting": .int(world.deliveries.count)]
         case ("POST", "checkout", 3) where steps[2] == "pay":
             return try await payHeadless(steps[1], sent)
+        case ("POST", "intents", 3) where steps[2] == "authenticate":
+            try await authenticate(intent: steps[1], passes: sent["passes_challenge"].bool ?? true)
+            return ["id": .string(steps[1])]
         case ("POST", "customers", 3) where steps[2] == "default_card":
             try await setDefaultCard(sent["card"].string ?? "", customer: steps[1])
             return ["customer": .string(steps[1])]

@@ -17,6 +17,8 @@ extension StripeSimulator {
             return await portalPage(method, token: steps[2], form, query: query)
         case ("GET", "b", 2): return visit(paymentLink: steps[1], Form.decode(query) ?? [:])
         case (_, "i", 2...3): return await invoicePage(method, steps[1], form)
+        case (_, "redirect", 3) where steps[1] == "authenticate":
+            return authenticationPage(method, steps[2], form)
         case ("GET", "receipts", 2): return receiptPage(steps[1])
         default:
             return Pages.message(

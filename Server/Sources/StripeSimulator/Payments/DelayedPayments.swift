@@ -58,6 +58,12 @@ extension World {
         if decline == nil { settle(charge) }
         emit(decline == nil ? "charge.succeeded" : "charge.failed", charge)
         emit(decline == nil ? "payment_intent.succeeded" : "payment_intent.payment_failed", done)
+        if decline == nil {
+            conclude(id, .succeeded)
+        } else if let invoice = done["_invoice"].string {
+            // A subscription that began on trust goes on.
+            noteFailure(invoice, isManual: true, keepsStatus: true)
+        }
         guard
             let session = all(.checkoutSession).last(where: {
                 $0["payment_intent"].reference == id

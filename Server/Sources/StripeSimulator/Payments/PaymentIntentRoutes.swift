@@ -16,9 +16,9 @@ extension World {
                 "capture_method",
                 of: ["automatic", "automatic_async", "manual"]
             )
-            let method = try call.parameters.string("payment_method")
+            let method = try world.readMethod(&call.parameters)
             let confirms = try call.parameters.bool("confirm") ?? false
-            let offSession = try call.parameters.bool("off_session") ?? false
+            let confirmation = try Self.confirmation(&call.parameters)
             var intent = world.addIntent(
                 amount: amount,
                 currency: currency,
@@ -38,20 +38,14 @@ extension World {
             try call.parameters.metadata(into: &intent)
             call.parameters.ignore(
                 "automatic_payment_methods",
-                "return_url",
-                "error_on_requires_action",
-                "payment_method_options",
-                "use_stripe_sdk",
                 "allowed_payment_method_types",
                 "shipping",
                 "confirmation_method"
             )
-            if let method {
-                intent["payment_method"] = try world.paymentMethod(method)["id"]
-                intent["status"] = "requires_confirmation"
-            }
+            if let method { world.setMethod(method, of: &intent) }
             world.put(.paymentIntent, intent)
-            if confirms { try world.confirm(id, offSession: offSession) }
+            try call.parameters.finish()
+            if confirms { try world.confirm(id, confirmation) }
             return world.get(.paymentIntent, id) ?? intent
         },
         .get("payment_intents") { world, call in
@@ -67,7 +61,8 @@ extension World {
         },
         .post("payment_intents/:id") { world, call in
             var intent = try world.find(.paymentIntent, call.ids[0])
-            if call.parameters.has("payment_method") || call.parameters.has("amount") {
+            let names = ["amount", "payment_method", "payment_method_data"]
+            if names.contains(where: { call.parameters.has($0) }) {
                 try Self.requireOpen(intent, "update")
             }
             try Self.refuseMethodTypes(&call)
@@ -79,36 +74,39 @@ extension World {
                 _ = try world.find(.customer, customer, param: "customer")
                 intent["customer"] = .string(customer)
             }
-            if let method = try call.parameters.string("payment_method") {
-                intent["payment_method"] = try world.paymentMethod(method)["id"]
-                intent["status"] = "requires_confirmation"
+            if let method = try world.readMethod(&call.parameters) {
+                world.setMethod(method, of: &intent)
             }
             try call.parameters.patch(
                 &intent,
                 "description",
                 "receipt_email",
-                "setup_future_usage"
+                "setup_future_usage",
+                "statement_descriptor",
+                "statement_descriptor_suffix",
+                "transfer_group"
+            )
+            call.parameters.ignore(
+                "allowed_payment_method_types",
+                "payment_method_options",
+                "shipping"
             )
             try call.parameters.metadata(into: &intent)
             world.put(.paymentIntent, intent)
             return intent
         },
         .post("payment_intents/:id/confirm") { world, call in
-            try Self.requireOpen(try world.find(.paymentIntent, call.ids[0]), "confirm")
-            if let method = try call.parameters.string("payment_method") {
-                let id = try world.paymentMethod(method)["id"]
-                world.change(.paymentIntent, call.ids[0]) { $0["payment_method"] = id }
+            var intent = try world.find(.paymentIntent, call.ids[0])
+            try Self.requireOpen(intent, "confirm")
+            if let method = try world.readMethod(&call.parameters) {
+                world.setMethod(method, of: &intent)
             }
-            let offSession = try call.parameters.bool("off_session") ?? false
-            call.parameters.ignore(
-                "return_url",
-                "setup_future_usage",
-                "use_stripe_sdk",
-                "payment_method_options",
-                "error_on_requires_action",
-                "receipt_email"
-            )
-            try world.confirm(call.ids[0], offSession: offSession)
+            try call.parameters.patch(&intent, "receipt_email", "setup_future_usage")
+            call.parameters.ignore("allowed_payment_method_types", "shipping")
+            world.put(.paymentIntent, intent)
+            let confirmation = try Self.confirmation(&call.parameters)
+            try call.parameters.finish()
+            try world.confirm(call.ids[0], confirmation)
             return try world.find(.paymentIntent, call.ids[0])
         },
         .post("payment_intents/:id/cancel") { world, call in
@@ -138,7 +136,7 @@ extension World {
         }
     }
 
-    private static func unexpectedState(_ intent: JSON, _ verb: String) -> APIError {
+    static func unexpectedState(_ intent: JSON, _ verb: String) -> APIError {
         var error = APIError.invalid(
             "You cannot \(verb) this PaymentIntent because it has a status of "
                 + "\(intent["status"].text).",
@@ -146,28 +144,6 @@ extension World {
         )
         error.details["payment_intent"] = intent
         return error
-    }
-
-    private mutating func confirm(_ id: String, offSession: Bool) throws {
-        let intent = try find(.paymentIntent, id)
-        let confirmable = ["requires_payment_method", "requires_confirmation", "requires_action"]
-        guard confirmable.contains(intent["status"].text) else {
-            throw Self.unexpectedState(intent, "confirm")
-        }
-        guard let method = get(.paymentMethod, intent["payment_method"].reference) else {
-            throw APIError.invalid(
-                "You cannot confirm this PaymentIntent because it's missing a payment method.",
-                code: "payment_intent_unexpected_state"
-            )
-        }
-        switch attempt(id, with: method, offSession: offSession) {
-        case .succeeded:
-            if let customer = intent["customer"].string, !intent["setup_future_usage"].isNull {
-                attachUnchecked(method["id"].text, to: customer)
-            }
-        case .requiresAction, .processing: break
-        case .declined(let decline): throw refusal(decline, intent: id)
-        }
     }
 
     private mutating func capture(_ intent: JSON, amount: Int) -> JSON {

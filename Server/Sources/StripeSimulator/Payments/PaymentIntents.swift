@@ -51,26 +51,25 @@ extension World {
     }
 
     /// Tries to take the money of `id` with a payment method.
-    /// - Parameters:
-    ///   - offSession: the holder is not there to be asked.
-    ///   - isAuthenticated: the holder has passed the challenge just now.
+    /// - Parameter isAuthenticated: the holder has passed the challenge just now.
     mutating func attempt(
         _ id: String,
         with method: JSON,
-        offSession: Bool,
+        _ confirmation: Confirmation = Confirmation(),
         isAuthenticated: Bool = false
     ) -> PaymentAttempt {
         let card = Self.card(of: method)
+        let offSession = confirmation.offSession
         let isSetUp = method["_set_up"].bool == true
         if !isAuthenticated, card.needsChallenge(offSession: offSession, isSetUp: isSetUp) {
-            guard !offSession else { return decline(id, with: method, .authenticationRequired) }
+            guard !offSession, !confirmation.refusesChallenge else {
+                return decline(id, with: method, .authenticationRequired)
+            }
+            let action = Self.challenge(of: id, at: baseURL, returnURL: confirmation.returnURL)
             let intent = change(.paymentIntent, id) { intent in
                 intent["status"] = "requires_action"
                 intent["payment_method"] = method["id"]
-                intent["next_action"] = [
-                    "type": "use_stripe_sdk",
-                    "use_stripe_sdk": ["type": "three_d_secure_redirect"],
-                ]
+                intent["next_action"] = action
             }
             emit("payment_intent.requires_action", intent)
             return .requiresAction

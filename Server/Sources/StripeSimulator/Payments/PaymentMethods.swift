@@ -134,42 +134,62 @@ extension World {
         TestCard.numbered(method["_card"].text) ?? .success
     }
 
+    /// Makes a payment method from the parameters of `/v1/payment_methods` or of
+    /// `payment_method_data`.
+    mutating func addPaymentMethod(from parameters: inout Parameters) throws -> JSON {
+        guard let type = try parameters.choice("type", of: ["card", "sepa_debit"]) else {
+            throw APIError.missing(parameter: parameters.name("type"))
+        }
+        let details =
+            type == "card"
+            ? try parameters.object("card") { try Self.cardDetails(&$0) }
+            : try parameters.object("sepa_debit") { part in
+                let number = try part.required("iban")
+                guard let account = TestCard.numbered(number), account.isBankDebit else {
+                    throw APIError.invalid(
+                        "The IBAN you provided is invalid.",
+                        code: "invalid_bank_account_iban",
+                        param: part.name("iban")
+                    )
+                }
+                return CardDetails(card: account)
+            }
+        guard let details else { throw APIError.missing(parameter: parameters.name(type)) }
+        var method = addPaymentMethod(details)
+        var billing = method["billing_details"]
+        try parameters.object("billing_details") { part in
+            try part.patch(&billing, "email", "name", "phone")
+            if let address = try part.address("address") { billing["address"] = address }
+        }
+        method["billing_details"] = billing
+        try parameters.metadata(into: &method)
+        parameters.ignore("allow_redisplay", "radar_options")
+        put(.paymentMethod, method)
+        return method
+    }
+
+    private static func cardDetails(_ part: inout Parameters) throws -> CardDetails {
+        var details = CardDetails(card: .success)
+        if let token = try part.string("token") {
+            guard let card = TestCard.named(token) else {
+                throw APIError.noSuch("token", token, param: part.name("token"))
+            }
+            details.card = card
+        } else {
+            guard let card = TestCard.numbered(try part.required("number")) else {
+                throw APIError.card(.incorrectNumber)
+            }
+            details.card = card
+        }
+        if let month = try part.int("exp_month", in: 1...12) { details.expiryMonth = month }
+        if let year = try part.int("exp_year") { details.expiryYear = year }
+        part.ignore("cvc", "networks")
+        return details
+    }
+
     static let paymentMethodRoutes: [Route] = [
         .post("payment_methods") { world, call in
-            guard try call.parameters.choice("type", of: ["card"]) != nil else {
-                throw APIError.missing(parameter: "type")
-            }
-            var details = CardDetails(card: .success)
-            let wasSent = try call.parameters.object("card") { part -> Bool in
-                if let token = try part.string("token") {
-                    guard let card = TestCard.named(token) else {
-                        throw APIError.noSuch("token", token, param: part.name("token"))
-                    }
-                    details.card = card
-                } else {
-                    let number = try part.required("number")
-                    guard let card = TestCard.numbered(number) else {
-                        throw APIError.card(.incorrectNumber)
-                    }
-                    details.card = card
-                }
-                if let month = try part.int("exp_month", in: 1...12) { details.expiryMonth = month }
-                if let year = try part.int("exp_year") { details.expiryYear = year }
-                part.ignore("cvc", "networks")
-                return true
-            }
-            guard wasSent != nil else { throw APIError.missing(parameter: "card") }
-            var method = world.addPaymentMethod(details)
-            var billing = method["billing_details"]
-            try call.parameters.object("billing_details") { part in
-                try part.patch(&billing, "email", "name", "phone")
-                if let address = try part.address("address") { billing["address"] = address }
-            }
-            method["billing_details"] = billing
-            try call.parameters.metadata(into: &method)
-            call.parameters.ignore("allow_redisplay")
-            world.put(.paymentMethod, method)
-            return method
+            try world.addPaymentMethod(from: &call.parameters)
         },
         .get("payment_methods") { world, call in
             let customer = try call.parameters.string("customer")

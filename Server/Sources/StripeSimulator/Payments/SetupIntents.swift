@@ -25,24 +25,17 @@ extension World {
             let customer = try call.parameters.string("customer")
             if let customer { _ = try world.find(.customer, customer, param: "customer") }
             try Self.refuseMethodTypes(&call)
-            let method = try call.parameters.string("payment_method")
+            let method = try world.readMethod(&call.parameters)
             let confirms = try call.parameters.bool("confirm") ?? false
+            let confirmation = try Self.confirmation(&call.parameters)
             var setup = world.addSetupIntent(customer: customer)
             try call.parameters.patch(&setup, "description", "usage")
             try call.parameters.metadata(into: &setup)
-            call.parameters.ignore(
-                "automatic_payment_methods",
-                "return_url",
-                "use_stripe_sdk",
-                "payment_method_options",
-                "allowed_payment_method_types"
-            )
-            if let method {
-                setup["payment_method"] = try world.paymentMethod(method)["id"]
-                setup["status"] = "requires_confirmation"
-            }
+            call.parameters.ignore("automatic_payment_methods", "allowed_payment_method_types")
+            if let method { world.setMethod(method, of: &setup) }
             world.put(.setupIntent, setup)
-            if confirms { try world.confirmSetup(setup["id"].text) }
+            try call.parameters.finish()
+            if confirms { try world.confirmSetup(setup["id"].text, confirmation) }
             return try world.find(.setupIntent, setup["id"].text)
         },
         .get("setup_intents") { world, call in
@@ -56,31 +49,33 @@ extension World {
             return try world.find(.setupIntent, call.ids[0])
         },
         .post("setup_intents/:id/confirm") { world, call in
-            let setup = try world.find(.setupIntent, call.ids[0])
-            guard !["succeeded", "canceled"].contains(setup["status"].text) else {
-                throw APIError.invalid(
-                    "You cannot confirm this SetupIntent because it has a status of "
-                        + "\(setup["status"].text).",
-                    code: "setup_intent_unexpected_state"
-                )
+            var setup = try world.findOpenSetup(call.ids[0], "confirm")
+            if let method = try world.readMethod(&call.parameters) {
+                world.setMethod(method, of: &setup)
             }
-            if let method = try call.parameters.string("payment_method") {
-                let id = try world.paymentMethod(method)["id"]
-                world.change(.setupIntent, call.ids[0]) { $0["payment_method"] = id }
-            }
-            call.parameters.ignore("return_url", "use_stripe_sdk", "payment_method_options")
-            try world.confirmSetup(call.ids[0])
+            call.parameters.ignore("allowed_payment_method_types")
+            world.put(.setupIntent, setup)
+            let confirmation = try Self.confirmation(&call.parameters)
+            try call.parameters.finish()
+            try world.confirmSetup(call.ids[0], confirmation)
             return try world.find(.setupIntent, call.ids[0])
         },
-        .post("setup_intents/:id/cancel") { world, call in
-            let setup = try world.find(.setupIntent, call.ids[0])
-            guard !["succeeded", "canceled"].contains(setup["status"].text) else {
-                throw APIError.invalid(
-                    "You cannot cancel this SetupIntent because it has a status of "
-                        + "\(setup["status"].text).",
-                    code: "setup_intent_unexpected_state"
-                )
+        .post("setup_intents/:id") { world, call in
+            var setup = try world.findOpenSetup(call.ids[0], "update")
+            if let customer = try call.parameters.string("customer") {
+                setup["customer"] = try world.find(.customer, customer, param: "customer")["id"]
             }
+            if let method = try world.readMethod(&call.parameters) {
+                world.setMethod(method, of: &setup)
+            }
+            try call.parameters.patch(&setup, "description")
+            try call.parameters.metadata(into: &setup)
+            call.parameters.ignore("allowed_payment_method_types", "payment_method_options")
+            world.put(.setupIntent, setup)
+            return setup
+        },
+        .post("setup_intents/:id/cancel") { world, call in
+            _ = try world.findOpenSetup(call.ids[0], "cancel")
             let reason = try call.parameters.string("cancellation_reason")
             let canceled = world.change(.setupIntent, call.ids[0]) { setup in
                 setup["status"] = "canceled"
@@ -91,7 +86,19 @@ extension World {
         },
     ]
 
-    private mutating func confirmSetup(_ id: String) throws {
+    private func findOpenSetup(_ id: String, _ verb: String) throws -> JSON {
+        let setup = try find(.setupIntent, id)
+        guard !["succeeded", "canceled"].contains(setup["status"].text) else {
+            throw APIError.invalid(
+                "You cannot \(verb) this SetupIntent because it has a status of "
+                    + "\(setup["status"].text).",
+                code: "setup_intent_unexpected_state"
+            )
+        }
+        return setup
+    }
+
+    private mutating func confirmSetup(_ id: String, _ confirmation: Confirmation) throws {
         let setup = try find(.setupIntent, id)
         guard let method = get(.paymentMethod, setup["payment_method"].reference) else {
             throw APIError.invalid(
@@ -101,25 +108,69 @@ extension World {
         }
         let card = Self.card(of: method)
         if card.challenge != .never {
+            let action = Self.challenge(of: id, at: baseURL, returnURL: confirmation.returnURL)
             let waiting = change(.setupIntent, id) { setup in
                 setup["status"] = "requires_action"
-                setup["next_action"] = [
-                    "type": "use_stripe_sdk",
-                    "use_stripe_sdk": ["type": "three_d_secure_redirect"],
-                ]
+                setup["next_action"] = action
             }
             emit("setup_intent.requires_action", waiting)
             return
         }
+        try completeSetup(id, with: method)
+    }
+
+    /// The holder answers the challenge that the setup of a card waits for.
+    mutating func authenticateSetup(_ id: String, passes: Bool) throws -> JSON {
+        let setup = try findOpenSetup(id, "authenticate")
+        guard setup["status"].string == "requires_action",
+            let method = get(.paymentMethod, setup["payment_method"].reference)
+        else {
+            throw APIError.invalid("This SetupIntent does not wait for its holder.")
+        }
+        guard passes else {
+            failSetup(id, .notAuthenticated)
+            return try find(.setupIntent, id)
+        }
+        change(.paymentMethod, method["id"].text) { $0["_set_up"] = true }
+        try completeSetup(id, with: method)
+        return try find(.setupIntent, id)
+    }
+
+    private mutating func completeSetup(_ id: String, with method: JSON) throws {
+        let card = Self.card(of: method)
         if card.declinesAttachment, let decline = card.decline {
-            let failed = change(.setupIntent, id) { $0["status"] = "requires_payment_method" }
-            emit("setup_intent.setup_failed", failed)
+            let failed = failSetup(id, decline)
             throw APIError.card(decline, details: ["setup_intent": failed])
         }
+        let setup = try find(.setupIntent, id)
         if let customer = setup["customer"].string {
             attachUnchecked(method["id"].text, to: customer)
         }
-        let done = change(.setupIntent, id) { $0["status"] = "succeeded" }
+        let done = change(.setupIntent, id) { setup in
+            setup["status"] = "succeeded"
+            setup["next_action"] = .null
+            setup["last_setup_error"] = .null
+        }
         emit("setup_intent.succeeded", done)
+        subscriptionIsSetUp(by: done)
+    }
+
+    @discardableResult
+    private mutating func failSetup(_ id: String, _ decline: Decline) -> JSON {
+        let failed = change(.setupIntent, id) { setup in
+            setup["status"] = "requires_payment_method"
+            setup["payment_method"] = .null
+            setup["next_action"] = .null
+            setup["last_setup_error"] = .object(
+                nulls: "param",
+                [
+                    "type": "card_error", "code": .string(decline.code),
+                    "decline_code": .string(decline.declineCode),
+                    "message": .string(decline.message),
+                ]
+            )
+        }
+        emit("setup_intent.setup_failed", failed)
+        return failed
     }
 }

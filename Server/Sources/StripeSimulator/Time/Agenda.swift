@@ -15,6 +15,8 @@ struct Agenda: Hashable, Codable, Sendable {
         case expireUpdate(subscription: String)
         case advanceSchedule(String)
         case announceScheduleEnd(String)
+        case invoiceDue(String)
+        case endDunning(invoice: String)
         case payOut
         case completePayout(String)
     }

@@ -206,6 +206,8 @@ extension World {
         case .expireUpdate(let id): expirePendingUpdate(of: id)
         case .advanceSchedule(let id): advanceScheduleIfDue(id)
         case .announceScheduleEnd(let id): announceScheduleEnd(of: id)
+        case .invoiceDue(let id): invoiceIsDue(id)
+        case .endDunning(let id): endDunningIfDue(id)
         case .payOut: payOutIfDue()
         case .completePayout(let id): completePayout(id)
         }

@@ -1,0 +1,163 @@
+// What a request for a new subscription says. https://docs.stripe.com/api/subscriptions/create
+
+extension World {
+    mutating func readOrder(_ parameters: inout Parameters) throws -> SubscriptionOrder {
+        let customer = try parameters.required("customer")
+        _ = try find(.customer, customer, param: "customer")
+        guard let items = try readItems(&parameters, "items"), let first = items.first else {
+            throw APIError.missing(parameter: "items")
+        }
+        var order = SubscriptionOrder(customer: customer, items: items)
+        order.extras = try readItems(&parameters, "add_invoice_items") ?? []
+        let currency = try parameters.string("currency") ?? first.price["currency"].text
+        try requireOneCurrency(order, currency)
+        try readTimes(&parameters, into: &order)
+        try readCollection(&parameters, into: &order)
+        order.description = try parameters.string("description")
+        try parameters.object("billing_mode") { part in
+            order.billingMode = try part.string("type") ?? "flexible"
+            part.ignore("flexible")
+        }
+        order.discounts =
+            try readDiscounts(&parameters, customer: customer, currency: currency) ?? []
+        var noted: JSON = ["metadata": [:]]
+        try parameters.metadata(into: &noted)
+        order.metadata = noted["metadata"]
+        parameters.ignore(
+            "automatic_tax",
+            "backdate_start_date",
+            "invoice_settings",
+            "pending_invoice_item_interval"
+        )
+        return order
+    }
+
+    /// Reads `items` or `add_invoice_items`.
+    mutating func readItems(
+        _ parameters: inout Parameters,
+        _ field: String
+    ) throws -> [SubscriptionOrder.Item]? {
+        let items = try parameters.objects(field) { part in
+            let price = try price(in: &part)
+            if field == "items", price["recurring"].isNull {
+                throw APIError.invalid(
+                    "The price specified is set to `type=one_time` but this field only accepts "
+                        + "prices with `type=recurring`.",
+                    param: part.name("price")
+                )
+            }
+            var noted: JSON = ["metadata": [:]]
+            try part.metadata(into: &noted)
+            part.ignore("tax_rates", "discounts", "billing_thresholds", "period")
+            return SubscriptionOrder.Item(
+                price: price,
+                quantity: try part.int("quantity", in: 0...1_000_000) ?? 1,
+                metadata: noted["metadata"]
+            )
+        }
+        if field == "items", let items {
+            try Self.requireDistinct(items.map(\.price["id"].text), param: field)
+        }
+        return items
+    }
+
+    private func requireOneCurrency(_ order: SubscriptionOrder, _ currency: String) throws {
+        for (index, item) in order.items.enumerated() {
+            try Self.requireCurrency(currency, of: item.price, param: "items[\(index)][price]")
+        }
+        for (index, item) in order.extras.enumerated() {
+            let param = "add_invoice_items[\(index)][price]"
+            try Self.requireCurrency(currency, of: item.price, param: param)
+        }
+        try requireCurrency(currency, of: order.customer)
+    }
+
+    /// Reads when the trial, the periods and the subscription end.
+    private func readTimes(
+        _ parameters: inout Parameters,
+        into order: inout SubscriptionOrder
+    ) throws {
+        let instant = now(for: order.customer)
+        order.trialEnd = try trialEnd(&parameters, now: instant)
+        if try parameters.bool("trial_from_plan") == true, order.trialEnd == nil {
+            let days = order.items.compactMap { $0.price["recurring"]["trial_period_days"].int }
+            order.trialEnd = days.max().flatMap { $0 > 0 ? instant + $0 * 86_400 : nil }
+        }
+        order.anchor = try parameters.int("billing_cycle_anchor")
+        if let anchor = order.anchor, anchor <= instant {
+            throw APIError.invalid(
+                "billing_cycle_anchor must be in the future",
+                param: "billing_cycle_anchor"
+            )
+        }
+        order.cancelAt = try parameters.int("cancel_at")
+        order.cancelAtPeriodEnd = try parameters.bool("cancel_at_period_end") ?? false
+        order.proratesToAnchor = try parameters.string("proration_behavior") != "none"
+        try parameters.object("trial_settings") { part in
+            try part.object("end_behavior") { inner in
+                order.missingPaymentMethod =
+                    try inner.string("missing_payment_method") ?? "create_invoice"
+            }
+        }
+    }
+
+    /// Reads when a trial ends: `trial_end` or `trial_period_days`.
+    func trialEnd(_ parameters: inout Parameters, now instant: Int) throws -> Int? {
+        let days = try parameters.int("trial_period_days", in: 0...730)
+        let sent = try parameters.string("trial_end")
+        if sent == "now" { return nil }
+        if let sent {
+            guard let end = Int(sent), end > instant, end <= instant + 730 * 86_400 else {
+                throw APIError.invalid(
+                    "Invalid timestamp: must be in the future",
+                    param: "trial_end"
+                )
+            }
+            return end
+        }
+        return days.flatMap { $0 > 0 ? instant + $0 * 86_400 : nil }
+    }
+
+    /// Reads how its invoices are paid.
+    private mutating func readCollection(
+        _ parameters: inout Parameters,
+        into order: inout SubscriptionOrder
+    ) throws {
+        order.offSession = try parameters.bool("off_session") ?? false
+        let behaviors = [
+            "allow_incomplete", "default_incomplete", "error_if_incomplete",
+            "pending_if_incomplete",
+        ]
+        order.paymentBehavior =
+            try parameters.choice("payment_behavior", of: behaviors) ?? "allow_incomplete"
+        (order.collectionMethod, order.daysUntilDue) = try readCollectionMethod(&parameters)
+        if let method = try parameters.string("default_payment_method") {
+            let param = "default_payment_method"
+            order.paymentMethod = try find(.paymentMethod, method, param: param)["id"].string
+        }
+        try parameters.object("payment_settings") { part in
+            order.savesPaymentMethod =
+                try part.string("save_default_payment_method") == "on_subscription"
+            part.ignore("payment_method_options", "payment_method_types")
+        }
+    }
+
+    /// Reads `collection_method` and the days that belong to `send_invoice`.
+    ///
+    /// - Parameter standing: the method that stays where none is sent.
+    func readCollectionMethod(
+        _ parameters: inout Parameters,
+        standing: String = "charge_automatically"
+    ) throws -> (method: String, daysUntilDue: Int?) {
+        let methods = ["charge_automatically", "send_invoice"]
+        let method = try parameters.choice("collection_method", of: methods) ?? standing
+        let days = try parameters.int("days_until_due", in: 0...1_000)
+        guard method == "send_invoice" || days == nil else {
+            throw APIError.invalid(
+                "You can only set `days_until_due` if `collection_method` is `send_invoice`.",
+                param: "days_until_due"
+            )
+        }
+        return (method, days)
+    }
+}
