@@ -93,14 +93,15 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             results = try await againstTollgate(loaded, runner)
             if !json { results.forEach { $0.say() } }
         }
-        let failed = results.count { !$0.failures.isEmpty }
-        let summary = "\(results.count - failed) passed, \(failed) failed"
+        let failed = results.count { $0.outcome == .failed }
+        let skipped = results.count { $0.outcome == .skipped }
+        let passed = results.count - failed - skipped
         if json {
             try Terminal.sayJSON(
-                Report(passed: results.count - failed, failed: failed, scenarios: results)
+                Report(passed: passed, failed: failed, skipped: skipped, scenarios: results)
             )
         } else {
-            Terminal.say(summary)
+            Terminal.say("\(passed) passed, \(failed) failed, \(skipped) skipped")
         }
         if failed > 0 { throw CheckFailed(message: "") }
     }
@@ -169,6 +170,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     private struct Report: Encodable {
         var passed: Int
         var failed: Int
+        /// Nothing was asked of these.
+        var skipped: Int
         var scenarios: [Result]
     }
 
@@ -188,9 +191,19 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             failures = score.failures
         }
 
+        enum Outcome: String {
+            case passed = "ok     "
+            case failed = "FAILED "
+            case skipped
+        }
+
+        var outcome: Outcome {
+            if !failures.isEmpty { return .failed }
+            return asked == 0 ? .skipped : .passed
+        }
+
         func say() {
-            let mark = !failures.isEmpty ? "FAILED " : asked == 0 ? "skipped" : "ok     "
-            Terminal.say("\(mark) \(file): \(title) (\(asked) checks)")
+            Terminal.say("\(outcome.rawValue) \(file): \(title) (\(asked) checks)")
             for reason in asked == 0 ? skipped.prefix(1) : [] { Terminal.say("        \(reason)") }
             for failure in failures { Terminal.say("        \(failure)") }
         }
