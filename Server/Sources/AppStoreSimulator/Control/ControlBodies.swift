@@ -1,5 +1,13 @@
 /// Bodies of the control API.
 enum ControlBody {
+    struct Nothing: Decodable {
+        private enum CodingKeys: CodingKey {}
+
+        init(from decoder: any Decoder) throws {
+            _ = try decoder.container(keyedBy: CodingKeys.self)
+        }
+    }
+
     struct Clock: Codable {
         var now: Int64
     }

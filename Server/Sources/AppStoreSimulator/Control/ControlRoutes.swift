@@ -80,7 +80,8 @@ struct ControlRoutes: Sendable {
                 )
             )
         }
-        control.post("products/:id/withdraw") { [store] _, context in
+        control.post("products/:id/withdraw") { [store] request, context in
+            try await request.requireNoKeys()
             try await store.withdraw(productID: try context.parameters.require("id"))
             return try Response.json(ControlBody.List(data: await store.products()))
         }
@@ -153,7 +154,8 @@ struct ControlRoutes: Sendable {
         control.get("customers/:id") { [store] _, context in
             try Response.json(await store.customer(try context.parameters.require("id")))
         }
-        control.post("customers/:id/download") { [store] _, context in
+        control.post("customers/:id/download") { [store] request, context in
+            try await request.requireNoKeys()
             let id = try context.parameters.require("id")
             try await store.download(customer: id)
             return try Response.json(await store.customer(id))
@@ -193,16 +195,19 @@ struct ControlRoutes: Sendable {
             try await store.join(family: body.family, customer: id)
             return try Response.json(await store.customer(id))
         }
-        control.post("customers/:id/restore") { [store] _, context in
+        control.post("customers/:id/restore") { [store] request, context in
+            try await request.requireNoKeys()
             let id = try context.parameters.require("id")
             return try Response.json(ControlBody.List(data: await store.restore(customer: id)))
         }
-        control.post("customers/:id/billing/fail") { [store] _, context in
+        control.post("customers/:id/billing/fail") { [store] request, context in
+            try await request.requireNoKeys()
             let id = try context.parameters.require("id")
             try await store.failBilling(customer: id)
             return try Response.json(await store.customer(id))
         }
-        control.post("customers/:id/billing/recover") { [store] _, context in
+        control.post("customers/:id/billing/recover") { [store] request, context in
+            try await request.requireNoKeys()
             let id = try context.parameters.require("id")
             try await store.recoverBilling(customer: id)
             return try Response.json(await store.customer(id))
@@ -230,11 +235,26 @@ struct ControlRoutes: Sendable {
             let id = try context.parameters.require("id")
             return try Response.json(ControlBody.SubscriptionState(await store.subscription(id)))
         }
-        act("cancel") { [store] _, id in try await store.cancel(id) }
-        act("resume") { [store] _, id in try await store.resume(id) }
-        act("consent") { [store] _, id in try await store.consentToPriceIncrease(id) }
-        act("revoke_family_share") { [store] _, id in try await store.revokeFamilyShare(id) }
-        act("end") { [store] _, id in try await store.end(id) }
+        act("cancel") { [store] request, id in
+            try await request.requireNoKeys()
+            try await store.cancel(id)
+        }
+        act("resume") { [store] request, id in
+            try await request.requireNoKeys()
+            try await store.resume(id)
+        }
+        act("consent") { [store] request, id in
+            try await request.requireNoKeys()
+            try await store.consentToPriceIncrease(id)
+        }
+        act("revoke_family_share") { [store] request, id in
+            try await request.requireNoKeys()
+            try await store.revokeFamilyShare(id)
+        }
+        act("end") { [store] request, id in
+            try await request.requireNoKeys()
+            try await store.end(id)
+        }
         act("attach") { [store] request, id in
             let body: ControlBody.Attachment = try await request.control()
             try await store.attach(appAccountToken: body.appAccountToken, to: id)
@@ -279,13 +299,22 @@ struct ControlRoutes: Sendable {
             let body: ControlBody.Refund = try await request.control()
             try await store.refund(id, reason: body.reason ?? 0, percentage: body.percentage)
         }
-        act("reverse") { [store] _, id in try await store.reverseRefund(id) }
-        act("finish") { [store] _, id in try await store.finish(id) }
+        act("reverse") { [store] request, id in
+            try await request.requireNoKeys()
+            try await store.reverseRefund(id)
+        }
+        act("finish") { [store] request, id in
+            try await request.requireNoKeys()
+            try await store.finish(id)
+        }
         act("request_refund") { [store] request, id in
             let body: ControlBody.RefundRequest = try await request.control()
             try await store.requestRefund(id, reason: body.reason ?? "UNINTENDED_PURCHASE")
         }
-        act("decline_refund") { [store] _, id in try await store.declineRefund(id) }
+        act("decline_refund") { [store] request, id in
+            try await request.requireNoKeys()
+            try await store.declineRefund(id)
+        }
         act("tell") { [store] request, id in
             let body: ControlBody.Notice = try await request.control()
             try await store.tell(body.type, subtype: body.subtype, about: id)
@@ -302,8 +331,9 @@ struct ControlRoutes: Sendable {
                 ControlBody.Listing(data: all.map(ControlBody.NotificationState.init))
             )
         }
-        control.post("notifications/test") { [store] _, _ in
-            try Response.json(
+        control.post("notifications/test") { [store] request, _ in
+            try await request.requireNoKeys()
+            return try Response.json(
                 ControlBody.TestNotification(token: await store.requestTestNotification())
             )
         }
@@ -346,14 +376,21 @@ struct RefusalMiddleware: RouterMiddleware {
 }
 
 extension Request {
+    /// For a call that has nothing to say but its address.
+    func requireNoKeys() async throws {
+        _ = try await control(ControlBody.Nothing.self)
+    }
+
     /// The body of a control call; none counts as `{}`.
     func control<Body: Decodable>(_ type: Body.Type = Body.self) async throws -> Body {
         let bytes = try await bytes()
         do {
-            return try JSONDecoder().decode(
+            return try StrictKeys.decode(
                 Body.self,
                 from: bytes.isEmpty ? Data("{}".utf8) : bytes
             )
+        } catch let unknown as StrictKeys.UnknownKey {
+            throw SimulatedAppStore.Refusal.invalid(unknown.description)
         } catch {
             throw SimulatedAppStore.Refusal.invalid("The body is not what is expected: \(error)")
         }

@@ -42,7 +42,7 @@ extension StripeSimulator {
         /// The virtual instant at which the outage is over.
         public var outageEnd: Int64?
 
-        enum CodingKeys: String, CodingKey {
+        enum CodingKeys: String, CodingKey, CaseIterable {
             case drop, duplicate, delay, reorder, slow, corrupt, repeats
             case isFailing = "failing"
             case isPaused = "paused"

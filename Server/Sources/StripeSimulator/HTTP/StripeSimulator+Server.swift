@@ -83,7 +83,8 @@ extension StripeSimulator {
             return await control(method: request.method.rawValue, path: path, body: text)
         }
         guard servesRest else { return Response(status: .notFound) }
-        if path.hasPrefix("/v1/") {
+        // Whatever is asked of the API is answered in JSON, also what it does not serve.
+        if ["v1", "v2"].contains(path.split(separator: "/").first ?? "") {
             let headers = request.headers
             func header(_ name: String) -> String? {
                 HTTPField.Name(name).flatMap { headers[$0] }

@@ -2,13 +2,13 @@ extension StripeSimulator {
     /// How this Stripe behaves where the documentation is silent, so that both can be tried.
     public struct Policy: Hashable, Codable, Sendable {
         /// What becomes of a subscription once no attempt is left, as the Dashboard offers it.
-        public enum DunningEnd: String, Codable, Sendable {
+        public enum DunningEnd: String, Codable, Sendable, CaseIterable {
             case canceled, unpaid
             case pastDue = "past_due"
         }
 
         /// When what is available goes to the bank.
-        public enum Payouts: String, Codable, Sendable {
+        public enum Payouts: String, Codable, Sendable, CaseIterable {
             /// When somebody says so.
             case manual
             /// Every midnight.

@@ -147,7 +147,11 @@ struct SandboxAppStorePlayCommand: AsyncParsableCommand {
                 var data: [SimulatedAppStore.Product]
             }
             let bytes = try Data(contentsOf: URL(fileURLWithPath: products))
-            configuration.products = try JSONDecoder().decode(Listing.self, from: bytes).data
+            do {
+                configuration.products = try StrictKeys.decode(Listing.self, from: bytes).data
+            } catch {
+                throw ValidationError("\(products) cannot be read: \(error)")
+            }
         }
         return configuration
     }
