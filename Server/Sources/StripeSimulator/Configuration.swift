@@ -8,7 +8,7 @@ extension StripeSimulator {
         public var secretKey = "sk_test_sandbox"
         /// From which all ids are drawn.
         public var seed: UInt64 = 1
-        /// The version of events for endpoints that name none.
+        /// The account's version, for requests and webhook endpoints that name none.
         public var apiVersion = "2026-09-30.endive"
         public var webhookEndpoints: [WebhookEndpoint] = []
         public var products: [Product] = []

@@ -32,8 +32,14 @@ public actor StripeSimulator {
     }
 
     /// Opens the saved state, or a new world, and takes part in `clock` from now on.
-    /// - Throws: if there is a saved state that cannot be read.
+    /// - Throws: if there is a saved state that cannot be read; `Refusal`, if the API version is none.
     public init(configuration: Configuration = Configuration(), clock: VirtualClock) async throws {
+        guard APIVersion(configuration.apiVersion) != nil else {
+            throw Refusal(
+                message: "'\(configuration.apiVersion)' is no API version; one is "
+                    + "\(APIVersion.told[0])."
+            )
+        }
         self.configuration = configuration
         self.clock = clock
         let now = Int(await clock.now / 1_000)
@@ -41,6 +47,7 @@ public actor StripeSimulator {
             try Snapshot.load(configuration.statePath)
             ?? World(now: now, seed: configuration.seed, apiVersion: configuration.apiVersion)
         world.now = max(world.now, now)
+        world.apiVersion = configuration.apiVersion
         if let url = configuration.publicURL { world.baseURL = url }
         world.preload(configuration)
         snapshot = try configuration.statePath.map { try Snapshot(&world, at: $0) }

@@ -113,6 +113,7 @@ def sandbox(receiver):
             os.environ["TOLLGATE_BIN"], "sandbox", "stripe", "--listen", "127.0.0.1:0",
             "--secret-key", "sk_test_python", "--forward-to", receiver.url,
             "--webhook-secret", SECRET, "--portal", "--now", "1767225600000",
+            "--api-version", stripe.api_version,
         ],
         stdout=subprocess.PIPE,
         text=True,

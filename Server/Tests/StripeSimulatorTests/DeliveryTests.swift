@@ -122,6 +122,45 @@ import Testing
         }
     }
 
+    @Test func eachEndpointGetsTheShapesOfItsVersion() async throws {
+        try await SandboxFixture.run { sandbox in
+            for version in ["2026-10-28.endive", "2026-08-26.dahlia"] {
+                let made = try await sandbox.send(
+                    .POST,
+                    "/v1/webhook_endpoints",
+                    "url=\(sandbox.hooks)?\(version)&enabled_events[0]=*&api_version=\(version)"
+                )
+                #expect(made.status == 200)
+            }
+            let customer = try await sandbox.send(.POST, "/v1/customers").json["id"].text
+            _ = try await sandbox.send(
+                .POST,
+                "/v1/billing_portal/sessions",
+                "customer=\(customer)"
+            )
+            let product = try await sandbox.send(.POST, "/v1/products", "name=Pro").json["id"].text
+            _ = try await sandbox.send(.POST, "/v1/products/\(product)", "name=Other")
+            await sandbox.simulator.settle()
+            /// Which endpoints were told of a member.
+            @Sendable func told(_ type: String, _ member: String) -> Set<String> {
+                let own = sandbox.inbox.messages.filter {
+                    $0.event["type"].string == type
+                        && $0.event["data"]["object"].members?[member] != nil
+                }
+                return Set(own.map { String($0.address.dropFirst("/hooks".count)) })
+            }
+            let all: Set = ["", "?2026-10-28.endive", "?2026-08-26.dahlia"]
+            #expect(told("billing_portal.session.created", "url") == all)
+            #expect(
+                told("billing_portal.session.created", "after_expiration")
+                    == ["?2026-10-28.endive"]
+            )
+            #expect(
+                told("product.updated", "tax_details") == ["", "?2026-10-28.endive"]
+            )
+        }
+    }
+
     @Test func stateOutlivesTheProcess() async throws {
         let path = FileSystem.temporary("state.json")
         defer { FileSystem.remove(path) }

@@ -81,7 +81,8 @@ extension World {
             all(.webhookEndpoint).filter { Self.wants($0, event["type"].text) }.count
         )
         if let version = endpoint["api_version"].string { event["api_version"] = .string(version) }
-        return (endpoint["url"].text, event.rendered, Self.secrets(of: endpoint, wall: wall))
+        let shown = APIVersion(event["api_version"].text)?.shape(event) ?? event
+        return (endpoint["url"].text, shown.rendered, Self.secrets(of: endpoint, wall: wall))
     }
 
     /// Sends an event again, as the Dashboard's button does; the id stays.

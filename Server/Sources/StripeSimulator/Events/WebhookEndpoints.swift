@@ -28,6 +28,9 @@ extension World {
             }
             try Self.check(url: url)
             let version = try call.parameters.string("api_version")
+            if let version, APIVersion(version) == nil {
+                throw APIError.invalid("Invalid API version: \(version)", param: "api_version")
+            }
             var endpoint = world.addEndpoint(url: url, events: events, apiVersion: version)
             try call.parameters.patch(&endpoint, "description")
             try call.parameters.metadata(into: &endpoint)

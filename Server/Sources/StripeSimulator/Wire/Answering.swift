@@ -105,6 +105,10 @@ extension World {
         guard segments.first == "v1" else {
             throw APIError.unrecognized(request.method, request.path)
         }
+        let name = request.version ?? apiVersion
+        guard let version = APIVersion(name) else {
+            throw APIError.invalid("Invalid Stripe API version: \(name)")
+        }
         for route in Route.all {
             guard let ids = route.match(request.method, Array(segments.dropFirst())) else {
                 continue
@@ -116,12 +120,12 @@ extension World {
             var call = Call(
                 ids: ids.map { $0.removingPercentEncoding ?? $0 },
                 parameters: Parameters(fields),
-                apiVersion: request.version ?? apiVersion
+                apiVersion: name
             )
             let paths = try call.parameters.strings("expand") ?? []
             let object = try route.handler(&self, &call)
             try call.parameters.finish()
-            return try expand(object, paths)
+            return version.shape(try expand(object, paths))
         }
         throw APIError.unrecognized(request.method, request.path)
     }

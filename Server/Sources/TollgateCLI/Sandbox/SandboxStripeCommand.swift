@@ -46,6 +46,9 @@ struct SandboxStripePlayCommand: AsyncParsableCommand {
     @Option(help: "The key that API requests must carry.")
     var secretKey = "sk_test_sandbox"
 
+    @Option(help: "The account's API version: of requests and webhook endpoints that name none.")
+    var apiVersion = StripeSimulator.Configuration().apiVersion
+
     @Option(help: "A webhook endpoint that gets every event. May be given more than once.")
     var forwardTo: [String] = []
 
@@ -71,6 +74,7 @@ struct SandboxStripePlayCommand: AsyncParsableCommand {
         let controlAddress = try control.map { try Self.address($0, option: "control") }
         var settings = StripeSimulator.Configuration()
         settings.secretKey = secretKey
+        settings.apiVersion = apiVersion
         settings.seed = seed
         settings.statePath = state
         settings.hasPortalConfiguration = portal
