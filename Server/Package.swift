@@ -97,6 +97,9 @@ let package = Package(
             ]
         ),
 
+        // MARK: - A second opinion: shares nothing with the engine but the catalog
+        .target(name: "SecondOpinion", dependencies: ["Storage", "StrictJSON", .core]),
+
         // MARK: - The application
         .target(
             name: "TollgateService",
@@ -221,8 +224,8 @@ let package = Package(
         .target(
             name: "TollgateTesting",
             dependencies: [
-                "AppStoreAPI", "AppStoreSimulator", "CLibPQ", "SandboxClock", "Storage",
-                "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
+                "AppStoreAPI", "AppStoreSimulator", "CLibPQ", "SandboxClock", "SecondOpinion",
+                "Storage", "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
                 "TollgateService", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

@@ -237,6 +237,7 @@ extension Recording.Check {
                 "\(customer.name) should have \(coins) coins and has \(balance)"
             )
         }
+        objections += answer.objections
         guard !objections.isEmpty else { return nil }
         return "at \(ScenarioTime.text(at)) " + objections.joined(separator: "; ")
     }

@@ -41,6 +41,8 @@ public struct ScenarioAnswer: Hashable, Sendable {
     public var has: Set<String>
     /// `nil`: the backend is not asked about coins.
     public var coins: Int64?
+    /// What a second opinion from the stores' own words objects to.
+    public var objections: [String] = []
 
     public init(has: Set<String>, coins: Int64?) {
         (self.has, self.coins) = (has, coins)

@@ -1,6 +1,7 @@
 import AppStoreAPI
 import Foundation
 import Logging
+import SecondOpinion
 import Storage
 import StripeAPI
 import StripeSimulator
@@ -145,7 +146,24 @@ final class TollgateBackend: ScenarioBackend {
         let environment: StoreEnvironment = customer.isProduction ? .production : .sandbox
         let list = try await tollgate.entitlements(of: customer.id, in: environment)
         let coins = try await tollgate.coins(of: customer.id, in: environment)
-        return ScenarioAnswer(has: Set(list.data.map(\.lookupKey)), coins: coins.balance)
+        var answer = ScenarioAnswer(
+            has: Set(list.data.map(\.lookupKey)),
+            coins: coins.balance
+        )
+        let check = AccessCheck(
+            tollgate.store,
+            history: tollgate.store.history,
+            at: Instant(milliseconds: list.at)
+        )
+        answer.objections = try await check.findings(
+            of: Customer.ID(try await tollgate.customer(customer.id).id),
+            in: environment
+        )
+            .map { finding in
+                "second opinion: \(finding.kind.rawValue) \(finding.lookupKey): "
+                    + "\(finding.opinion); the server: \(finding.answer)"
+            }
+        return answer
     }
 }
 

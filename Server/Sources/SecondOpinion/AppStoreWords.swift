@@ -1,0 +1,168 @@
+internal import Storage
+internal import StrictJSON
+internal import TollgateCore
+
+/// A transaction, as the App Store signed it or a legacy receipt lists it.
+///
+/// https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
+struct AppStoreTransaction: Sendable {
+    var id: String
+    var original: String
+    /// What keeps one period apart from others; a restore makes new ids for the same one.
+    var period: String
+    var product: String
+    var type: String?
+    var purchased: Instant
+    var expires: Instant?
+    /// The clock of the statement.
+    var signed: Instant
+    var revoked: Instant?
+    var isUpgraded: Bool
+    var token: String?
+    /// Whether it stands beside another one of the same period: seats were added.
+    var isAdditional: Bool
+    /// Whether it came over from another original transaction: a plan moved into a bundle.
+    var isMoved: Bool
+    /// `app_store/production/com.example.app/2000000001`; receipts do not say.
+    var purchase: String?
+    /// Whether a receipt lists it: it says less, and takes nothing back.
+    var isLegacy: Bool
+    var row: Int64
+
+    init?(_ json: JSON, stated: Instant, row: Int64) {
+        guard let id = json.text("transactionId", "transaction_id"),
+            let product = json.text("productId", "product_id"),
+            let purchased = json.date("purchaseDate", "purchase_date")
+        else { return nil }
+        (self.id, self.product, self.purchased, self.row) = (id, product, purchased, row)
+        original = json.text("originalTransactionId", "original_transaction_id") ?? id
+        isAdditional = json["additionalTransactionReason"] != nil
+        let lineItem = json.text("webOrderLineItemId", "web_order_line_item_id")
+        period = isAdditional ? id : lineItem ?? id
+        type = json["type"]?.string
+        expires = json.date("expiresDate", "expires_date")
+        signed = json.date("signedDate") ?? stated
+        isUpgraded = json["isUpgraded"]?.bool ?? (json["is_upgraded"]?.text == "true")
+        token = json.text("appAccountToken", "app_account_token")?.lowercased()
+        isMoved = json["previousOriginalTransactionId"] != nil
+        isLegacy = json["transactionId"] == nil
+        // In a receipt the date of an upgraded plan says when it was upgraded.
+        revoked = isLegacy && isUpgraded ? nil : json.date("revocationDate", "cancellation_date")
+        if let bundle = json["bundleId"]?.string, let environment = json["environment"]?.string {
+            purchase = "app_store/\(environment.lowercased())/\(bundle)/\(original)"
+        }
+    }
+}
+
+/// How a subscription goes on.
+///
+/// https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload
+struct AppStoreRenewal: Sendable {
+    var signed: Instant
+    var willRenew: Bool
+    var graceEnd: Instant?
+    var renewalDate: Instant?
+    var row: Int64
+
+    init(_ json: JSON, stated: Instant, row: Int64) {
+        signed = json.date("signedDate") ?? stated
+        willRenew = json.text("autoRenewStatus", "auto_renew_status") == "1"
+        graceEnd = json.date("gracePeriodExpiresDate", "grace_period_expires_date")
+        renewalDate = json.date("renewalDate")
+        self.row = row
+    }
+}
+
+/// The state of a subscription: 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked.
+///
+/// https://developer.apple.com/documentation/appstoreserverapi/status
+struct AppStoreStatus: Sendable {
+    var value: Int64
+    var stated: Instant
+    /// The period of the transaction beside it.
+    var period: String?
+    var row: Int64
+}
+
+/// What one message or answer of the App Store says.
+struct AppStoreWords: Sendable {
+    private(set) var transaction: AppStoreTransaction?
+    private(set) var renewal: AppStoreRenewal?
+    private(set) var status: AppStoreStatus?
+    /// When a refund was taken back, if that is what it says.
+    private(set) var reversed: Instant?
+    /// A notification's UUID, else the transaction's id.
+    private(set) var messageID: String?
+
+    /// Reads a transaction that came by itself.
+    init?(signed text: [UInt8], row: Int64) {
+        transaction = JSON(signed: text).flatMap {
+            AppStoreTransaction($0, stated: .distantPast, row: row)
+        }
+        guard let transaction else { return nil }
+        messageID = transaction.id
+    }
+
+    /// Reads a notification, an entry of a status response, or an entry of a receipt.
+    ///
+    /// - Parameter stated: the clock of what bears none.
+    init(_ json: JSON, stated: Instant, row: Int64) {
+        if let payload = json.signed("signedPayload") {
+            let signed = payload.date("signedDate")
+            if let data = payload["data"] { read(data, stated: signed, row) }
+            if payload["notificationType"]?.isString("REFUND_REVERSED") == true {
+                reversed = max(signed ?? stated, transaction?.signed ?? stated)
+            }
+            messageID = payload["notificationUUID"]?.string
+        } else if json["signedTransactionInfo"] != nil {
+            read(json, stated: nil, row)
+        } else if json["auto_renew_status"] != nil {
+            renewal = AppStoreRenewal(json, stated: stated, row: row)
+        } else {
+            transaction = AppStoreTransaction(json, stated: stated, row: row)
+        }
+        messageID = messageID ?? transaction?.id
+    }
+
+    private mutating func read(_ data: JSON, stated: Instant?, _ row: Int64) {
+        let transaction = data.signed("signedTransactionInfo")
+            .flatMap { AppStoreTransaction($0, stated: .distantPast, row: row) }
+        let renewal = data.signed("signedRenewalInfo")
+            .map { AppStoreRenewal($0, stated: .distantPast, row: row) }
+        (self.transaction, self.renewal) = (transaction, renewal)
+        // As of the payload's clock, says Apple; what is signed inside does not move when the
+        // payload is signed anew for another attempt.
+        guard let value = data["status"]?.int64,
+            let clock = renewal?.signed ?? stated ?? transaction?.signed
+        else { return }
+        let period = transaction?.period
+        status = AppStoreStatus(value: value, stated: clock, period: period, row: row)
+    }
+}
+
+extension JSON {
+    /// What a signed string says.
+    fileprivate init?(signed text: [UInt8]) {
+        guard let payload = EvidenceRow.payload(ofSigned: text) else { return nil }
+        try? self.init(payload)
+    }
+
+    /// What a member says that is a signed string.
+    fileprivate func signed(_ name: StaticString) -> JSON? {
+        self[name]?.utf8.flatMap { JSON(signed: $0) }
+    }
+
+    /// A string, or a number as it is written: legacy receipts have both.
+    fileprivate var text: String? { (string ?? number).flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// What it is called in signed data, or in receipts.
+    fileprivate func text(_ name: StaticString, _ legacy: StaticString) -> String? {
+        (self[name] ?? self[legacy])?.text
+    }
+
+    fileprivate func date(_ name: StaticString, _ legacy: String? = nil) -> Instant? {
+        if let milliseconds = self[name]?.int64 { return Instant(milliseconds: milliseconds) }
+        let text = legacy.flatMap { self[named: $0 + "_ms"]?.text ?? self[named: $0]?.text }
+        return text.flatMap { Int64($0) }.map { Instant(milliseconds: $0) }
+    }
+}

@@ -1,0 +1,74 @@
+internal import Storage
+internal import TollgateCore
+
+/// Who holds a purchase, by the keys under which customers are kept.
+struct Owners: Hashable, Sendable {
+    /// Those who must have it.
+    var certain: Set<RowKey> = []
+    /// Those who may have it.
+    var possible: Set<RowKey> = []
+    /// Anybody may have it: the evidence does not say who.
+    var isOpen = false
+
+    func mayInclude(_ customer: RowKey) -> Bool {
+        isOpen || certain.contains(customer) || possible.contains(customer)
+    }
+}
+
+/// What was said on our side about whose a purchase is, by the policies that `catalog.yaml` promises.
+struct Ownership: Sendable {
+    private struct Claim {
+        var customer: RowKey
+        var mode: String
+        var at: Instant
+    }
+
+    private var claims: [Claim] = []
+    private var assignment: (customer: RowKey, at: Instant)?
+
+    mutating func add(_ word: OurWord, at instant: Instant) {
+        switch word {
+        case .claim(let customer, let mode):
+            claims.append(Claim(customer: RowKey(of: customer), mode: mode, at: instant))
+        case .assignment(let customer) where assignment.map({ $0.at <= instant }) ?? true:
+            assignment = (RowKey(of: customer), instant)
+        default: break
+        }
+    }
+
+    /// - Parameters:
+    ///   - named: whom the store's own names lead to; several where they disagree.
+    ///   - isNamed: whether there are such names, known or not.
+    ///   - epoch: when the names became what they are; earlier restores were about former ones.
+    func owners(
+        named: Set<RowKey>,
+        isNamed: Bool,
+        _ policy: Catalog.Ownership = .keep,
+        since epoch: Instant = .distantPast
+    ) -> Owners {
+        if let assignment { return Owners(certain: [assignment.customer]) }
+        let anybody = Owners(possible: named.union(claims.map(\.customer)))
+        switch policy {
+        case .share:
+            var owners = anybody
+            let sure = claims.filter { $0.mode != "observed" }.map(\.customer)
+            if named.count < 2 { owners.certain = named.union(sure) }
+            return owners
+        case .transfer:
+            let restores = claims.filter { $0.mode == "restored" }
+            guard let last = restores.map(\.at).max() else { break }
+            let holders = Set(restores.filter { $0.at == last }.map(\.customer))
+            return holders.count == 1 && last >= epoch ? Owners(certain: holders) : anybody
+        case .keep: break
+        }
+        if isNamed { return named.count == 1 ? Owners(certain: named) : anybody }
+        // What nobody is named for belongs to who came first. Whoever only showed it may have given
+        // way to one who says that it is theirs.
+        guard let first = claims.min(by: { $0.at < $1.at }) else { return anybody }
+        let hasRival = claims.contains { claim in
+            claim.customer != first.customer
+                && (claim.at == first.at || (first.mode == "observed" && claim.mode != "observed"))
+        }
+        return hasRival ? anybody : Owners(certain: [first.customer])
+    }
+}

@@ -1,0 +1,113 @@
+internal import StrictJSON
+internal import TollgateCore
+
+/// All that Stripe said of one subscription, or of one payment.
+struct StripeEvidence: Sendable {
+    /// A paid invoice.
+    struct Invoice: Sendable {
+        var lines: [StripePaidLine]
+        var amount: Int64?
+    }
+
+    /// What was taken back of a payment.
+    enum TakenBack {
+        case nothing
+        /// A part, or perhaps all.
+        case inPart
+        case all(Instant)
+    }
+
+    private(set) var subscriptions: [StripeSubscriptionWord] = []
+    private(set) var invoices: [String: Invoice] = [:]
+    private(set) var returns: [String: StripeReturn] = [:]
+    /// The invoice whose payment a refund or dispute is about, as Stripe was asked.
+    var invoiceOfReturn: [String: String] = [:]
+    /// `cus_…` and `client_reference_id`s.
+    private(set) var customers: Set<String> = []
+    private(set) var references: Set<String> = []
+    /// Whether it lives on a test clock, or a list was cut off: then what is seen decides nothing.
+    private(set) var isOpen = false
+
+    // What was bought once.
+    /// Prices; `nil` until somebody has read them.
+    private(set) var prices: [String]?
+    private(set) var total: Int64?
+    /// When it was paid for: not before, and not after.
+    private(set) var paid: ClosedRange<Instant>?
+    private(set) var saleRows: [Int64] = []
+
+    mutating func add(_ word: StripeWord) {
+        let object = word.object
+        if let customer = object.reference("customer") { customers.insert(customer) }
+        for list in ["items", "lines", "line_items"]
+        where object[named: list]?["has_more"]?.bool == true { isOpen = true }
+        if object.reference("test_clock") != nil { isOpen = true }
+        let created = object.instant("created")
+        switch word.name {
+        case "subscription": subscriptions.append(StripeSubscriptionWord(word))
+        case "invoice" where object["status"]?.isString("paid") == true:
+            let paid = object["status_transitions"]?.instant("paid_at") ?? word.stated
+            let amount = object["amount_paid"]?.int64
+            let lines = (object.list("lines") ?? []).compactMap {
+                StripePaidLine($0, of: word, paid: paid)
+            }
+            invoices[word.id] = Invoice(lines: lines, amount: amount)
+            guard !word.isOfSubscription else { return }
+            sell(lines.map(\.price), for: amount, within: paid...paid, word.row)
+        case "checkout.session":
+            if let id = object["client_reference_id"]?.string { references.insert(id) }
+            guard object["status"]?.isString("complete") == true, !word.isOfSubscription else {
+                return
+            }
+            let lines = object.list("line_items")?.compactMap(\.price)
+            let isPaid = object["payment_status"]?.isString("unpaid") == false
+            let amount = object["amount_total"]?.int64
+            sell(lines, for: amount, within: isPaid ? word.when(created) : nil, word.row)
+        case "payment_intent" where object["status"]?.isString("succeeded") == true:
+            // What a payment paid for that went through neither session nor invoice.
+            let lines = object["metadata"]?["tollgate_lines"]?.string.map { lines in
+                lines.split(separator: ",").map { line in
+                    String(line.prefix { $0 != ":" }.drop { $0 == " " })
+                }
+            }
+            let amount = object["amount_received"]?.int64
+            sell(lines, for: amount, within: word.when(created), word.row)
+        case "refund", "dispute":
+            let new = StripeReturn(word)
+            if returns[word.id].map(new.isNewer) ?? true { returns[word.id] = new }
+        default: break
+        }
+    }
+
+    private mutating func sell(
+        _ lines: [String]?,
+        for amount: Int64?,
+        within range: ClosedRange<Instant>?,
+        _ row: Int64
+    ) {
+        saleRows.append(row)
+        prices = lines ?? prices
+        guard let range else { return }
+        total = total ?? amount
+        // The narrowest that all statements allow.
+        let upper = min(paid?.upperBound ?? range.upperBound, range.upperBound)
+        let lower = max(paid?.lowerBound ?? range.lowerBound, range.lowerBound)
+        paid = min(lower, upper)...upper
+    }
+
+    /// How much of `total` was taken back by `at`.
+    ///
+    /// - Parameter invoice: counts only what is about this invoice.
+    func takenBack(of total: Int64?, by at: Instant, invoice: String? = nil) -> TakenBack {
+        let all = returns.filter { id, entry in
+            entry.created <= at && (invoice == nil || invoiceOfReturn[id] == invoice)
+        }.map(\.value)
+        let certain = all.filter(\.takesBack)
+        if let total, total > 0, certain.reduce(0, { $0 + $1.amount }) >= total,
+            let last = certain.map(\.created).max()
+        {
+            return .all(last)
+        }
+        return all.contains { $0.takesBack || $0.isOpen } ? .inPart : .nothing
+    }
+}

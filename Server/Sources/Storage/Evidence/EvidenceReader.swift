@@ -1,0 +1,219 @@
+package import TollgateCore
+
+/// Reads the journal's evidence, and the answers that are given today, on one snapshot.
+package struct EvidenceReader {
+    fileprivate let connection: any StorageConnection
+    /// By which answers are read.
+    package let history: CatalogHistory
+
+    // MARK: - Evidence
+
+    /// Rows in the order of what they are filed under, then of the journal.
+    ///
+    /// - Parameters:
+    ///   - place: subject and id of the last row before.
+    ///   - end: the first subject that is left out.
+    package func rows(
+        after place: (subject: RowKey, id: Int64),
+        before end: RowKey?,
+        limit: Int
+    ) throws -> [EvidenceRow] {
+        try connection.query(
+            """
+            SELECT \(EvidenceRow.columns) FROM journal
+            WHERE (subject, id) > ($1, $2) AND subject < $3 ORDER BY subject, id LIMIT $4
+            """,
+            [
+                place.subject.value, .integer(place.id),
+                // Longer than any key.
+                .blob(end?.bytes ?? Array(repeating: 0xff, count: 17)),
+                .integer(Int64(limit)),
+            ]
+        ).map { try EvidenceRow($0) }
+    }
+
+    /// Everything that is filed under `subject`.
+    package func rows(of subject: RowKey) throws -> [EvidenceRow] {
+        try connection.query(
+            "SELECT \(EvidenceRow.columns) FROM journal WHERE subject = $1 ORDER BY id",
+            [subject.value]
+        ).map { try EvidenceRow($0) }
+    }
+
+    /// These rows, wherever they are filed.
+    package func rows(_ ids: [Int64]) throws -> [EvidenceRow] {
+        try connection.queryMany(
+            "SELECT \(EvidenceRow.columns) FROM journal WHERE id = $1",
+            ids.map { [.integer($0)] }
+        ).flatMap { try $0.map { try EvidenceRow($0) } }
+    }
+
+    // MARK: - People
+
+    /// Who registered these names.
+    package func customers(knownAs names: [RowKey]) throws -> [RowKey: RowKey] {
+        var customers: [RowKey: RowKey] = [:]
+        let rows = try connection.queryMany(
+            "SELECT customer FROM alias WHERE key = $1",
+            names.map { [$0.value] }
+        )
+        for (name, row) in zip(names, rows) {
+            customers[name] = try row.first.map { try RowKey(bytes: $0.bytes(0)) }
+        }
+        return customers
+    }
+
+    /// The id of the customer who is kept under this key; `nil` for nobody, and for the erased.
+    package func customerID(_ customer: RowKey) throws -> Customer.ID? {
+        let rows = try connection.query(
+            "SELECT id FROM profile WHERE customer = $1 AND length(body) > 0",
+            [customer.value]
+        )
+        return try rows.first.map { Customer.ID(try $0.text(0)) }
+    }
+
+    /// What is kept as this customer's.
+    package func holdings(
+        of customer: RowKey,
+        in environment: StoreEnvironment,
+        limit: Int
+    ) throws -> [RowKey] {
+        try connection.query(
+            "SELECT purchase FROM holding WHERE holder = $1 ORDER BY purchase LIMIT $2",
+            [customer.inEnvironment(environment).value, .integer(Int64(limit))]
+        ).map { try RowKey(bytes: $0.bytes(0)) }
+    }
+
+    // MARK: - Answers
+
+    /// What the server answers these customers; nobody's answer is empty.
+    package func answers(
+        of customers: [(customer: RowKey, environment: StoreEnvironment)]
+    ) throws -> [GivenAnswer] {
+        let rows = try connection.queryMany(
+            "SELECT answer FROM customer WHERE key = $1",
+            customers.map { [$0.customer.inEnvironment($0.environment).value] }
+        )
+        return try zip(customers, rows).map { customer, row in
+            try GivenAnswer(
+                customer.customer,
+                customer.environment,
+                row.first?.bytes(0) ?? [],
+                in: history.current
+            )
+        }
+    }
+
+    /// The answers of all customers, a page at a time.
+    ///
+    /// - Parameter last: the last row of the page before.
+    package func answers(
+        after last: RowKey?,
+        limit: Int
+    ) throws -> [(row: RowKey, answer: GivenAnswer)] {
+        try connection.query(
+            "SELECT key, environment, answer FROM customer WHERE key > $1 ORDER BY key LIMIT $2",
+            [.blob(last?.bytes ?? []), .integer(Int64(limit))]
+        ).map { row in
+            let key = try RowKey(bytes: row.bytes(0))
+            let environment = StoreEnvironment(number: try row.int64(1))
+            let answer = try GivenAnswer(
+                // The mark of an environment takes itself back.
+                key.inEnvironment(environment),
+                environment,
+                row.bytes(2),
+                in: history.current
+            )
+            return (key, answer)
+        }
+    }
+}
+
+/// The answer that a customer is given in one environment.
+package struct GivenAnswer: Sendable {
+    /// One lookup key that is answered with yes.
+    package struct Access: Hashable, Sendable {
+        package var lookupKey: String
+        package var since: Instant
+        /// `nil`: for ever.
+        package var until: Instant?
+        /// `paid`, `grace`, …
+        package var ground: String
+        /// The purchase that it rests on.
+        package var purchase: String
+        package var subject: RowKey
+        /// The message that it rests on, by the store's id.
+        package var evidence: String
+    }
+
+    package let customer: RowKey
+    package let environment: StoreEnvironment
+    package let isErased: Bool
+    private let timeline: Timeline
+
+    fileprivate init(
+        _ customer: RowKey,
+        _ environment: StoreEnvironment,
+        _ bytes: [UInt8],
+        in catalog: Catalog
+    ) throws {
+        self.customer = customer
+        self.environment = environment
+        isErased = bytes == CustomerAnswer.erasedBytes
+        timeline =
+            bytes.isEmpty || isErased
+            ? Timeline([], in: Catalog())
+            : try CustomerAnswer(reading: bytes).timeline(in: catalog)
+    }
+
+    /// What is answered with yes at `instant`, one for each lookup key.
+    package func active(at instant: Instant) -> [Access] {
+        timeline.active(at: instant).map { entry in
+            Access(
+                lookupKey: entry.lookupKey,
+                since: entry.since,
+                until: entry.until,
+                ground: entry.ground.rawValue,
+                purchase: entry.purchase.canonical,
+                subject: RowKey(entry.purchase),
+                evidence: entry.evidence
+            )
+        }
+    }
+
+    /// The last access to `lookupKey` that ended by `instant`, as far as it is known.
+    package func last(
+        _ lookupKey: String,
+        before instant: Instant
+    ) -> (until: Instant, purchase: String)? {
+        timeline.entries.filter { $0.lookupKey == lookupKey }
+            .compactMap { entry in entry.until.map { ($0, entry.purchase.canonical) } }
+            .filter { $0.0 <= instant }
+            .max { $0.0 < $1.0 }
+    }
+}
+
+// The key under which a customer is kept, and those of the names that stores know them by.
+extension RowKey {
+    package init(of customer: Customer.ID) { self.init(Holder.customer(customer)) }
+    package init(appAccountToken token: String) { self.init(Holder.token(token.lowercased())) }
+    package init(stripeCustomer id: String) { self.init(Holder.stripeCustomer(id)) }
+    package init(clientReference reference: String) { self.init(Holder.reference(reference)) }
+
+    /// The key of the purchase that is called so.
+    package init(purchaseNamed canonical: String) { self.init("purchase", canonical) }
+}
+
+extension RecordStore {
+    /// Reads on one snapshot, on a thread where it may take its time.
+    ///
+    /// - Parameter history: the catalog by which answers are read.
+    package func readEvidence<Result: Sendable>(
+        _ history: CatalogHistory,
+        _ body: @escaping @Sendable (EvidenceReader) throws -> Result
+    ) async throws -> Result {
+        try await driver.read { connection in
+            try body(EvidenceReader(connection: connection, history: history))
+        }
+    }
+}
