@@ -83,6 +83,15 @@ enum Shop {
                 coins: 100
             ),
             .init(
+                id: "club",
+                name: "Club",
+                kind: .autoRenewable,
+                stripePriceIDs: ["price_club"],
+                entitlements: [],
+                coins: 20,
+                duration: CalendarDuration(months: 1)
+            ),
+            .init(
                 id: "endless",
                 name: "Endless",
                 kind: .autoRenewable,
@@ -310,6 +319,7 @@ extension Fact {
         price: String? = "price_coins",
         quantity: Int64 = 1,
         amount: Int64 = 1000,
+        paidBy: Double? = nil,
         read: Bool = false,
         source: String? = nil
     ) -> Fact {
@@ -324,7 +334,8 @@ extension Fact {
                     lines: price.map { [.init(price: $0, quantity: quantity)] },
                     amount: amount,
                     currency: "usd",
-                    created: .day(0)
+                    created: .day(0),
+                    paidBy: paidBy.map { .day($0) }
                 )
             ),
             on: day,
@@ -334,17 +345,46 @@ extension Fact {
         )
     }
 
-    static func refund(_ id: String, _ amount: Int64, _ status: String, _ day: Double) -> Fact {
+    /// - Parameter created: when Stripe made it; older facts do not say.
+    static func refund(
+        _ id: String,
+        _ amount: Int64,
+        _ status: String,
+        _ day: Double,
+        created: Double? = nil
+    ) -> Fact {
         .said(
-            .refund(StripeRefund(id: id, amount: amount, status: status)),
+            .refund(
+                StripeRefund(
+                    id: id,
+                    amount: amount,
+                    status: status,
+                    created: created.map { .day($0) }
+                )
+            ),
             on: day,
             about: .stripe("pi_1")
         )
     }
 
-    static func dispute(_ id: String, _ amount: Int64, _ status: String, _ day: Double) -> Fact {
+    static func dispute(
+        _ id: String,
+        _ amount: Int64,
+        _ status: String,
+        _ day: Double,
+        created: Double? = nil,
+        withdrawn: Double? = nil
+    ) -> Fact {
         .said(
-            .dispute(StripeDispute(id: id, amount: amount, status: status)),
+            .dispute(
+                StripeDispute(
+                    id: id,
+                    amount: amount,
+                    status: status,
+                    created: created.map { .day($0) },
+                    withdrawn: withdrawn.map { .day($0) }
+                )
+            ),
             on: day,
             about: .stripe("pi_1")
         )

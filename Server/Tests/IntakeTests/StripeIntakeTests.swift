@@ -323,6 +323,7 @@ struct StripeIntakeTests {
             #expect(fact?.purchase.id == "sub_1")
             guard case .invoice(let invoice)? = fact?.statement else { return }
             #expect(invoice.lines.map(\.price) == ["price_pro"])
+            #expect(invoice.lines.map(\.item) == ["si_1"])
             #expect(invoice.lines.first?.start == Instant(seconds: 1_792_592_000))
         }
     }

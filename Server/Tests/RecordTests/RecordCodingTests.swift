@@ -43,6 +43,23 @@ struct RecordCodingTests {
             .said(.refundReversed, on: 5, about: .payment("pi")),
             .claimed("ann", .restored, 4, .payment("pi")),
             .said(
+                .subscription(StripeSubscription(status: "active", customer: "cus", items: [])),
+                on: 1,
+                about: .payment("pi")
+            ),
+            .said(
+                .subscription(
+                    StripeSubscription(
+                        status: "past_due",
+                        customer: "cus",
+                        items: [],
+                        daysUntilDue: 14
+                    )
+                ),
+                on: 2,
+                about: .payment("pi")
+            ),
+            .said(
                 .grant(
                     StaffGrant(
                         customer: Customer.ID("ann"),
@@ -57,6 +74,12 @@ struct RecordCodingTests {
         ]
         return facts + others
     }()
+
+    @Test("a subscription that is past due is there with its last active statement")
+    func lastActive() {
+        let statuses = Self.records.compactMap { $0.lastActive?.value.status }
+        #expect(statuses == ["active"])
+    }
 
     @Test("a record is read back as it was, from the same bytes", arguments: records.indices)
     func roundTrip(_ index: Int) throws {

@@ -109,6 +109,7 @@ struct ClientTests {
         #expect(
             request.url
                 == "http://stripe.test/v1/checkout/sessions/cs_test_1?expand[0]=line_items"
+                + "&expand[1]=payment_intent.latest_charge"
         )
         #expect(request.headers["idempotency-key"] == nil)
         #expect(request.body.isEmpty)

@@ -203,11 +203,11 @@ struct StripeLifecycleTests {
             let id = try await shop.server.customer()
             try await shop.buy("pro_monthly", for: id)
             let subscription = try await shop.subscription()
-            // Each year that was billed anew buys its 50 coins; what is prorated beside it, for the
-            // month and the year that were left, buys none and takes none.
+            // Each year that is billed anew buys its 50 coins, and the credit for the year that was left
+            // takes them back.
             for (price, entitled, coins) in [
-                ("price_pro_yearly", ["archive", "pro"], 50), ("price_pro_monthly", ["pro"], 50),
-                ("price_pro_yearly", ["archive", "pro"], 100),
+                ("price_pro_yearly", ["archive", "pro"], 50), ("price_pro_monthly", ["pro"], 0),
+                ("price_pro_yearly", ["archive", "pro"], 50),
             ] {
                 _ = try await post(
                     shop,

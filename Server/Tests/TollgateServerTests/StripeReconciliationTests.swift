@@ -249,6 +249,36 @@ struct StripeReconciliationTests {
         }
     }
 
+    @Test("Found weeks later, what was bought and disputed keeps its own dates")
+    func foundLate() async throws {
+        @Sendable func sellsPasses(_ catalog: inout TollgateCore.Catalog) {
+            for index in catalog.products.indices
+            where catalog.products[index].id == "pass_30_days" {
+                catalog.products[index].stripePriceIDs = ["price_pass"]
+            }
+        }
+        try await Shop.run(catalog: sellsPasses, hasWebhook: false) { shop in
+            let id = try await shop.server.customer()
+            try await shop.buy("pass_30_days", for: id)
+            try await shop.wait(days: 9)
+            let charges = try await shop.call("GET", "/v1/charges", "")
+            let charge = try #require(charges["data"].array?.first?["id"].string)
+            try await shop.stripe.dispute(charge: charge)
+            // The second pass is paid twenty hours after its page was opened.
+            let page = try await shop.server.post(
+                "/v1/checkout_sessions",
+                "{\"customer\":\"\(id)\",\"product\":\"pass_30_days\"}"
+            )
+            try await shop.wait(hours: 20)
+            _ = try await shop.stripe.pay(checkoutSession: page.json["id"].string ?? "")
+            try await shop.wait(days: 29, hours: 23)
+            _ = try await shop.server.tollgate.reconcileStripe()
+            #expect(try await shop.entitlements(of: id) == ["pro"])
+            try await shop.wait(hours: 2)
+            #expect(try await shop.entitlements(of: id) == [])
+        }
+    }
+
     @Test("An import takes payments by the word that the account has for what they paid for")
     func importedPayments() async throws {
         try await Shop.run(hasWebhook: false) { shop in

@@ -50,34 +50,55 @@ extension Purchase {
                 owner: owner,
                 credit: credit,
                 clawed: clawed,
-                credited: record.payment.created
+                credited: record.begins
             )
         )
     }
 
-    /// The coins of a plan: per line of a paid invoice that is no proration (RULES §5).
+    /// The coins of a plan's invoices, which follow its money (RULES §5.5).
     func credit(
-        _ invoice: StripeInvoice,
+        _ lines: [PaidLine],
         to owner: HolderNames,
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
-        let taken = takenBack(of: invoice.amount, paying: invoice.id)
-        for line in invoice.lines where !line.isProration {
+        for paid in lines {
+            let (line, invoice) = (paid.line, paid.invoice)
             let product = StoreProduct(.stripe, line.price)
             guard let known = history.product(product, at: line.start),
-                let credit = Self.coins(known.coins, times: line.quantity), credit > 0
+                var credit = Self.coins(known.coins, times: line.quantity)
             else { continue }
+            if line.isProration {
+                credit = Self.share(credit, line.length, of: period(of: line, known, lines))
+            }
+            guard credit > 0 else { continue }
+            let taken = takenBack(of: invoice.amount, paying: invoice.id)
+            let back = Self.share(credit, taken.amount, of: taken.of)
             evaluation.lots.append(
                 CoinLot(
                     id: line.id,
                     owner: owner,
                     credit: credit,
-                    clawed: Self.share(credit, taken.amount, of: taken.of),
-                    credited: line.start
+                    clawed: min(credit, credit - paid.kept(of: credit) + back),
+                    credited: known.kind == .autoRenewable ? line.start : paid.begins
                 )
             )
         }
+    }
+
+    /// How long the whole period is of which a proration charges a part.
+    private func period(
+        of line: StripeInvoice.Line,
+        _ product: Catalog.Product,
+        _ lines: [PaidLine]
+    ) -> Int64 {
+        let full = lines.last {
+            !$0.line.isProration && $0.line.end == line.end && $0.line.start <= line.start
+                && $0.line.isOfOneItem(with: line)
+        }
+        if let full { return full.line.length }
+        guard let end = product.duration?.adding(to: line.start.milliseconds) else { return 0 }
+        return line.start.milliseconds(to: Instant(milliseconds: end))
     }
 
     /// `coins × quantity`, or `nil` where the quantity is nonsense: no sum of lots may overflow.

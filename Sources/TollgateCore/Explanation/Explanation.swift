@@ -130,7 +130,8 @@ extension Purchase {
     }
 
     func concerns(_ lookupKey: String, in catalog: Catalog) -> Bool {
-        storeProducts.contains {
+        let once = invoices.flatMap(\.value.lines).filter { $0.item == nil && !$0.isProration }
+        return (storeProducts + once.map { StoreProduct(.stripe, $0.price) }).contains {
             catalog.lookupKeys(of: $0).contains(lookupKey)
                 || ($0.store != .tollgate && catalog.product($0) == nil)
         }
@@ -214,6 +215,12 @@ extension Purchase {
                 "checkout \(payment.isComplete ? "complete" : payment.payment.status), "
                 + (payment.isPaid ? "paid" : "not paid")
             lines.append(line(payment.newest, "payment", text, decides: true))
+        }
+        for invoice in invoices {
+            guard let once = invoice.value.lines.first(where: { $0.id == answer?.evidence }) else {
+                continue
+            }
+            lines.append(line(invoice, "invoice", "\(once.price) was paid for", decides: true))
         }
         for refund in refunds {
             let text = "refund of \(refund.value.amount) is \(refund.value.status)"

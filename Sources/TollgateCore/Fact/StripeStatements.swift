@@ -38,6 +38,8 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
     public var cancelAt: Instant?
     public var cancelsAtPeriodEnd: Bool
     public var endedAt: Instant?
+    /// `days_until_due`: how long an invoice that is sent may stay unpaid; `nil`: charged at once.
+    public var daysUntilDue: Int64?
 
     public init(
         status: String,
@@ -45,7 +47,8 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
         items: [Item],
         cancelAt: Instant? = nil,
         cancelsAtPeriodEnd: Bool = false,
-        endedAt: Instant? = nil
+        endedAt: Instant? = nil,
+        daysUntilDue: Int64? = nil
     ) {
         self.status = status
         self.customer = customer
@@ -53,7 +56,14 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
         self.cancelAt = cancelAt
         self.cancelsAtPeriodEnd = cancelsAtPeriodEnd
         self.endedAt = endedAt
+        self.daysUntilDue = daysUntilDue
     }
+
+    /// Statuses in which nothing is owed as far as Stripe knows.
+    var isActive: Bool { status == "active" || status == "trialing" }
+
+    /// Whether it ends with `item`'s present period or within it.
+    func stops(_ item: Item) -> Bool { cancelAt.map { $0 <= item.end } ?? cancelsAtPeriodEnd }
 
     /// Statuses that no later statement leaves (RULES §4.1).
     public var isFinal: Bool { status == "canceled" || status == "incomplete_expired" }
@@ -93,6 +103,10 @@ public struct StripePayment: Hashable, Codable, Sendable {
     ///
     /// `nil`, not `false`: older facts keep their bytes.
     public var hasFailed: Bool?
+    /// When it was paid at the latest, as far as a read shows it (RULES §5.3).
+    ///
+    /// `nil` in events, whose own clock says it, and in facts that are older than this.
+    public var paidBy: Instant?
 
     public init(
         session: String,
@@ -105,7 +119,8 @@ public struct StripePayment: Hashable, Codable, Sendable {
         currency: String,
         created: Instant,
         country: String? = nil,
-        hasFailed: Bool = false
+        hasFailed: Bool = false,
+        paidBy: Instant? = nil
     ) {
         self.session = session
         self.status = status
@@ -118,6 +133,7 @@ public struct StripePayment: Hashable, Codable, Sendable {
         self.created = created
         self.country = country
         self.hasFailed = hasFailed ? true : nil
+        self.paidBy = paidBy
     }
 
     /// Stripe's own limit of a line is 999 999; anything above is nonsense, and must not overflow.
@@ -153,6 +169,8 @@ public struct StripeInvoice: Hashable, Codable, Sendable {
         public var start: Instant
         public var end: Instant
         public var isProration: Bool
+        /// The id of the subscription item; `nil` for what is bought once, and in older facts.
+        public var item: String?
 
         public init(
             id: String,
@@ -161,7 +179,8 @@ public struct StripeInvoice: Hashable, Codable, Sendable {
             amount: Int64,
             start: Instant,
             end: Instant,
-            isProration: Bool
+            isProration: Bool,
+            item: String? = nil
         ) {
             self.id = id
             self.price = price
@@ -170,6 +189,7 @@ public struct StripeInvoice: Hashable, Codable, Sendable {
             self.start = start
             self.end = end
             self.isProration = isProration
+            self.item = item
         }
     }
 
@@ -260,19 +280,23 @@ public struct StripeDispute: Hashable, Codable, Sendable {
     public var invoice: String?
     /// When Stripe made it.
     public var created: Instant?
+    /// When the money was withdrawn, which is later where an inquiry came first.
+    public var withdrawn: Instant?
 
     public init(
         id: String,
         amount: Int64,
         status: String,
         invoice: String? = nil,
-        created: Instant? = nil
+        created: Instant? = nil,
+        withdrawn: Instant? = nil
     ) {
         self.id = id
         self.amount = amount
         self.status = status
         self.invoice = invoice
         self.created = created
+        self.withdrawn = withdrawn
     }
 
     var isClosed: Bool {

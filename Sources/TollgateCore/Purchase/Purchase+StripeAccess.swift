@@ -8,6 +8,7 @@ extension Purchase {
         var names: HolderNames = [.stripeCustomer(subscription.customer)]
         if let buyer { names.append(.reference(buyer.value.reference)) }
         let owner = owner(named: names)
+        let lines = paidLines
         var access = PurchaseAccess()
         for item in subscription.items {
             let product = StoreProduct(.stripe, item.price)
@@ -20,20 +21,26 @@ extension Purchase {
             {
                 end = max(item.start, min(end, cut))
             }
-            access.intervals += intervals(of: item, until: end, product, subscription)
+            access.intervals += intervals(
+                of: item,
+                until: end,
+                product,
+                subscription,
+                coveredTo: coverage(of: item, by: lines)
+            )
         }
+        for line in lines { addOnce(line, to: &access, in: history, &evaluation) }
         access.intervals.removeAll(where: \.isVoid)
         evaluation.add(access, to: owner)
-        for invoice in invoices where invoice.value.isPaid {
-            credit(invoice.value, to: owner, in: history, &evaluation)
-        }
+        credit(lines, to: owner, in: history, &evaluation)
     }
 
     private func intervals(
         of item: StripeSubscription.Item,
         until end: Instant,
         _ product: StoreProduct,
-        _ subscription: StripeSubscription
+        _ subscription: StripeSubscription,
+        coveredTo covered: Instant?
     ) -> [AccessInterval] {
         func interval(_ since: Instant, _ until: Instant, _ ground: Ground) -> AccessInterval {
             AccessInterval(
@@ -44,16 +51,19 @@ extension Purchase {
                 evidence: item.id
             )
         }
+        let isCut = end < item.end
         switch subscription.status {
         case "active", "trialing":
-            let isCut = end < item.end
             let end = min(end, subscription.cancelAt ?? end)
             let paid = interval(item.start, end, .payment)
-            let stops = subscription.cancelAt != nil || subscription.cancelsAtPeriodEnd || isCut
-            return stops ? [paid] : [paid, interval(end, end, .renewal)]
+            return isCut || subscription.stops(item)
+                ? [paid] : [paid, interval(end, end, .renewal)]
         case "past_due":
-            let unpaid = min(item.start, paidThrough(item) ?? item.start)
-            return [interval(unpaid, unpaid, .grace)]
+            guard !isCut else { return [interval(item.start, end, .payment)] }
+            let unpaid = unpaid(item, of: subscription, coveredTo: covered)
+            let paid = interval(item.start, unpaid, .payment)
+            let due = unpaid.advanced(by: (subscription.daysUntilDue ?? 0).days)
+            return [paid, interval(unpaid, due, .grace)]
         case "canceled":
             guard let ended = subscription.endedAt else { return [] }
             return [interval(item.start, min(end, ended), .payment)]
@@ -62,33 +72,58 @@ extension Purchase {
         }
     }
 
+    /// Since when an item of a subscription in `past_due` is not paid (RULES §5.1).
+    ///
+    /// - Parameter covered: to where paid invoices cover it, as far as is known.
+    private func unpaid(
+        _ item: StripeSubscription.Item,
+        of subscription: StripeSubscription,
+        coveredTo covered: Instant?
+    ) -> Instant {
+        let active = lastActive?.value.items.first { $0.id == item.id }
+        if let covered { return max(covered, active?.start ?? covered) }
+        guard let active else { return item.start }
+        // A first period is charged or never begins, but an invoice may be sent and never paid.
+        guard subscription.daysUntilDue == nil else { return active.start }
+        return max(active.start, min(item.start, active.end))
+    }
+
+    /// What a line of a plan's invoice gives that was bought once (RULES §5.2).
+    private func addOnce(
+        _ paid: PaidLine,
+        to access: inout PurchaseAccess,
+        in history: CatalogHistory,
+        _ evaluation: inout Evaluation
+    ) {
+        let (line, invoice) = (paid.line, paid.invoice)
+        guard line.item == nil, !line.isProration else { return }
+        let product = StoreProduct(.stripe, line.price)
+        guard let known = history.product(product, at: line.start) else {
+            return evaluation.unknownProducts.append(product)
+        }
+        // Older facts name no item for any line.
+        guard known.kind != .autoRenewable else { return }
+        access.add(
+            known,
+            sold: product,
+            quantity: line.quantity,
+            since: paid.begins,
+            until: takenBack(of: invoice.amount, paying: invoice.id).cut,
+            evidence: line.id
+        )
+    }
+
     /// When the payment of an item's present period was taken back in whole.
     private func refundOfPeriod(_ item: StripeSubscription.Item) -> Instant? {
         for invoice in invoices.map(\.value) where invoice.isPaid && invoice.amount > 0 {
             let paysForIt = invoice.lines.contains {
-                $0.price == item.price && $0.start == item.start && !$0.isProration
+                $0.isFor(item) && $0.start == item.start && !$0.isProration
             }
             if paysForIt, let cut = takenBack(of: invoice.amount, paying: invoice.id).cut {
                 return cut
             }
         }
         return nil
-    }
-
-    /// Until when paid invoices cover an item.
-    ///
-    /// Periods go on rolling while none of them is paid, and each would bring a grace of its own.
-    private func paidThrough(_ item: StripeSubscription.Item) -> Instant? {
-        let paid = invoices.filter(\.value.isPaid).flatMap(\.value.lines)
-            .filter { $0.price == item.price && !$0.isProration }
-            .map(\.end).max()
-        guard let paid, item.isBilledInArrears == true else { return paid }
-        // Usage is billed when its period is over. So who has paid up to the beginning of a period
-        // owes nothing until its end, and what is unpaid begins one period later than it seems.
-        // Months differ in length: half a period's tolerance finds the boundary itself.
-        let length = item.end.milliseconds - item.start.milliseconds
-        let behind = item.start.milliseconds - paid.milliseconds
-        return behind <= length + length / 2 ? item.start : paid.advanced(by: length)
     }
 
     /// A one-time purchase: for ever, for a while, or coins.
@@ -118,27 +153,14 @@ extension Purchase {
                 evaluation.unknownProducts.append(product)
                 continue
             }
-            if known.kind == .nonRenewing {
-                access.passes += (0..<max(0, min(line.quantity, 100))).map { _ in
-                    Pass(
-                        product: product,
-                        purchased: record.payment.created,
-                        duration: known.duration,
-                        cut: taken.cut,
-                        evidence: key.id
-                    )
-                }
-            } else if known.kind != .consumable || !known.entitlements.isEmpty {
-                access.intervals.append(
-                    AccessInterval(
-                        product: product,
-                        since: record.payment.created,
-                        until: taken.cut,
-                        ground: .payment,
-                        evidence: key.id
-                    )
-                )
-            }
+            access.add(
+                known,
+                sold: product,
+                quantity: line.quantity,
+                since: record.begins,
+                until: taken.cut,
+                evidence: key.id
+            )
             credit(line, of: record, known, to: owner, taken, &evaluation)
         }
         evaluation.add(access, to: owner)
@@ -157,11 +179,14 @@ extension Purchase {
     public func takenBack(of amount: Int64, paying invoice: String?) -> TakenBack {
         var sum: Int64 = 0
         var cut: Instant?
+        let refunds = refunds.filter { $0.value.takesBack && $0.value.invoice == invoice }
+        let disputes = disputes.filter { $0.value.takesBack && $0.value.invoice == invoice }
+        // A later statement about one of them moves no end (RULES §5.4).
         let movements =
-            refunds.filter { $0.value.takesBack && $0.value.invoice == invoice }
-            .map { ($0.stated.instant, $0.value.amount) }
-            + disputes.filter { $0.value.takesBack && $0.value.invoice == invoice }
-            .map { ($0.stated.instant, $0.value.amount) }
+            refunds.map { ($0.value.created ?? $0.stated.instant, $0.value.amount) }
+            + disputes.map {
+                ($0.value.withdrawn ?? $0.value.created ?? $0.stated.instant, $0.value.amount)
+            }
         for (instant, part) in movements.sorted(by: { $0 < $1 }) where sum < amount {
             sum += max(0, min(part, amount - sum))
             // Stripe counts whole seconds; what is finer only orders reads.
@@ -169,4 +194,47 @@ extension Purchase {
         }
         return TakenBack(amount: sum, of: amount, cut: cut)
     }
+}
+
+extension PurchaseAccess {
+    /// Adds what a product that was bought once gives: a pass for each unit, or access for ever.
+    ///
+    /// - Parameters:
+    ///   - sold: under what the store sold it.
+    ///   - start: when it was paid.
+    ///   - end: when the payment was taken back; `nil`: it was not.
+    mutating func add(
+        _ product: Catalog.Product,
+        sold: StoreProduct,
+        quantity: Int64,
+        since start: Instant,
+        until end: Instant?,
+        evidence: String
+    ) {
+        if product.kind == .nonRenewing {
+            let pass = Pass(
+                product: sold,
+                purchased: start,
+                duration: product.duration,
+                cut: end,
+                evidence: evidence
+            )
+            passes += Array(repeating: pass, count: Int(max(0, min(quantity, 100))))
+        } else if product.kind != .consumable || !product.entitlements.isEmpty {
+            intervals.append(
+                AccessInterval(
+                    product: sold,
+                    since: start,
+                    until: end,
+                    ground: .payment,
+                    evidence: evidence
+                )
+            )
+        }
+    }
+}
+
+extension Int64 {
+    /// So many days in milliseconds; Stripe allows a few thousand.
+    fileprivate var days: Int64 { Swift.max(0, Swift.min(self, 36_500)) * 86_400_000 }
 }

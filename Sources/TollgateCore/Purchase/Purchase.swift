@@ -16,6 +16,10 @@ public struct Purchase: Hashable, Codable, Sendable {
     /// Whether two events of the newest second disagree about the subscription: Stripe's `created`
     /// is no order within a second, so it has to be read (RULES §4.3).
     public private(set) var isSubscriptionContested = false
+    /// The newest statement that called the subscription active or trialing.
+    ///
+    /// `nil` while `subscription` is that statement, and for a subscription that is over.
+    public private(set) var lastActive: Newest<StripeSubscription>?
     public private(set) var payment: PaymentRecord?
     public private(set) var buyer: Newest<StripeBuyer>?
     /// Sorted by id, like the two lists below.
@@ -88,6 +92,7 @@ public struct Purchase: Hashable, Codable, Sendable {
             guard subscription.isFinal else { return }
             self.subscription = stated
             isSubscriptionContested = false
+            lastActive = nil
             return
         }
         if known.stated < stated.stated {
@@ -96,6 +101,13 @@ public struct Purchase: Hashable, Codable, Sendable {
             isSubscriptionContested = true
         }
         self.subscription.join(stated)
+        if self.subscription?.value.isActive == true {
+            lastActive = nil
+        } else if known.value.isActive {
+            lastActive = known
+        } else if subscription.isActive {
+            lastActive.join(stated)
+        }
     }
 
     private mutating func join(_ payment: StripePayment, _ fact: Fact) {
@@ -227,6 +239,8 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
     public private(set) var reference: String?
     /// `true` once a payment was stated as failed; `nil`, not `false`: older records keep their bytes.
     private var failed: Bool?
+    /// When it was paid: the earliest that a statement shows (RULES §5.3).
+    public private(set) var paid: Instant?
 
     init(_ stated: Newest<StripePayment>) {
         newest = stated
@@ -236,10 +250,16 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
         customer = stated.value.customer
         reference = stated.value.reference
         failed = stated.value.hasFailed
+        guard isPaid else { return }
+        let payment = stated.value
+        paid = stated.stated.isRead ? payment.paidBy ?? payment.created : stated.stated.instant
     }
 
-    /// Whether the bank refused the payment, and nobody has paid since.
+    /// `true` if the bank refused the payment and nobody has paid since.
     public var hasFailed: Bool { failed == true && !isPaid }
+
+    /// When what it bought begins.
+    public var begins: Instant { paid ?? payment.created }
 
     public var payment: StripePayment { newest.value }
 
@@ -251,6 +271,7 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
         customer = max(customer ?? "", other.customer ?? "").nonEmpty
         reference = max(reference ?? "", other.reference ?? "").nonEmpty
         failed = failed ?? other.failed
+        paid = earlier(paid, other.paid)
     }
 
     private static func larger(

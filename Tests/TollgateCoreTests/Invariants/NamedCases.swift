@@ -1,12 +1,15 @@
 import TollgateCore
 
-/// The stores' cases by their names, A1 to A19 and S1 to S17, as far as facts alone tell them.
+/// The stores' cases by their names, A1 to A19 and S1 to S25, as far as facts alone tell them.
 enum NamedCases {
-    static let all = AppStoreStoryTests.stories + StripeStoryTests.stories + more
+    static let all =
+        AppStoreStoryTests.stories + StripeStoryTests.stories
+        + StripeMoneyTests.stories + more
 
-    /// S12 chooses the environment before there is a fact, S14 becomes a question.
+    /// S12 chooses the environment before there is a fact, S14 becomes a question, and S25 is decided
+    /// by a read.
     static let expected =
-        (1...19).map { "A\($0)" } + (1...17).filter { $0 != 12 && $0 != 14 }.map { "S\($0)" }
+        (1...19).map { "A\($0)" } + (1...24).filter { $0 != 12 && $0 != 14 }.map { "S\($0)" }
 
     private static let sandbox = Purchase.Key(
         store: .appStore,

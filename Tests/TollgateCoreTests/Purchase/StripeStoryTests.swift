@@ -195,6 +195,12 @@ struct StripeStoryTests {
             expected: [.on(13, .payment), .off(14)]
         ),
         Story(
+            testDescription:
+                "S9: a subscription in past_due that was never active has grace from its start",
+            facts: [.subscription("past_due", 1, from: 0, to: 30)],
+            expected: [.on(2, .grace), .off(3)]
+        ),
+        Story(
             testDescription: "a stated end is exact",
             facts: [.subscription("active", 0, from: 0, to: 30, cancelAt: 12)],
             expected: [.on(12, plus: -1, .payment), .off(12), .off(12.5)]
@@ -224,13 +230,13 @@ struct StripeStoryTests {
             coins: 0
         ),
         Story(
-            testDescription: "a proration credits no coins",
+            testDescription: "a proration credits the coins of its part of the period",
             facts: [
                 .subscription("active", 0, from: 0, to: 30), .invoice("in_1", 0),
                 .invoice("in_2", 10, isProration: true),
             ],
-            coins: 10
-        ),
+            coins: 19
+        ),  // 10, and of a month of 31 days 30: floor(10 × 30 / 31)
         Story(
             testDescription: "a refunded lifetime ends when all of it was given back",
             facts: [

@@ -53,9 +53,10 @@ extension StripeIntake {
         at instant: Instant
     ) -> StoreMessage {
         let sold = lines ?? intent.metadata[linesKey].flatMap(soldLines)
-        guard let payment = sold.flatMap({ payment(intent, selling: $0) }) else {
+        guard var payment = sold.flatMap({ payment(intent, selling: $0) }) else {
             return .nothing(reason: "payment \(intent.id) does not say what it paid for")
         }
+        payment.paidBy = paidBy(intent, readAt: instant)
         return read(
             intent.id,
             as: .payment(payment),
@@ -68,8 +69,9 @@ extension StripeIntake {
     ///
     /// - Parameters:
     ///   - lines: all of its lines.
-    ///   - payment: the payment intent that paid it; `nil`: it was paid in another way. Its record is
-    ///     the payment's, so that a Checkout Session that made an invoice too sells once.
+    ///   - payment: the payment intent that paid it, or the Checkout Session that made it where
+    ///     nothing was to be paid; `nil`: neither. Its record is theirs, so that a Checkout Session that
+    ///     made an invoice too sells once (RULES §5.6).
     public static func message(
         readingSale invoice: Stripe.Invoice,
         lines: [Stripe.InvoiceLine],
@@ -95,11 +97,54 @@ extension StripeIntake {
                     lines: sold,
                     amount: invoice.amountPaid,
                     currency: invoice.currency,
-                    created: Instant(seconds: invoice.paidAt ?? invoice.created)
+                    created: Instant(seconds: invoice.paidAt ?? invoice.created),
+                    paidBy: invoice.paidAt.map { Instant(seconds: $0) }
                 )
             ),
             at: instant,
             livemode: invoice.livemode
         )
+    }
+}
+
+// When what was bought begins (RULES §5.3). An event says it by its own clock; a read has to tell it
+// from what it reads.
+extension StripeIntake {
+    /// By when a session that is paid was paid at the latest; `nil` where the read does not show it.
+    static func paidBy(_ session: Stripe.CheckoutSession, readAt instant: Instant) -> Instant? {
+        guard let intent = session.paymentIntent else {
+            // Nothing was to be paid. A page can be left open until the session ends.
+            let end = session.expiresAt.map { Instant(seconds: $0) }
+            return min(second(instant), end ?? instant)
+        }
+        return (try? intent.object()).flatMap { paidBy($0, readAt: instant) }
+    }
+
+    /// By when a payment that succeeded did so at the latest.
+    static func paidBy(_ intent: Stripe.PaymentIntent, readAt instant: Instant) -> Instant? {
+        guard let charge = try? intent.latestCharge?.object() else { return nil }
+        let charged = Instant(seconds: charge.created)
+        let isDelayed = charge.paymentMethodType.map(delayedMethods.contains) ?? false
+        guard isDelayed else { return charged }
+        return min(second(instant), charged.advanced(by: longestDelay))
+    }
+
+    /// Payment methods whose money comes, or fails to come, after the charge was made.
+    ///
+    /// https://docs.stripe.com/payments/payment-methods#payment-notification
+    private static let delayedMethods: Set = [
+        "acss_debit", "au_becs_debit", "bacs_debit", "boleto", "customer_balance", "konbini",
+        "multibanco", "nz_bank_account", "oxxo", "payto", "sepa_debit", "sofort",
+        "us_bank_account",
+    ]
+
+    /// Banks answer within 14 business days, which are three weeks at most.
+    ///
+    /// https://docs.stripe.com/payments/sepa-debit
+    private static let longestDelay: Int64 = 21 * 86_400_000
+
+    /// Stripe counts whole seconds; what is finer only orders reads.
+    private static func second(_ instant: Instant) -> Instant {
+        Instant(seconds: instant.milliseconds / 1000)
     }
 }

@@ -20,7 +20,7 @@ extension StripeIntake {
             livemode: livemode,
             type: "checkout.session"
         )
-        guard let items, case .facts(var facts, let key) = message else { return message }
+        guard case .facts(var facts, let key) = message else { return message }
         for index in facts.indices {
             guard case .payment(let payment) = facts[index].statement else { continue }
             facts[index].statement = .payment(
@@ -30,11 +30,12 @@ extension StripeIntake {
                     isPaid: payment.isPaid,
                     customer: payment.customer,
                     reference: payment.reference,
-                    lines: lines(items),
+                    lines: items.map { lines($0) } ?? payment.lines,
                     amount: payment.amount,
                     currency: payment.currency,
                     created: payment.created,
-                    country: payment.country
+                    country: payment.country,
+                    paidBy: payment.isPaid ? paidBy(session, readAt: instant) : nil
                 )
             )
         }
@@ -118,7 +119,8 @@ extension StripeIntake {
             amount: dispute.amount,
             status: dispute.status.rawValue,
             invoice: invoice,
-            created: Instant(seconds: dispute.created)
+            created: Instant(seconds: dispute.created),
+            withdrawn: dispute.withdrawnAt.map { Instant(seconds: $0) }
         )
         return read(
             dispute.id,

@@ -118,7 +118,8 @@ public enum StripeIntake {
                         id: dispute.id,
                         amount: dispute.amount,
                         status: dispute.status.rawValue,
-                        created: Instant(seconds: dispute.created)
+                        created: Instant(seconds: dispute.created),
+                        withdrawn: dispute.withdrawnAt.map { Instant(seconds: $0) }
                     )
                 )
             )
@@ -214,7 +215,9 @@ public enum StripeIntake {
             items: items,
             cancelAt: subscription.cancelAt.map { Instant(seconds: $0) },
             cancelsAtPeriodEnd: subscription.cancelAtPeriodEnd,
-            endedAt: subscription.endedAt.map { Instant(seconds: $0) }
+            endedAt: subscription.endedAt.map { Instant(seconds: $0) },
+            daysUntilDue: subscription.collectionMethod == "send_invoice"
+                ? subscription.daysUntilDue : nil
         )
     }
 
@@ -231,7 +234,8 @@ public enum StripeIntake {
                     amount: line.amount,
                     start: Instant(seconds: line.period.lowerBound),
                     end: Instant(seconds: line.period.upperBound),
-                    isProration: line.isProration
+                    isProration: line.isProration,
+                    item: line.subscriptionItem
                 )
             }
         }

@@ -81,6 +81,7 @@ extension Purchase: RecordWritable {
         try record.add("reversal", reversal)
         try record.add("subscription", subscription)
         record.add("isSubscriptionContested", isSubscriptionContested)
+        try record.add("lastActive", lastActive)
         try record.add("payment", payment)
         try record.add("buyer", buyer)
         try record.add("invoices", invoices)

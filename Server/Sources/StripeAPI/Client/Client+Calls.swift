@@ -63,11 +63,15 @@ extension Stripe.Client {
         )
     }
 
-    /// Reads a Checkout session with the first page of its line items.
+    /// Reads a Checkout session with the first page of its line items, and with its charge.
     public func checkoutSession(
         _ id: String
     ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.CheckoutSession> {
-        try await get(["checkout", "sessions", id], ["expand": .list([.string("line_items")])])
+        let expanded = ["line_items", "payment_intent.latest_charge"]
+        return try await get(
+            ["checkout", "sessions", id],
+            ["expand": .list(expanded.map { .string($0) })]
+        )
     }
 
     /// All line items of a Checkout session.
@@ -77,10 +81,12 @@ extension Stripe.Client {
 
     /// All Checkout sessions, the newest first.
     public func checkoutSessions(
+        customer: String? = nil,
         status: Stripe.CheckoutSession.Status? = nil,
         after last: String? = nil
     ) -> Stripe.AutoPaging<Stripe.CheckoutSession> {
         var parameters: Stripe.Parameters = [:]
+        parameters.add("customer", customer)
         parameters.add("status", status?.rawValue)
         return all(["checkout", "sessions"], parameters, after: last)
     }
@@ -168,18 +174,18 @@ extension Stripe.Client {
 
     // MARK: - Payments
 
-    /// All payment intents, the newest first.
+    /// All payment intents with their charges, the newest first.
     public func paymentIntents(
         after last: String? = nil
     ) -> Stripe.AutoPaging<Stripe.PaymentIntent> {
-        all(["payment_intents"], after: last)
+        all(["payment_intents"], ["expand": .list([.string("data.latest_charge")])], after: last)
     }
 
-    /// Reads a payment intent.
+    /// Reads a payment intent with its charge.
     public func paymentIntent(
         _ id: String
     ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.PaymentIntent> {
-        try await get(["payment_intents", id])
+        try await get(["payment_intents", id], ["expand": .list([.string("latest_charge")])])
     }
 
     /// Reads a charge.

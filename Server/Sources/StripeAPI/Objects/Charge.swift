@@ -20,6 +20,8 @@ extension Stripe {
         /// Whether all of it was refunded.
         public let refunded: Bool
         public let disputed: Bool
+        /// What paid: `card`, `sepa_debit`, ….
+        public let paymentMethodType: String?
         /// Whether real money is behind it.
         public let livemode: Bool
         public let metadata: [String: String]
@@ -39,6 +41,8 @@ extension Stripe {
             paid = try fields.bool("paid")
             refunded = try fields.bool("refunded")
             disputed = try fields.bool("disputed")
+            paymentMethodType = try fields.optionalFields("payment_method_details")?
+                .optionalString("type")
             livemode = try fields.bool("livemode")
             metadata = try fields.metadata()
             self.json = json

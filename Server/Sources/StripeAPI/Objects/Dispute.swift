@@ -15,6 +15,8 @@ extension Stripe {
         public let charge: IDOrObject<Charge>
         public let paymentIntent: IDOrObject<PaymentIntent>?
         public let reason: String?
+        /// When the money was withdrawn; `nil` for an inquiry, and until it was.
+        public let withdrawnAt: Int64?
         /// Whether real money is behind it.
         public let livemode: Bool
         public let metadata: [String: String]
@@ -30,6 +32,10 @@ extension Stripe {
             charge = try fields.reference("charge")
             paymentIntent = try fields.optionalReference("payment_intent")
             reason = try fields.optionalString("reason")
+            // The second one, if any, gives it back.
+            withdrawnAt = json["balance_transactions"]?.elements.compactMap {
+                $0["created"]?.int64
+            }.min()
             livemode = try fields.bool("livemode")
             metadata = try fields.metadata()
             self.json = json

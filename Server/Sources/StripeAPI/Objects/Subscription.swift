@@ -31,6 +31,8 @@ extension Stripe {
         public let latestInvoice: IDOrObject<Invoice>?
         /// `charge_automatically` or `send_invoice`.
         public let collectionMethod: String?
+        /// How many days an invoice that is sent may stay unpaid.
+        public let daysUntilDue: Int64?
         /// Set while no money is collected; the status stays.
         public let pauseCollection: PauseCollection?
         /// The clock it lives by, in tests.
@@ -59,6 +61,7 @@ extension Stripe {
             billingCycleAnchor = try fields.optionalInteger("billing_cycle_anchor")
             latestInvoice = try fields.optionalReference("latest_invoice")
             collectionMethod = try fields.optionalString("collection_method")
+            daysUntilDue = try fields.optionalInteger("days_until_due")
             pauseCollection = try fields.optionalObject("pause_collection")
             testClock = try fields.optionalReference("test_clock")
             livemode = try fields.bool("livemode")

@@ -284,9 +284,8 @@ extension World {
         return .completed(successURL: url)
     }
 
-    /// `invoice_creation`: a paid invoice for a one-time payment.
+    /// `invoice_creation`: a paid invoice for what was bought once, also where nothing was to be paid.
     private mutating func invoicePayment(of session: JSON, customer: String) {
-        guard let intent = session["payment_intent"].string else { return }
         let instant = now(for: customer)
         let lines = session["_line_items"].elements.map { line in
             InvoiceLine(
@@ -312,7 +311,8 @@ extension World {
         )
         let id = invoice["id"].text
         finalize(id)
-        link(intent, to: id)
+        let intent = session["payment_intent"].string
+        if let intent { link(intent, to: id) }
         markPaid(id, intent: intent)
         change(.checkoutSession, session["id"].text) { $0["invoice"] = .string(id) }
     }

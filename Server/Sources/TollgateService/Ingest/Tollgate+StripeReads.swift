@@ -78,7 +78,8 @@ extension Tollgate {
         )
     }
 
-    /// Records a paid invoice that is no plan's, under the payment that paid it.
+    /// Records a paid invoice that is no plan's, under the payment that paid it or the session that
+    /// made it.
     private func record(sale invoice: Stripe.Invoice, _ instant: Instant) async throws -> Bool {
         guard let stripe, invoice.lines.data.contains(where: { $0.price != nil }) else {
             return false
@@ -94,6 +95,7 @@ extension Tollgate {
             guard let id = link.paymentIntent?.id else { continue }
             payment = min(payment ?? id, id)
         }
+        if payment == nil { payment = try await session(thatMade: invoice) }
         return try await journal(
             read: StripeIntake.message(
                 readingSale: invoice,
@@ -105,6 +107,19 @@ extension Tollgate {
             at: instant,
             body: invoice.json
         )
+    }
+
+    /// The Checkout Session that made an invoice for which nothing was to be paid.
+    ///
+    /// The invoice does not name it, but it names the invoice (RULES §5.6).
+    private func session(thatMade invoice: Stripe.Invoice) async throws -> String? {
+        guard let stripe, let customer = invoice.customer?.id else { return nil }
+        for try await session in stripe.checkoutSessions(customer: customer, status: .complete) {
+            if session.invoice?.id == invoice.id { return session.id }
+            // A session lasts a day at most, and the newest come first.
+            guard session.created > invoice.created - 2 * 86_400 else { return nil }
+        }
+        return nil
     }
 
     /// Records a payment that says what it paid for; nothing for any other.

@@ -98,8 +98,8 @@ extension Scenario.Step {
             switch act {
             case .checkout(let order, _, _, _), .openCheckout(let order),
                 .subscribe(let order, _, _, _):
-                [order.product]
-            case .change(let product, _): [product]
+                [order.product] + order.with
+            case .change(let product, _), .addItem(let product, _): [product]
             default: []
             }
         }

@@ -44,6 +44,13 @@ extension Play {
                     ("proration_behavior", proration),
                 ]
             )
+        case .addItem(let product, let proration):
+            let id = try await subscription(of: customer)["id"] as? String ?? ""
+            let form = [
+                ("subscription", id), ("price", try price(product)),
+                ("proration_behavior", proration),
+            ]
+            _ = try await call("POST", "/v1/subscription_items", form)
         case .pause: try await post(customer, "pause", [("type", "subscription")])
         case .unpause: try await post(customer, "resume", [])
         case .pauseCollection(let isPaused):
@@ -93,6 +100,15 @@ extension Play {
         if let days = order.trialDays {
             form.append(("subscription_data[trial_period_days]", "\(days)"))
         }
+        for (index, product) in order.with.enumerated() {
+            form.append(("line_items[\(index + 1)][price]", try price(product)))
+            form.append(("line_items[\(index + 1)][quantity]", "1"))
+        }
+        if let percent = order.percentOff {
+            let coupon = try await call("POST", "/v1/coupons", [("percent_off", "\(percent)")])
+            form.append(("discounts[0][coupon]", coupon["id"] as? String ?? ""))
+        }
+        if order.makesInvoice { form.append(("invoice_creation[enabled]", "true")) }
         let session = try await call("POST", "/v1/checkout/sessions", form)
         sessions[person.name] = session["id"] as? String
     }
@@ -156,6 +172,9 @@ extension Play {
         if let days = order.trialDays { form.append(("trial_period_days", "\(days)")) }
         if let ending = order.missingPaymentMethod {
             form.append(("trial_settings[end_behavior][missing_payment_method]", ending))
+        }
+        for (index, product) in order.with.enumerated() {
+            form.append(("add_invoice_items[\(index)][price]", try price(product)))
         }
         if let end = order.cancelAt {
             form.append(("cancel_at", "\((end + telling.shift) / 1000)"))

@@ -17,6 +17,8 @@ public enum StripeAct: Hashable, Sendable {
     case resume
     case change(to: String, proration: String)
     case quantity(Int, proration: String)
+    /// Another product beside the plan, on the same subscription.
+    case addItem(String, proration: String)
     case pause
     case unpause
     case pauseCollection(Bool)
@@ -56,13 +58,19 @@ public enum StripeAct: Hashable, Sendable {
         public var missingPaymentMethod: String?
         /// UNIX milliseconds.
         public var cancelAt: Int64?
+        /// Products that are bought once, beside it.
+        public var with: [String] = []
+        /// A coupon, in percent; only on the Checkout page.
+        public var percentOff: Int?
+        /// Whether a Checkout page that sells no plan makes an invoice too.
+        public var makesInvoice = false
     }
 
     /// How the acts are written.
     static let words = [
         "checkout", "open_checkout", "pay_checkout", "subscribe", "pay_invoice", "void_invoice",
-        "card", "remove_card", "cancel", "resume", "change", "quantity", "pause", "unpause",
-        "pause_collection", "resume_collection", "end_trial", "refund", "dispute",
+        "card", "remove_card", "cancel", "resume", "change", "quantity", "add_item", "pause",
+        "unpause", "pause_collection", "resume_collection", "end_trial", "refund", "dispute",
         "close_dispute", "delete_customer", "resend", "silence", "speak",
     ]
 
@@ -138,6 +146,8 @@ extension ScenarioReading {
             .change(to: requiredText(&fields, "to"), proration: proration(&fields))
         case "quantity":
             .quantity(number(&fields, "quantity", in: 0...1000) ?? 1, proration: proration(&fields))
+        case "add_item":
+            .addItem(requiredText(&fields, "product"), proration: proration(&fields))
         case "pause": .pause
         case "unpause": .unpause
         case "pause_collection": .pauseCollection(true)
@@ -165,7 +175,10 @@ extension ScenarioReading {
                 "missing_payment_method",
                 of: ["cancel", "pause", "create_invoice"]
             ),
-            cancelAt: instant(&fields, "cancel_at")
+            cancelAt: instant(&fields, "cancel_at"),
+            with: texts(&fields, "with") ?? [],
+            percentOff: number(&fields, "percent_off", in: 1...100),
+            makesInvoice: truth(&fields, "invoice") ?? false
         )
     }
 

@@ -211,14 +211,17 @@ private final class StripeLine: Sendable {
         headers: [String: String]
     ) async -> StripeSimulator.Exchange {
         var answer = StripeSimulator.Exchange(status: 404, body: "{\"error\":{}}", headers: [:])
-        for world in worlds.withLock({ $0 }) where answer.status == 404 {
-            answer = await world.exchange(
+        // An empty list may be somebody else's: the objects are in another world.
+        for world in worlds.withLock({ $0 }) {
+            guard answer.status == 404 || answer.isEmptyList else { break }
+            let other = await world.exchange(
                 method: method,
                 path: path,
                 query: query,
                 body: body,
                 headers: headers
             )
+            if answer.status == 404 || other.status != 404 { answer = other }
         }
         return answer
     }
@@ -242,5 +245,12 @@ private final class StripeLine: Sendable {
         }
         let body = try? JSONSerialization.data(withJSONObject: ["error": error])
         return Stripe.Response(status: 400, headers: [:], body: Array(body ?? Data()))
+    }
+}
+
+extension StripeSimulator.Exchange {
+    fileprivate var isEmptyList: Bool {
+        let object = try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any]
+        return (object?["data"] as? [Any])?.isEmpty ?? false
     }
 }
