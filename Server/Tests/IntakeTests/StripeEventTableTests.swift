@@ -149,7 +149,6 @@ struct StripeEventTableTests {
         + [
             ("created", "draft"), ("updated", "draft"), ("finalized", "open"),
             ("payment_failed", "open"), ("payment_action_required", "open"),
-            ("voided", "void"), ("marked_uncollectible", "uncollectible"),
         ].map { Row("invoice.\($0.0)", invoice($0.1), .nothing()) }
         + [
             .init("invoice.upcoming", invoice("draft", id: nil), .nothing()),
@@ -157,6 +156,12 @@ struct StripeEventTableTests {
             .init("invoice.payment_succeeded", invoice("paid"), .fact("invoice", "sub_1")),
             // Stripe says so when an invoice that was paid changes, too.
             .init("invoice.updated", invoice("paid"), .fact("invoice", "sub_1")),
+            .init("invoice.voided", invoice("void"), .fact("invoice", "sub_1")),
+            .init(
+                "invoice.marked_uncollectible",
+                invoice("uncollectible"),
+                .fact("invoice", "sub_1")
+            ),
             .init("invoice_payment.paid", invoicePayment, .nothing()),
             .init("invoiceitem.created", plain("invoiceitem"), .nothing()),
             .init(

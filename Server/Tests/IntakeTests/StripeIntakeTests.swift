@@ -185,6 +185,12 @@ struct StripeIntakeTests {
         let fact = try #require(Self.fact(try Self.event("checkout.session.completed", text)))
         #expect(fact.purchase.id == "sub_1")
         #expect(fact.statement == .buyer(StripeBuyer(reference: "user_1")))
+        let german = text.replacing(
+            #""customer_details":null"#,
+            with: #""customer_details":{"address":{"country":"DE"}}"#
+        )
+        let named = try #require(Self.fact(try Self.event("checkout.session.completed", german)))
+        #expect(named.statement == .buyer(StripeBuyer(reference: "user_1", country: "DE")))
         let anonymous = Self.session(
             mode: "subscription",
             intent: "null",
@@ -299,33 +305,98 @@ struct StripeIntakeTests {
         }
     }
 
-    @Test("only a paid invoice buys anything", arguments: [("paid", true), ("open", false)])
-    func invoice(status: String, isFact: Bool) throws {
-        let text = """
-            {"id":"in_1","object":"invoice","amount_due":999,"amount_paid":999,
-            "amount_remaining":0,"billing_reason":"subscription_cycle","created":1792592000,
-            "currency":"usd","customer":"cus_1","lines":{"object":"list","data":[
-            {"id":"il_1","object":"line_item","amount":999,"currency":"usd","metadata":{},
-            "parent":{"type":"subscription_item_details","invoice_item_details":null,
-            "subscription_item_details":{"invoice_item":null,"proration":false,
-            "subscription":"sub_1","subscription_item":"si_1"}},
-            "period":{"end":1795184000,"start":1792592000},
-            "pricing":{"price_details":{"price":"price_pro","product":"prod_pro"},
-            "type":"price_details","unit_amount_decimal":"999"},"quantity":1}],
-            "has_more":false,"url":"/v1/x"},"livemode":false,"metadata":{},
-            "parent":{"quote_details":null,"subscription_details":{"metadata":{},
-            "subscription":"sub_1"},"type":"subscription_details"},"period_end":1792592000,
-            "period_start":1790000000,"status":"\(status)","subtotal":999,"total":999}
-            """
-        let fact = Self.fact(try Self.event("invoice.paid", text))
-        #expect((fact != nil) == isFact)
-        if isFact {
-            #expect(fact?.purchase.id == "sub_1")
-            guard case .invoice(let invoice)? = fact?.statement else { return }
-            #expect(invoice.lines.map(\.price) == ["price_pro"])
-            #expect(invoice.lines.map(\.item) == ["si_1"])
-            #expect(invoice.lines.first?.start == Instant(seconds: 1_792_592_000))
+    static func invoice(_ status: String, _ transitions: String = "null") -> String {
+        """
+        {"id":"in_1","object":"invoice","amount_due":999,"amount_paid":999,
+        "amount_remaining":0,"billing_reason":"subscription_cycle","created":1792592000,
+        "currency":"usd","customer":"cus_1","lines":{"object":"list","data":[
+        {"id":"il_1","object":"line_item","amount":999,"currency":"usd",
+        "discount_amounts":[{"amount":99,"discount":"di_1"}],"metadata":{},
+        "parent":{"type":"subscription_item_details","invoice_item_details":null,
+        "subscription_item_details":{"invoice_item":null,"proration":false,
+        "subscription":"sub_1","subscription_item":"si_1"}},
+        "period":{"end":1795184000,"start":1792592000},
+        "pricing":{"price_details":{"price":"price_pro","product":"prod_pro"},
+        "type":"price_details","unit_amount_decimal":"999"},"quantity":1,
+        "taxes":[{"amount":171,"tax_behavior":"exclusive"}]}],
+        "has_more":false,"url":"/v1/x"},"livemode":false,"metadata":{},
+        "parent":{"quote_details":null,"subscription_details":{"metadata":{},
+        "subscription":"sub_1"},"type":"subscription_details"},"period_end":1792592000,
+        "period_start":1790000000,"status":"\(status)","status_transitions":\(transitions),
+        "subtotal":999,"total":999}
+        """
+    }
+
+    @Test("an invoice that was paid says what its lines bought; one that is open says nothing")
+    func paidInvoice() throws {
+        guard case .nothing = try Self.event("invoice.finalized", Self.invoice("open")) else {
+            Issue.record("an open invoice has bought nothing yet")
+            return
         }
+        let fact = try #require(Self.fact(try Self.event("invoice.paid", Self.invoice("paid"))))
+        #expect(fact.purchase.id == "sub_1")
+        guard case .invoice(let invoice) = fact.statement else { return }
+        #expect(invoice.isPaid && invoice.voided == nil)
+        #expect(
+            invoice.lines == [
+                StripeInvoice.Line(
+                    id: "il_1",
+                    price: "price_pro",
+                    quantity: 1,
+                    amount: 999,
+                    start: Instant(seconds: 1_792_592_000),
+                    end: Instant(seconds: 1_795_184_000),
+                    isProration: false,
+                    item: "si_1",
+                    discount: 99,
+                    tax: 171
+                )
+            ]
+        )
+    }
+
+    @Test(
+        "an invoice that was voided or written off says so, and buys nothing",
+        arguments: [
+            ("void", #"{"voided_at":1792600000}"#),
+            ("uncollectible", #"{"marked_uncollectible_at":1792600000}"#),
+        ]
+    )
+    func voidedInvoice(status: String, transitions: String) throws {
+        let text = Self.invoice(status, transitions)
+        let fact = try #require(Self.fact(try Self.event("invoice.voided", text)))
+        guard case .invoice(let invoice) = fact.statement else { return }
+        #expect(!invoice.isPaid && invoice.voided == Instant(seconds: 1_792_600_000))
+    }
+
+    @Test("the payer's country is that of the page, else that of the charge")
+    func country() throws {
+        func payment(of page: String, charge: String) throws -> StripePayment? {
+            let intent = """
+                {"id":"pi_1","object":"payment_intent","amount":1000,"amount_received":1000,
+                "created":1790000000,"currency":"usd","customer":null,"latest_charge":
+                {"id":"ch_1","object":"charge","amount":1000,"amount_refunded":0,
+                "billing_details":{"address":{"country":\(charge)}},"created":1790000000,
+                "currency":"usd","customer":null,"disputed":false,"livemode":false,"metadata":{},
+                "paid":true,"payment_intent":"pi_1","refunded":false,"status":"succeeded"},
+                "livemode":false,"metadata":{},"status":"succeeded"}
+                """
+            let text = Self.session(intent: intent).replacing(
+                #""customer_details":null"#,
+                with: #""customer_details":{"address":{"country":\#(page)}}"#
+            )
+            let message = StripeIntake.message(
+                reading: try Stripe.CheckoutSession(JSON(Array(text.utf8))),
+                items: [],
+                at: Instant(seconds: 1_790_000_050),
+                livemode: false
+            )
+            guard case .payment(let payment)? = Self.fact(message)?.statement else { return nil }
+            return payment
+        }
+        #expect(try payment(of: "\"DE\"", charge: "\"FR\"")?.country == "DE")
+        #expect(try payment(of: "null", charge: "\"FR\"")?.country == "FR")
+        #expect(try payment(of: "null", charge: "null")?.country == nil)
     }
 
     static func intent(_ status: String, _ metadata: String, of customer: String = "\"cus_1\"")

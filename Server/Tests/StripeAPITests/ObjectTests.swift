@@ -57,6 +57,43 @@ struct ObjectTests {
         #expect(payment.status == .paid)
     }
 
+    @Test(
+        "a line tells its own discounts, and the tax on top of its price but not that in it",
+        arguments: [
+            (
+                #""discount_amounts":[{"amount":100,"discount":"di_1"},{"amount":50,"discount":"di_2"}],"taxes":[{"amount":170,"tax_behavior":"exclusive"},{"amount":9,"tax_behavior":"inclusive"}],"#,
+                Int64?(150), Int64(170)
+            ),
+            (
+                #""discount_amounts":[],"tax_amounts":[{"amount":170,"inclusive":false},{"amount":9,"inclusive":true}],"#,
+                0, 170
+            ),
+            (#""discount_amounts":null,"taxes":[],"#, nil, 0), ("", nil, 0),
+        ]
+    )
+    func discounts(fields: String, discount: Int64?, tax: Int64) throws {
+        let text = Fixture.invoice.replacing(
+            #""discountable":true,"#,
+            with: #""discountable":true,"# + fields
+        )
+        let line = try Stripe.Invoice(Fixture.json(text)).lines.data[0]
+        #expect(line.discountAmount == discount)
+        #expect(line.exclusiveTax == tax)
+    }
+
+    @Test("an invoice says when it was voided or written off")
+    func voided() throws {
+        let text = Fixture.invoice
+            .replacing(#""voided_at":null"#, with: #""voided_at":1792600000"#)
+            .replacing(
+                #""marked_uncollectible_at":null"#,
+                with: #""marked_uncollectible_at":1792599000"#
+            )
+        let invoice = try Stripe.Invoice(Fixture.json(text))
+        #expect(invoice.voidedAt == 1_792_600_000)
+        #expect(invoice.markedUncollectibleAt == 1_792_599_000)
+    }
+
     @Test("what moved in basil is found in its old place too")
     func classic() throws {
         let invoice = try Stripe.Invoice(Fixture.json(Fixture.classicInvoice))

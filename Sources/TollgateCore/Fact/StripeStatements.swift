@@ -158,19 +158,23 @@ public struct StripePayment: Hashable, Codable, Sendable {
     }
 }
 
-/// A paid invoice of a subscription: what its lines bought.
+/// An invoice of a subscription: what its lines bought, if it was paid.
 public struct StripeInvoice: Hashable, Codable, Sendable {
     public struct Line: Hashable, Codable, Sendable {
         public var id: String
         public var price: String
         public var quantity: Int64
-        /// Minor units.
+        /// Minor units, before discounts; tax that the price includes is in it.
         public var amount: Int64
         public var start: Instant
         public var end: Instant
         public var isProration: Bool
         /// The id of the subscription item; `nil` for what is bought once, and in older facts.
         public var item: String?
+        /// The sum of `discount_amounts`; `nil` where it is not stated, as in older facts.
+        public var discount: Int64?
+        /// The tax on top of the price (`tax_behavior` exclusive); `nil`: none.
+        public var tax: Int64?
 
         public init(
             id: String,
@@ -180,7 +184,9 @@ public struct StripeInvoice: Hashable, Codable, Sendable {
             start: Instant,
             end: Instant,
             isProration: Bool,
-            item: String? = nil
+            item: String? = nil,
+            discount: Int64? = nil,
+            tax: Int64? = nil
         ) {
             self.id = id
             self.price = price
@@ -190,6 +196,8 @@ public struct StripeInvoice: Hashable, Codable, Sendable {
             self.end = end
             self.isProration = isProration
             self.item = item
+            self.discount = discount
+            self.tax = tax
         }
     }
 
@@ -206,6 +214,8 @@ public struct StripeInvoice: Hashable, Codable, Sendable {
     public var paid: Instant?
     /// The payer's country (ISO 3166-1 alpha-2), as far as Stripe knows it.
     public var country: String?
+    /// When it was voided or written off without being paid; `nil`: it was not.
+    public var voided: Instant?
 
     public init(
         id: String,
@@ -215,7 +225,8 @@ public struct StripeInvoice: Hashable, Codable, Sendable {
         currency: String,
         lines: [Line],
         paid: Instant? = nil,
-        country: String? = nil
+        country: String? = nil,
+        voided: Instant? = nil
     ) {
         self.id = id
         self.isPaid = isPaid
@@ -225,6 +236,7 @@ public struct StripeInvoice: Hashable, Codable, Sendable {
         self.lines = lines.sorted { $0.id < $1.id }
         self.paid = paid
         self.country = country
+        self.voided = voided
     }
 }
 
@@ -315,8 +327,11 @@ public struct StripeDispute: Hashable, Codable, Sendable {
 public struct StripeBuyer: Hashable, Codable, Sendable {
     /// `client_reference_id`.
     public var reference: String
+    /// The payer's country (ISO 3166-1 alpha-2), where the page asked for it.
+    public var country: String?
 
-    public init(reference: String) {
+    public init(reference: String, country: String? = nil) {
         self.reference = reference
+        self.country = country
     }
 }

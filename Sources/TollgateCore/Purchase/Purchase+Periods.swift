@@ -32,6 +32,11 @@ extension Purchase {
                 {
                     effective.graceEnd = grace(after: end)?.0
                 }
+                if effective.revoked == nil, effective.end == record.period.end,
+                    let stated = statedGrace(of: record, in: ordered)
+                {
+                    effective.graceEnd = stated
+                }
                 return effective
             }
         }

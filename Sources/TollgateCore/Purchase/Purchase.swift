@@ -39,6 +39,8 @@ public struct Purchase: Hashable, Codable, Sendable {
     public private(set) var coins: Newest<StaffCoins>?
     /// Every report about a free subscription, the oldest first; `nil`: it is none.
     public private(set) var freeSubscription: [Newest<FreeSubscription>]?
+    /// What figures about the past need of renewals that failed; `nil`: none did.
+    public private(set) var failures: BillingFailures?
 
     /// A record of which nothing is known yet.
     public init(key: Key) {
@@ -53,6 +55,7 @@ public struct Purchase: Hashable, Codable, Sendable {
 
     /// Takes in one fact: each object keeps its newest statement, what absorbs stays absorbed.
     public mutating func join(_ fact: Fact) {
+        failures.join(fact)
         switch fact.statement {
         case .period(let period): join(period, fact)
         case .renewal(let terms): renewal.join(newest(terms, fact))
@@ -240,7 +243,10 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
     /// `true` once a payment was stated as failed; `nil`, not `false`: older records keep their bytes.
     private var failed: Bool?
     /// When it was paid: the earliest that a statement shows (RULES §5.3).
+    /// When it was paid: the earliest that a statement shows (RULES §5.3).
     public private(set) var paid: Instant?
+    /// The payer's country, whichever statement knows it.
+    public private(set) var country: String?
 
     init(_ stated: Newest<StripePayment>) {
         newest = stated
@@ -250,6 +256,7 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
         customer = stated.value.customer
         reference = stated.value.reference
         failed = stated.value.hasFailed
+        country = stated.value.country
         guard isPaid else { return }
         let payment = stated.value
         paid = stated.stated.isRead ? payment.paidBy ?? payment.created : stated.stated.instant
@@ -272,6 +279,7 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
         reference = max(reference ?? "", other.reference ?? "").nonEmpty
         failed = failed ?? other.failed
         paid = earlier(paid, other.paid)
+        country = max(country ?? "", other.country ?? "").nonEmpty
     }
 
     private static func larger(

@@ -15,7 +15,8 @@ extension StripeIntake {
         case Stripe.Subscription.objectName:
             return wanted(.subscription, event.objectID)
         case Stripe.Invoice.objectName:
-            return object["status"]?.string == "paid" ? wanted(.invoice, event.objectID) : []
+            let isSettled = ["paid", "void", "uncollectible"].contains(object["status"]?.string)
+            return isSettled ? wanted(.invoice, event.objectID) : []
         case Stripe.PaymentIntent.objectName:
             let sells = object["metadata"]?[named: linesKey]?.string != nil
             return sells ? wanted(.payment, event.objectID) : []

@@ -40,7 +40,8 @@ extension StripeIntake {
             lines: lines,
             amount: intent.amountReceived ?? intent.amount,
             currency: intent.currency,
-            created: Instant(seconds: intent.created)
+            created: Instant(seconds: intent.created),
+            country: intent.latestCharge?.payerCountry
         )
     }
 
@@ -98,6 +99,7 @@ extension StripeIntake {
                     amount: invoice.amountPaid,
                     currency: invoice.currency,
                     created: Instant(seconds: invoice.paidAt ?? invoice.created),
+                    country: invoice.customerCountry,
                     paidBy: invoice.paidAt.map { Instant(seconds: $0) }
                 )
             ),

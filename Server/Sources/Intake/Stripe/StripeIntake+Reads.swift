@@ -34,7 +34,7 @@ extension StripeIntake {
                     amount: payment.amount,
                     currency: payment.currency,
                     created: payment.created,
-                    country: payment.country,
+                    country: payment.country ?? session.paymentIntent?.payerCountry,
                     paidBy: payment.isPaid ? paidBy(session, readAt: instant) : nil
                 )
             )
@@ -56,7 +56,8 @@ extension StripeIntake {
         return read(subscription.id, as: .subscription(statement), at: instant, livemode: livemode)
     }
 
-    /// The facts of a paid invoice of a subscription that we read; of no consequence if it is none.
+    /// The facts of a settled invoice of a subscription that we read; of no consequence if it is
+    /// none.
     ///
     /// - Parameter lines: all of its lines; `nil`: those that it shows are all.
     public static func message(
@@ -65,8 +66,8 @@ extension StripeIntake {
         at instant: Instant,
         livemode: Bool
     ) -> StoreMessage {
-        guard let subscription = invoice.subscription?.id, invoice.status == .paid else {
-            return .nothing(reason: "invoice \(invoice.id) is no paid one of a subscription")
+        guard let subscription = invoice.subscription?.id, invoice.isSettled else {
+            return .nothing(reason: "invoice \(invoice.id) is no settled one of a subscription")
         }
         return read(
             invoice.id,
@@ -147,4 +148,16 @@ extension StripeIntake {
         )
         return .facts([fact], about: key)
     }
+}
+
+extension Stripe.IDOrObject<Stripe.PaymentIntent> {
+    /// The country of the payer's billing address, if the payment and its charge were read too.
+    fileprivate var payerCountry: String? {
+        (try? object())?.latestCharge?.payerCountry
+    }
+}
+
+extension Stripe.IDOrObject<Stripe.Charge> {
+    /// The country of the payer's billing address, if the charge was read too.
+    var payerCountry: String? { (try? object())?.billingCountry }
 }

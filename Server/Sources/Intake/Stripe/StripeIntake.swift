@@ -75,8 +75,9 @@ public enum StripeIntake {
             }
             return facts(subscription.id, .subscription(statement))
         case .invoice(let invoice):
-            guard invoice.status == .paid else { return .nothing(reason: type) }
+            guard invoice.isSettled else { return .nothing(reason: type) }
             guard let subscription = invoice.subscription?.id else {
+                guard invoice.status == .paid else { return .nothing(reason: type) }
                 // What it sold stands in its lines; which payment paid it, it does not say.
                 guard invoice.lines.data.contains(where: { $0.price != nil }) else {
                     return .nothing(reason: type)
@@ -168,7 +169,10 @@ public enum StripeIntake {
             guard let subscription = session.subscription?.id,
                 let reference = session.clientReferenceID
             else { return .nothing(reason: "checkout of a subscription, which speaks for itself") }
-            return facts(subscription, .buyer(StripeBuyer(reference: reference)))
+            return facts(
+                subscription,
+                .buyer(StripeBuyer(reference: reference, country: session.customerCountry))
+            )
         default:
             return .nothing(reason: "checkout in mode \(session.mode)")
         }
@@ -235,19 +239,24 @@ public enum StripeIntake {
                     start: Instant(seconds: line.period.lowerBound),
                     end: Instant(seconds: line.period.upperBound),
                     isProration: line.isProration,
-                    item: line.subscriptionItem
+                    item: line.subscriptionItem,
+                    discount: line.discountAmount,
+                    tax: line.exclusiveTax == 0 ? nil : line.exclusiveTax
                 )
             }
         }
+        let isPaid = invoice.status == .paid
+        let voided = invoice.voidedAt ?? invoice.markedUncollectibleAt ?? invoice.created
         return StripeInvoice(
             id: invoice.id,
-            isPaid: true,
+            isPaid: isPaid,
             amount: invoice.amountPaid,
             total: invoice.total,
             currency: invoice.currency,
             lines: lines,
             paid: invoice.paidAt.map { Instant(seconds: $0) },
-            country: invoice.customerCountry
+            country: invoice.customerCountry,
+            voided: isPaid ? nil : Instant(seconds: voided)
         )
     }
 
@@ -259,5 +268,13 @@ public enum StripeIntake {
             application: "-",
             id: id
         )
+    }
+}
+
+extension Stripe.Invoice {
+    /// Whether it is known what became of it: it was paid, or it was voided or written off, so that
+    /// what it bills is not paid for.
+    public var isSettled: Bool {
+        status == .paid || status == .void || status == .uncollectible
     }
 }

@@ -93,6 +93,7 @@ extension Purchase: RecordWritable {
         try record.add("grant", grant)
         try record.add("coins", coins)
         try record.add("freeSubscription", freeSubscription)
+        try record.add("failures", failures)
         record.close()
     }
 }
@@ -246,6 +247,7 @@ extension StripeRefund: RecordWritable {}
 extension StripeDispute: RecordWritable {}
 extension StripeBuyer: RecordWritable {}
 extension PaymentRecord: RecordWritable {}
+extension BillingFailures: RecordWritable {}
 extension Assignment: RecordWritable {}
 extension StaffGrant: RecordWritable {}
 extension FreeSubscription: RecordWritable {}

@@ -22,6 +22,8 @@ extension Stripe {
         public let disputed: Bool
         /// What paid: `card`, `sepa_debit`, ….
         public let paymentMethodType: String?
+        /// The country of the payer's billing address (ISO 3166-1 alpha-2).
+        public let billingCountry: String?
         /// Whether real money is behind it.
         public let livemode: Bool
         public let metadata: [String: String]
@@ -43,6 +45,8 @@ extension Stripe {
             disputed = try fields.bool("disputed")
             paymentMethodType = try fields.optionalFields("payment_method_details")?
                 .optionalString("type")
+            let address = try fields.optionalFields("billing_details")?.optionalFields("address")
+            billingCountry = try address?.optionalString("country")
             livemode = try fields.bool("livemode")
             metadata = try fields.metadata()
             self.json = json

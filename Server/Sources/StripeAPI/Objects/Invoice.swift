@@ -43,6 +43,10 @@ extension Stripe {
         public let paidAt: Int64?
         /// When it was finalized.
         public let finalizedAt: Int64?
+        /// When it was voided.
+        public let voidedAt: Int64?
+        /// When it was written off; it may be paid later.
+        public let markedUncollectibleAt: Int64?
         /// The country of the payer's address (ISO 3166-1 alpha-2).
         public let customerCountry: String?
         public let json: JSON
@@ -75,6 +79,8 @@ extension Stripe {
             let transitions = try fields.optionalFields("status_transitions")
             paidAt = try transitions?.optionalInteger("paid_at")
             finalizedAt = try transitions?.optionalInteger("finalized_at")
+            voidedAt = try transitions?.optionalInteger("voided_at")
+            markedUncollectibleAt = try transitions?.optionalInteger("marked_uncollectible_at")
             let address = try fields.optionalFields("customer_address")
             customerCountry = try address?.optionalString("country")
             self.json = json

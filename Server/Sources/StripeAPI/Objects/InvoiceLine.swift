@@ -28,6 +28,10 @@ extension Stripe {
         public let subscriptionItem: String?
         /// Whether it only corrects for a change in the middle of a period.
         public let isProration: Bool
+        /// What discounts take off `amount`, together; nil where the line does not say.
+        public let discountAmount: Int64?
+        /// The tax on top of `amount`; what is included in the price is none of it.
+        public let exclusiveTax: Int64
         public let metadata: [String: String]
         public let json: JSON
 
@@ -65,7 +69,36 @@ extension Stripe {
             subscription = try source.optionalString("subscription") ?? lineSubscription
             subscriptionItem = try source.optionalString("subscription_item")
             isProration = try source.optionalBool("proration") ?? false
+            discountAmount = try fields.optionalSum("discount_amounts") { _ in true }
+            // `taxes` since `basil`; `tax_amounts` before.
+            let taxes = try fields.optionalSum("taxes") { tax throws(DecodingError) in
+                try tax.optionalString("tax_behavior") == "exclusive"
+            }
+            let oldTaxes = try fields.optionalSum("tax_amounts") { tax throws(DecodingError) in
+                try tax.optionalBool("inclusive") == false
+            }
+            exclusiveTax = taxes ?? oldTaxes ?? 0
             self.json = json
         }
+    }
+}
+
+extension Fields {
+    /// The sum of `amount` over those elements of a list that `counts` picks; nil without a list.
+    fileprivate func optionalSum(
+        _ field: StaticString,
+        _ counts: (Fields) throws(Stripe.DecodingError) -> Bool
+    ) throws(Stripe.DecodingError) -> Int64? {
+        guard let list = value(field) else { return nil }
+        guard list.kind == .array else { throw error(field, "a list") }
+        var sum: Int64 = 0
+        for element in list.elements {
+            let fields = try Fields(element, of: "\(object).\(field)")
+            guard try counts(fields) else { continue }
+            let (next, overflow) = sum.addingReportingOverflow(try fields.integer("amount"))
+            guard !overflow else { throw error(field, "amounts that can be added") }
+            sum = next
+        }
+        return sum
     }
 }

@@ -8,7 +8,7 @@ struct ImportStripeCommand: AsyncParsableCommand {
         commandName: "stripe",
         abstract: "Bring in an existing Stripe account.",
         discussion: """
-            Customers, subscriptions, paid invoices, completed checkouts, payments, refunds and \
+            Customers, subscriptions, invoices, completed checkouts, payments, refunds and \
             disputes. Who a customer of Stripe's is in your app stands in their metadata, or in a file of lines \
             ‘cus_…,app_user_id’. Interrupt it as you like: it goes on where it was, and done again \
             it changes nothing.

@@ -53,13 +53,15 @@ extension Tollgate {
         return instant
     }
 
-    /// Records an invoice that Stripe has just told us; nothing unless it is paid.
+    /// Records an invoice that Stripe has just told us; nothing unless it is settled.
     ///
     /// - Returns: whether it said anything new.
     @discardableResult
     func record(_ invoice: Stripe.Invoice, at instant: Instant) async throws -> Bool {
-        guard invoice.status == .paid else { return false }
-        guard invoice.subscription != nil else { return try await record(sale: invoice, instant) }
+        guard invoice.isSettled else { return false }
+        guard invoice.subscription != nil else {
+            return invoice.status == .paid ? try await record(sale: invoice, instant) : false
+        }
         var lines: [Stripe.InvoiceLine]?
         if invoice.lines.hasMore, let stripe {
             lines = []
@@ -274,6 +276,7 @@ extension Purchase {
             payment.map {
                 $0.isComplete && $0.isPaid && $0.lines == value.lines
                     && (value.customer == nil || $0.customer == value.customer)
+                    && (value.country == nil || $0.country != nil)
             } ?? false
         case .refund(let value):
             refunds.contains { $0.value == value } && contested?.contains(value.id) != true

@@ -11,7 +11,7 @@ enum StripeSweepStage: String, Codable, CaseIterable {
     var words: String {
         switch self {
         case .subscriptions: "subscriptions"
-        case .invoices: "paid invoices"
+        case .invoices: "invoices"
         case .sessions: "completed checkouts"
         case .payments: "payments without a checkout"
         case .refunds: "refunds"
@@ -59,7 +59,7 @@ extension Tollgate {
                 )
             }
         case .invoices:
-            for try await invoice in stripe.invoices(status: .paid, after: last) {
+            for try await invoice in stripe.invoices(after: last) {
                 let instant = try await instantOfSweep()
                 try await each(invoice.id, try await record(invoice, at: instant))
             }
