@@ -243,7 +243,6 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
     /// `true` once a payment was stated as failed; `nil`, not `false`: older records keep their bytes.
     private var failed: Bool?
     /// When it was paid: the earliest that a statement shows (RULES §5.3).
-    /// When it was paid: the earliest that a statement shows (RULES §5.3).
     public private(set) var paid: Instant?
     /// The payer's country, whichever statement knows it.
     public private(set) var country: String?
