@@ -390,7 +390,12 @@ extension Fact {
         )
     }
 
-    static func invoice(_ id: String, _ day: Double, isProration: Bool = false) -> Fact {
+    static func invoice(
+        _ id: String,
+        _ day: Double,
+        isProration: Bool = false,
+        amount: Int64 = 999
+    ) -> Fact {
         .said(
             .invoice(
                 StripeInvoice(
@@ -403,7 +408,7 @@ extension Fact {
                             id: "il_\(id)",
                             price: "price_monthly",
                             quantity: 1,
-                            amount: 999,
+                            amount: amount,
                             start: .day(day),
                             end: .day(day + 30),
                             isProration: isProration

@@ -208,7 +208,8 @@ extension Purchase {
             var text = "subscription is \(value.status): \(items.joined(separator: "; "))"
             if let ended = value.endedAt { text += ", ended at \(ended)" }
             if value.cancelsAtPeriodEnd { text += ", cancels at the end of the period" }
-            lines.append(line(subscription, "subscription", text, decides: true))
+            let holds = value.items.contains { $0.id == answer?.evidence }
+            lines.append(line(subscription, "subscription", text, decides: holds))
         }
         if let payment {
             let text =

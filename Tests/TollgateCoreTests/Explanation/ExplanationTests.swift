@@ -55,6 +55,16 @@ struct ExplanationTests {
             decides: ["subscription"]
         ),
         Case(
+            testDescription: "an unlock on a plan's invoice outlives the plan",
+            facts: [
+                .plan("canceled", 10, .item(0, 30), ended: 10),
+                .bill("in_1", 0, [.full(0, 30), .once("price_lifetime", 0)]),
+                .bill("in_2", 30, [.full(30, 60)]),
+            ],
+            day: 40,
+            decides: ["invoice"]
+        ),
+        Case(
             testDescription: "a payment",
             facts: [
                 .checkout("complete", paid: true, 0, price: "price_lifetime"),

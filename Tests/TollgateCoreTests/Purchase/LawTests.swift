@@ -49,16 +49,25 @@ struct LawTests {
                     day,
                     from: from,
                     to: from + 30,
+                    cancelAt: Bool.random(using: &random) ? day : nil,
                     ended: day,
                     read: Bool.random(using: &random)
                 )
-            case 8: return .invoice("in_\(number)", from)
+            case 8:
+                return .invoice(
+                    "in_\(number)",
+                    Double(Int.random(in: 0...3, using: &random) * 10),
+                    isProration: Bool.random(using: &random),
+                    amount: [999, 0, -500].randomElement(using: &random) ?? 999
+                )
             case 9:
                 return .checkout(
                     ["open", "complete", "expired"].randomElement(using: &random) ?? "open",
                     paid: Bool.random(using: &random),
                     day,
-                    price: Bool.random(using: &random) ? "price_coins" : nil
+                    price: Bool.random(using: &random) ? "price_coins" : nil,
+                    paidBy: Bool.random(using: &random) ? from : nil,
+                    read: Bool.random(using: &random)
                 )
             case 10:
                 let statuses = ["pending", "requires_action", "succeeded", "failed", "canceled"]
@@ -66,7 +75,8 @@ struct LawTests {
                     "re_\(number)",
                     400,
                     statuses.randomElement(using: &random) ?? "",
-                    day
+                    day,
+                    created: Bool.random(using: &random) ? from : nil
                 )
             default:
                 let statuses = ["needs_response", "won", "lost", "warning_closed"]
@@ -74,7 +84,8 @@ struct LawTests {
                     "dp_\(number)",
                     700,
                     statuses.randomElement(using: &random) ?? "",
-                    day
+                    day,
+                    withdrawn: Bool.random(using: &random) ? from : nil
                 )
             }
         }
@@ -228,6 +239,50 @@ struct LawTests {
                 ),
                 .stripe("sub")
             )
+            said(
+                .subscription(
+                    StripeSubscription(
+                        status: "past_due",
+                        customer: "cus",
+                        items: [
+                            .init(
+                                id: "si",
+                                price: "price_monthly",
+                                quantity: number,
+                                start: instant,
+                                end: day,
+                                isBilledInArrears: true
+                            )
+                        ],
+                        daysUntilDue: number
+                    )
+                ),
+                .stripe("sub_late")
+            )
+            for amount in [number, 1, -1] {
+                said(
+                    .invoice(
+                        StripeInvoice(
+                            id: "in_\(amount)",
+                            isPaid: true,
+                            amount: amount,
+                            currency: "usd",
+                            lines: [false, true].map { isProration in
+                                .init(
+                                    id: "il_\(amount)_\(isProration)",
+                                    price: "price_monthly",
+                                    quantity: other,
+                                    amount: amount,
+                                    start: day,
+                                    end: instant,
+                                    isProration: isProration
+                                )
+                            }
+                        )
+                    ),
+                    .stripe("sub_late")
+                )
+            }
             said(
                 .invoice(
                     StripeInvoice(

@@ -107,6 +107,14 @@ struct StripeMoneyTests {
             expected: [.on(61, .grace), .off(63)]
         ),
         Story(
+            testDescription: "S18: a trial that cost nothing covers its time",
+            facts: [
+                .bill("in_1", 0, [.full(0, 14, amount: 0)]),
+                .plan("past_due", 44, .item(44, 74)),
+            ],
+            expected: [.on(16, .grace), .off(17), .off(45)]
+        ),
+        Story(
             testDescription: "S19: two months of another plan and back: all of it is paid",
             facts: [
                 .bill("in_1", 0, [.full(0, 30)]),
@@ -289,6 +297,14 @@ struct StripeMoneyTests {
             expected: [.on(7, .payment), .off(8)]
         ),
         Story(
+            testDescription: "S23: what renews is a plan, whatever the catalog calls it",
+            facts: [
+                .plan("active", 0, .item(0, 10, "price_pass")),
+                .bill("in_1", 0, [.full(0, 10, "price_pass")]),
+            ],
+            expected: [.on(9, .payment), .on(10, .renewal), .off(12)]
+        ),
+        Story(
             testDescription: "S23: a credit by hand grants nothing",
             facts: [
                 .plan("active", 0, .item(0, 365, "price_yearly")),
@@ -353,6 +369,14 @@ struct StripeMoneyTests {
                 ),
             ],
             coins: 15
+        ),
+        Story(
+            testDescription: "S24: a credit that names no item is that of its price",
+            facts: [
+                .plan("active", 15, .item(0, 30)), .bill("in_1", 0, [.full(0, 30)]),
+                .bill("in_2", 15, [.credit(15, 30, "price_monthly", nil)]),
+            ],
+            coins: 5
         ),
         Story(
             testDescription: "S24: another item's credit takes nothing",
@@ -449,182 +473,5 @@ struct StripeMoneyTests {
         let timeline = world.timeline(history)
         #expect(timeline.ground("archive", at: .day(10)) == .payment)
         #expect(timeline.ground("archive", at: .day(11)) == nil)
-    }
-}
-
-// MARK: - Facts as these stories tell them
-
-extension StripeSubscription.Item {
-    fileprivate static func item(
-        _ from: Double,
-        _ to: Double,
-        _ price: String = "price_monthly",
-        _ id: String = "si_1",
-        quantity: Int64 = 1,
-        metered: Bool = false
-    ) -> Self {
-        Self(
-            id: id,
-            price: price,
-            quantity: quantity,
-            start: .day(from),
-            end: .day(to),
-            isBilledInArrears: metered
-        )
-    }
-}
-
-extension StripeInvoice.Line {
-    fileprivate static func full(
-        _ from: Double,
-        _ to: Double,
-        _ price: String = "price_monthly",
-        _ item: String = "si_1"
-    ) -> Self {
-        line("full", from, to, price, item, 1, 999, isProration: false)
-    }
-
-    fileprivate static func charge(
-        _ from: Double,
-        _ to: Double,
-        _ price: String = "price_monthly",
-        quantity: Int64 = 1,
-        amount: Int64 = 500
-    ) -> Self {
-        line("charge", from, to, price, "si_1", quantity, amount, isProration: true)
-    }
-
-    fileprivate static func credit(
-        _ from: Double,
-        _ to: Double,
-        _ price: String = "price_monthly",
-        _ item: String = "si_1",
-        quantity: Int64 = 1
-    ) -> Self {
-        line("credit", from, to, price, item, quantity, -500, isProration: true)
-    }
-
-    fileprivate static func once(
-        _ price: String,
-        _ day: Double,
-        quantity: Int64 = 1,
-        amount: Int64 = 999
-    ) -> Self {
-        line("once", day, day, price, nil, quantity, amount, isProration: false)
-    }
-
-    private static func line(
-        _ kind: String,
-        _ from: Double,
-        _ to: Double,
-        _ price: String,
-        _ item: String?,
-        _ quantity: Int64,
-        _ amount: Int64,
-        isProration: Bool
-    ) -> Self {
-        Self(
-            id: "il_\(kind)_\(price)_\(item ?? "")_\(quantity)_\(from)",
-            price: price,
-            quantity: quantity,
-            amount: amount,
-            start: .day(from),
-            end: .day(to),
-            isProration: isProration,
-            item: item
-        )
-    }
-}
-
-extension Fact {
-    fileprivate static func plan(
-        _ status: String,
-        _ day: Double,
-        _ items: StripeSubscription.Item...,
-        cancelAt: Double? = nil,
-        cancels: Bool = false,
-        ended: Double? = nil,
-        days: Int64? = nil
-    ) -> Fact {
-        .said(
-            .subscription(
-                StripeSubscription(
-                    status: status,
-                    customer: "cus_1",
-                    items: items,
-                    cancelAt: cancelAt.map { .day($0) },
-                    cancelsAtPeriodEnd: cancels,
-                    endedAt: ended.map { .day($0) },
-                    daysUntilDue: days
-                )
-            ),
-            on: day,
-            about: .stripe("sub_1")
-        )
-    }
-
-    /// An invoice of the subscription; not paid without a day.
-    fileprivate static func bill(
-        _ id: String,
-        _ day: Double?,
-        amount: Int64 = 999,
-        _ lines: [StripeInvoice.Line]
-    ) -> Fact {
-        .said(
-            .invoice(
-                StripeInvoice(
-                    id: id,
-                    isPaid: day != nil,
-                    amount: amount,
-                    currency: "usd",
-                    lines: lines,
-                    paid: day.map { .day($0) }
-                )
-            ),
-            on: day ?? 0,
-            about: .stripe("sub_1")
-        )
-    }
-
-    fileprivate static func refunded(
-        _ id: String,
-        _ amount: Int64,
-        of invoice: String,
-        _ day: Double
-    ) -> Fact {
-        .said(
-            .refund(
-                StripeRefund(
-                    id: id,
-                    amount: amount,
-                    status: "succeeded",
-                    invoice: invoice,
-                    created: .day(day)
-                )
-            ),
-            on: 500,
-            about: .stripe("sub_1")
-        )
-    }
-
-    /// A pass, bought and paid on one day.
-    fileprivate static func pass(_ id: String, _ day: Double) -> Fact {
-        .said(
-            .payment(
-                StripePayment(
-                    session: "cs_\(id)",
-                    status: "complete",
-                    isPaid: true,
-                    customer: "cus_1",
-                    reference: nil,
-                    lines: [.init(price: "price_pass", quantity: 1)],
-                    amount: 1000,
-                    currency: "usd",
-                    created: .day(day)
-                )
-            ),
-            on: day,
-            about: .stripe(id)
-        )
     }
 }
