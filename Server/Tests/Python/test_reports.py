@@ -369,6 +369,12 @@ def is_paid(period):
             and period.start < period.effective_end)
 
 
+def in_grace(period, at):
+    awaited = int(period.awaited_until) if period.awaited_until != "" else period.start
+    return is_paid(period) and (
+        period.start <= at < awaited or period.paid_until <= at < period.effective_end)
+
+
 def monthly(period):
     if period.duration in FACTORS and period.offer != "introductory" and not period.proration:
         return period.milliunits * FACTORS[period.duration]
@@ -507,7 +513,7 @@ def test_subscriptions_and_mrr(told, more):
         own = [p for p in periods if not p.family_shared]
         assert row["trials"] == sum(
             p.offer == "trial" and p.start <= at < p.effective_end for p in own)
-        assert row["grace"] == sum(p.paid_until <= at < p.effective_end for p in own)
+        assert row["grace"] == sum(in_grace(p, at) for p in own)
     for row in told.report("mrr", "week", *more):
         last = (pd.Timestamp(row["day"]) - pd.Timestamp(0)).days
         there = [p for p in active(paid, last) if p.currency == row["currency"]]
@@ -516,10 +522,33 @@ def test_subscriptions_and_mrr(told, more):
         assert row["active"] == len(there)
 
 
+def returning(told):
+    """The subscriptions with which customers of Stripe came back: each follows one of the same
+    customer's that had ended, and that nothing else follows."""
+    spans = {}
+    for period in told.periods[told.periods.store == "stripe"].itertuples():
+        first, last = day(period.start), day(period.effective_end)
+        if is_paid(period) and first < last:
+            known = spans.setdefault(period.customer, {}).get(period.purchase, (first, last))
+            spans[period.customer][period.purchase] = (
+                min(first, known[0]), max(last, known[1]))
+    came_back = set()
+    for own in spans.values():
+        ended = {}
+        for first, purchase, last in sorted((f, p, l) for p, (f, l) in own.items()):
+            before = [(l, p) for p, l in ended.items() if l <= first]
+            if before:
+                del ended[max(before)[1]]
+                came_back.add(purchase)
+            ended[purchase] = last
+    return came_back
+
+
 def movements(told):
     """What changed on each day: (day, kind, currency) to value and number."""
     changes = {}
-    for _, group in told.periods.groupby("purchase"):
+    came_back = returning(told)
+    for purchase, group in told.periods.groupby("purchase"):
         periods = [p for p in group.itertuples() if is_paid(p)]
         days = sorted({d for p in periods for d in (day(p.start), day(p.effective_end))})
         before, was_active = [], False
@@ -528,7 +557,7 @@ def movements(told):
             if {p.Index for p in before} == {p.Index for p in after}:
                 continue
             if not before:
-                kind = "returned" if was_active else "new"
+                kind = "returned" if was_active or purchase in came_back else "new"
             elif not after:
                 kind = "churned"
             else:
@@ -891,7 +920,8 @@ def test_in_apples_columns(told):
         (pd.Timestamp(0) + pd.Timedelta(days=told.first)).strftime("%m/%d/%Y")}
 
     state = apple("subscriptions", told.last)
-    standard = [p for p in active(paid_periods(told), told.last) if p.offer in ("", "discount")]
+    standard = [p for p in active(paid_periods(told), told.last)
+                if p.offer in ("", "discount") and not in_grace(p, at_end_of(told.last))]
     assert state["Active Standard Price Subscriptions"].sum() == len(standard) > 0
 
     events = apple("events").groupby("Event").Quantity.sum()

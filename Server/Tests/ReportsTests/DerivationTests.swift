@@ -47,14 +47,33 @@ struct DerivationTests {
                     )
                 )
             case 8:
+                let start = Double(chance(4) * 40)
                 return .message(
                     number,
                     .invoice(
                         "in_\(chance(4))",
                         of: "sub_\(name)",
-                        paid: Double(chance(60)),
+                        paid: start + Double(chance(20)),
                         amount: 999,
-                        [.line("il_\(chance(4))", 999, from: 0, to: 31)]
+                        [.line("il_\(chance(4))", 999, from: start, to: start + 31)]
+                    )
+                )
+            case 10:
+                // Of few customers, so that they come back.
+                let status = ["active", "past_due", "unpaid", "canceled"][chance(4)]
+                return .message(
+                    number,
+                    .said(
+                        .subscription(
+                            StripeSubscription(
+                                status: status,
+                                customer: "cus_pi_\(chance(3))",
+                                items: [],
+                                endedAt: status == "canceled" ? .day(Double(chance(200))) : nil
+                            )
+                        ),
+                        on: Double(chance(200)),
+                        about: .stripe("sub_\(name)")
                     )
                 )
             case 9:
@@ -186,6 +205,67 @@ struct DerivationTests {
         try await derivation.followToTheEnd(now: .day(0))
         #expect(try await Self.contents(store) == followed)
         await store.driver.close()
+    }
+
+    @Test(
+        "who comes back to Stripe has returned, whichever subscription is known first, and whoever it is",
+        arguments: Backend.allCases
+    )
+    func returning(_ backend: Backend) async throws {
+        func message(_ number: Int, _ id: String, _ start: Double) -> [JournalItem] {
+            let facts: [Fact] = [
+                .invoice(
+                    "in_\(id)",
+                    of: id,
+                    paid: start,
+                    amount: 1000,
+                    [.line("il_\(id)", 1000, from: start, to: start + 31, item: "si_\(id)")]
+                ),
+                .said(
+                    .subscription(
+                        StripeSubscription(
+                            status: "canceled",
+                            customer: "cus_1",
+                            items: [],
+                            endedAt: .day(start + 31)
+                        )
+                    ),
+                    on: start + 31,
+                    about: .stripe(id)
+                ),
+            ]
+            return facts.enumerated().map { .message(number * 10 + $0.offset, $0.element) }
+        }
+        let items = message(1, "sub_1", 0) + message(2, "sub_2", 60)
+        let register = JournalItem.register("ann", .stripeCustomer("cus_1"), number: 1)
+        for order in [items + [register], [register] + items.reversed()] {
+            let store = try await RecordStore(backend.makeDatabase().open())
+            try await store.adopt(Shop.catalog, at: .day(-1000))
+            let derivation = FigureDerivation(store)
+            for item in order {
+                _ = try await store.submit(item)
+                try await derivation.followToTheEnd(now: .day(0))
+            }
+            let counts = try await store.driver.read { connection in
+                try connection.query(
+                    """
+                    SELECT measure, day, items FROM rollup WHERE grain = 0
+                    AND measure IN (10, 13, 14) ORDER BY measure, day
+                    """
+                ).map { row in try (0..<3).map { try row.int64($0) } }
+            }
+            let day = Reports.Day.story(0).number
+            #expect(
+                counts == [
+                    [10, day, 1], [13, day + 31, -1], [13, day + 91, -1], [14, day + 60, 1],
+                ]
+            )
+            let followed = try await Self.contents(store)
+            try await store.dropFigures()
+            try await derivation.followToTheEnd(now: .day(0))
+            #expect(try await Self.contents(store) == followed)
+            await store.driver.close()
+        }
     }
 
     @Test("a figure that was tampered with is found", arguments: Backend.allCases)

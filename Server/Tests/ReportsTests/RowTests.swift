@@ -80,6 +80,44 @@ struct RowTests {
         #expect(after.map(\.retriedSince) == [.day(40)])
     }
 
+    @Test(
+        "grace stays in the past, whatever the newest terms say",
+        arguments: [
+            // It goes on; it expires; it is cancelled on day 40, and a read says so again later.
+            ([], 47.0), ([.status(3, on: 47), .terms(on: 47)], 47),
+            ([.status(2, on: 40), .terms(on: 40), .status(2, on: 45)], 40),
+            // The payment comes on day 40, and the period is dated so; or at once, as it was.
+            ([.status(1, on: 40), .terms(on: 40), .period("b", of: "1", from: 40, to: 62)], 40),
+            ([.status(1, on: 40), .terms(on: 40), .period("b", of: "1", from: 31, to: 62)], 31),
+            // It comes long after, and another grace follows that period.
+            (
+                [
+                    .status(3, on: 47), .terms(on: 47), .period("b", of: "1", from: 60, to: 91),
+                    .terms(graceEnd: 107, on: 91), .status(4, on: 91),
+                ], 47
+            ),
+            // Cancelled in grace, and bought again.
+            (
+                [
+                    .status(2, on: 40), .terms(on: 40), .period("b", of: "1", from: 80, to: 111),
+                    .status(1, on: 80),
+                ], 40
+            ),
+        ] as [([Fact], Double)]
+    )
+    func graceStays(_ later: [Fact], _ end: Double) throws {
+        let facts: [Fact] =
+            [
+                .period("a", of: "1", from: 0, to: 31), .terms(graceEnd: 47, on: 31),
+                .status(4, on: 31),
+            ] + later
+        for facts in [facts, facts.reversed()] {
+            let periods = Shop.rows(Purchase(key: .appStore("1"), joining: facts)).periods
+            #expect(periods.first?.effectiveEnd == .day(end))
+            #expect(periods.first?.paidUntil == .day(31))
+        }
+    }
+
     @Test("a year of paid service lowers the App Store's share from then on")
     func afterOneYear() {
         let facts = (0..<15).map { month in
@@ -258,10 +296,10 @@ struct RowTests {
             periods([base, addOn], [item("si_1", "price_big"), item("si_2", "price_addon")])
                 == ["price_monthly", "price_addon"]
         )
-        // Another item beside one that is covered is one that nobody invoiced yet.
+        // Another item beside one that is covered counts once it is paid.
         #expect(
             periods([base], [item("si_1", "price_monthly"), item("si_2", "price_addon")])
-                == ["price_monthly", "price_addon"]
+                == ["price_monthly"]
         )
     }
 

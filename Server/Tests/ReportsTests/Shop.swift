@@ -145,6 +145,64 @@ extension Fact {
         )
     }
 
+    /// What the App Store says of a subscription beside its transactions.
+    static func terms(graceEnd: Double? = nil, on day: Double) -> Fact {
+        let terms = RenewalTerms(willRenew: true, graceEnd: graceEnd.map { .day($0) })
+        return .said(.renewal(terms), on: day, about: .appStore("1"))
+    }
+
+    static func status(_ value: Int64, on day: Double) -> Fact {
+        .said(.status(SubscriptionStatus(value: value)), on: day, about: .appStore("1"))
+    }
+
+    /// An invoice that was voided before anybody paid it.
+    static func invoice(
+        _ id: String,
+        of subscription: String,
+        voided day: Double,
+        _ lines: [StripeInvoice.Line]
+    ) -> Fact {
+        .said(
+            .invoice(
+                StripeInvoice(
+                    id: id,
+                    isPaid: false,
+                    amount: 0,
+                    currency: "usd",
+                    lines: lines,
+                    voided: .day(day)
+                )
+            ),
+            on: day,
+            about: .stripe(subscription)
+        )
+    }
+
+    /// A subscription of several items, each with its id, price, start and end.
+    static func subscription(
+        _ id: String,
+        _ status: String,
+        items: [(id: String, price: String, start: Double, end: Double)],
+        said day: Double
+    ) -> Fact {
+        let items = items.map { item in
+            StripeSubscription.Item(
+                id: item.id,
+                price: item.price,
+                quantity: 1,
+                start: .day(item.start),
+                end: .day(item.end)
+            )
+        }
+        return .said(
+            .subscription(
+                StripeSubscription(status: status, customer: "cus_\(id)", items: items)
+            ),
+            on: day,
+            about: .stripe(id)
+        )
+    }
+
     static func subscription(
         _ id: String,
         _ status: String,
@@ -227,7 +285,10 @@ extension StripeInvoice.Line {
         from start: Double,
         to end: Double,
         price: String = "price_monthly",
-        proration: Bool = false
+        proration: Bool = false,
+        item: String? = nil,
+        discount: Int64? = nil,
+        tax: Int64? = nil
     ) -> Self {
         Self(
             id: id,
@@ -236,7 +297,10 @@ extension StripeInvoice.Line {
             amount: amount,
             start: .day(start),
             end: .day(end),
-            isProration: proration
+            isProration: proration,
+            item: item,
+            discount: discount,
+            tax: tax
         )
     }
 }

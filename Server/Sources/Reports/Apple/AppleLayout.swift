@@ -224,9 +224,11 @@ extension Reports {
     ) -> String {
         var lines: [[String: String]] = []
         let purchases = Dictionary(grouping: periods, by: \.purchase)
-        for (_, periods) in purchases {
+        let returns = returns(periods)
+        for (purchase, periods) in purchases {
             let ordered = periods.sorted { ($0.start, $0.id) < ($1.start, $1.id) }
-            for event in SubscriptionEvent.all(of: ordered) {
+            let events = SubscriptionEvent.all(of: ordered, isReturn: returns.contains(purchase))
+            for event in events {
                 let day = Day(event.at)
                 guard (first...last).contains(day) else { continue }
                 let period = event.period
@@ -338,7 +340,9 @@ extension Reports.PaidPeriod {
         let now = day.advanced(by: 1).start.advanced(by: -1)
         if let retriedSince, max(retriedSince, effectiveEnd) <= now { return "Billing Retry" }
         guard start <= now, now < effectiveEnd else { return nil }
-        if now >= paidUntil { return "Grace Period" }
+        if now >= paidUntil || graces.contains(where: { $0.contains(now) }) {
+            return "Grace Period"
+        }
         let way = amount == 0 ? "Free Trial" : "Pay Up Front"
         return switch offer {
         case .none, .discount: "Active Standard Price Subscriptions"

@@ -29,7 +29,7 @@ extension Reports.Definition {
     )
     static let active = Self(
         "Active subscriptions",
-        "Paid periods with start ≤ D < effective end: no trials, nothing shared by a family, nothing granted for free. The effective end is the period's end, cut by a refund, an upgrade or the next period, and extended by grace. Cancelled but not yet expired counts; one customer may count twice."
+        "Paid periods with start ≤ D < effective end: no trials, nothing shared by a family, nothing granted for free. The effective end is the period's end, cut by a refund, an upgrade or the next period, and extended by grace, which stays in the past. Of Stripe's periods those that were paid. Cancelled but not yet expired counts; one customer may count twice."
     )
     static let states = Self(
         "States",
@@ -41,7 +41,7 @@ extension Reports.Definition {
     )
     static let movement = Self(
         "MRR movement",
-        "From one day's end to the next: new (first paid period, or a trial that converted), expansion and contraction (the subscription stayed and is worth more, or less), churned (nothing of it is active any more), returned (it was active before). The five add up to the change exactly."
+        "From one day's end to the next: new (first paid period, or a trial that converted), expansion and contraction (the subscription stayed and is worth more, or less), churned (nothing of it is active any more), returned (it was active before, or follows one of the same Stripe customer that had ended). The five add up to the change exactly."
     )
     static let churn = Self(
         "Churn rate",

@@ -6,7 +6,7 @@ extension Reports.Entries {
     /// Under any filter the five add up to the change exactly: a change of plan takes the old one's
     /// value away where it was and adds the new one's where it is, both under one name.
     mutating func addMovements(of periods: [Reports.PaidPeriod]) {
-        let paid = periods.filter { $0.isPaid && Reports.Day($0.start) < $0.lastDay }
+        let paid = periods.filter(\.isCounted)
         var days: Set<Reports.Day> = []
         for period in paid {
             days.insert(Reports.Day(period.start))
@@ -60,4 +60,7 @@ extension Reports.Entries {
 extension Reports.PaidPeriod {
     /// The day in which it ends: at the end of that day it is no longer active.
     var lastDay: Reports.Day { Reports.Day(effectiveEnd) }
+
+    /// Whether it was active at the end of some day.
+    var isCounted: Bool { isPaid && Reports.Day(start) < lastDay }
 }

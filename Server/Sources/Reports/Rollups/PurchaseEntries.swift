@@ -125,8 +125,8 @@ extension Reports.Entries {
             } else if period.isGranted {
                 add(.granted, period, from: period.start, to: period.effectiveEnd)
             }
-            if period.paidUntil < period.effectiveEnd {
-                add(.grace, period, from: period.paidUntil, to: period.effectiveEnd)
+            for grace in period.graces where grace.lowerBound < grace.upperBound {
+                add(.grace, period, from: grace.lowerBound, to: grace.upperBound)
             }
             if let since = period.retriedSince {
                 add(.retry, period, from: max(since, period.effectiveEnd), to: nil)
@@ -153,8 +153,9 @@ extension Reports.Entries {
         }
     }
 
-    fileprivate mutating func addEvents(of periods: [Reports.PaidPeriod]) {
-        for noted in Reports.SubscriptionEvent.all(of: periods) {
+    /// - Parameter isReturn: whether the purchase follows another of its customer's that had ended.
+    mutating func addEvents(of periods: [Reports.PaidPeriod], isReturn: Bool = false) {
+        for noted in Reports.SubscriptionEvent.all(of: periods, isReturn: isReturn) {
             var key = Reports.EntryKey(.event, noted.period, at: Reports.Day(noted.at))
             key.detail = noted.event.rawValue
             add(key, Reports.Sum(items: 1))

@@ -85,7 +85,9 @@ extension Reports.SubscriptionEvent {
     }
 
     /// All that happened to one purchase, period by period.
-    static func all(of periods: [Reports.PaidPeriod]) -> [Noted] {
+    ///
+    /// - Parameter isReturn: whether it follows another of its customer's that had ended.
+    static func all(of periods: [Reports.PaidPeriod], isReturn: Bool = false) -> [Noted] {
         let periods = periods.filter { !$0.isFamilyShared }
         let before = predecessors(of: periods)
         var continued: Set<Int> = []
@@ -99,7 +101,10 @@ extension Reports.SubscriptionEvent {
             // More seats of the same plan in the middle of a period are no renewal.
             let isMore = period.isProration == true && last?.isContinued(by: period) == true
             if !isMore {
-                let event = Self(period, after: last)
+                var event = Self(period, after: last)
+                if isReturn, event == .subscribe, period.start == periods.first?.start {
+                    event = .reactivate
+                }
                 noted.append(Noted(event: event, period: period, last: last, at: period.start))
             }
             if let refunded = period.refunded {

@@ -30,6 +30,8 @@ extension Reports {
         public var effectiveEnd: Instant
         /// When it was given back in whole.
         public var refunded: Instant?
+        /// Until when it was in grace because its payment was late; `nil`: it was paid in time.
+        public var awaitedUntil: Instant?
         /// Since when its renewal is tried again without access, of the newest period.
         public var retriedSince: Instant?
         /// The product's duration in the catalog (ISO 8601).
@@ -50,6 +52,15 @@ extension Reports {
 
         /// Whether it was sold at the standard price.
         public var isStandard: Bool { offer == .none }
+
+        /// When it was active by grace alone: until it was paid, and after it ended.
+        var graces: [Range<Instant>] {
+            guard isPaid else { return [] }
+            return [
+                start..<max(start, awaitedUntil ?? start),
+                paidUntil..<max(paidUntil, effectiveEnd),
+            ]
+        }
 
         /// Milliunits a month: exact where real days do not decide, else to the nearest 12,000th of
         /// one, so that sums of many have one denominator.

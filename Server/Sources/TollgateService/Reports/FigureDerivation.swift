@@ -212,6 +212,7 @@ public struct FigureDerivation: Sendable {
         var change = FigureChange()
         var entries = Reports.Entries()
         var customers: Set<RowKey> = []
+        var subscribers: Set<RowKey> = []
         var changed: Set<RowKey> = []
         for subject in subjects {
             guard let rows = new[subject], let kept = old[subject] else { continue }
@@ -219,14 +220,19 @@ public struct FigureDerivation: Sendable {
             guard figures != kept else { continue }
             changed.insert(subject)
             change.replace(kept, by: figures)
-            entries -= try Reports.PurchaseRows(kept).entries
+            let before = try Reports.PurchaseRows(kept)
+            entries -= before.entries
             entries += rows.entries
+            for period in before.periods + rows.periods where period.store == .stripe {
+                if let customer = RowKey(hex: period.customer) { subscribers.insert(customer) }
+            }
             for figure in kept + figures where figure.place.kind == FigureKind.sale.rawValue {
                 customers.insert(figure.customer)
             }
         }
         try await add(
-            customers.sorted(),
+            customers.union(subscribers).sorted(),
+            subscribers.sorted(),
             new.filter { changed.contains($0.key) },
             to: &change,
             &entries
@@ -236,8 +242,11 @@ public struct FigureDerivation: Sendable {
     }
 
     /// What customers add depends on all that they bought.
+    ///
+    /// - Parameter subscribers: those of them who have subscriptions at Stripe.
     private func add(
         _ customers: [RowKey],
+        _ subscribers: [RowKey],
         _ changed: [RowKey: Reports.PurchaseRows],
         to change: inout FigureChange,
         _ entries: inout Reports.Entries
@@ -252,6 +261,7 @@ public struct FigureDerivation: Sendable {
         for sale in changed.values.flatMap(\.sales) {
             fresh[sale.customer, default: []].append(sale)
         }
+        let periods = try await periods(of: subscribers, changed)
         for (index, customer) in customers.enumerated() {
             // Nobody's purchases are not one customer's.
             guard customer != RowKey("nobody") else { continue }
@@ -262,11 +272,34 @@ public struct FigureDerivation: Sendable {
             let sales =
                 try kept[index].filter { changed[$0.place.subject] == nil }.map { try $0.sale() }
                 + (fresh[customer.hex] ?? [])
-            let counted = Reports.customerEntries(sales)
+            var counted = Reports.customerEntries(sales)
+            counted += Reports.returnEntries(periods[customer] ?? [])
             entries += counted
             let written = try CustomerFigure(counted).figure(of: customer, counted)
             change.replace(before[index], by: written)
         }
+    }
+
+    /// All periods of these customers, those of `changed` purchases as they are now.
+    private func periods(
+        of customers: [RowKey],
+        _ changed: [RowKey: Reports.PurchaseRows]
+    ) async throws -> [RowKey: [Reports.PaidPeriod]] {
+        guard !customers.isEmpty else { return [:] }
+        let kept = try await store.figures(
+            aboutEach: customers,
+            kind: FigureKind.period.rawValue
+        )
+        var periods: [RowKey: [Reports.PaidPeriod]] = [:]
+        for (customer, figures) in zip(customers, kept) {
+            periods[customer] = try figures.filter { changed[$0.place.subject] == nil }
+                .map { try $0.period() }
+        }
+        for period in changed.values.flatMap(\.periods) {
+            guard let customer = RowKey(hex: period.customer) else { continue }
+            periods[customer]?.append(period)
+        }
+        return periods
     }
 }
 
@@ -294,9 +327,16 @@ private struct CustomerFigure: Codable {
         var product: String
         var country: String
         var currency: String
+        /// Of a subscription that came back.
+        var offer: String?
+        /// `EntryKey.detail`.
         var age: Int64
         var items: Int64
         var amount: Int64
+
+        var order: (Int64, String, Int64, Int64, String, String) {
+            (measure.rawValue, currency, age, day, "\(product) \(offer ?? "")", country)
+        }
     }
 
     var parts: [Part]
@@ -310,12 +350,13 @@ private struct CustomerFigure: Codable {
                 product: key.product,
                 country: key.country,
                 currency: key.currency,
+                offer: key.offer.isEmpty ? nil : key.offer,
                 age: key.detail,
                 items: sum.items,
                 amount: sum.amount
             )
         }.sorted {
-            ($0.measure.rawValue, $0.currency, $0.age) < ($1.measure.rawValue, $1.currency, $1.age)
+            $0.order < $1.order
         }
     }
 
@@ -331,7 +372,7 @@ private struct CustomerFigure: Codable {
                     product: part.product,
                     country: part.country,
                     currency: part.currency,
-                    offer: "",
+                    offer: part.offer ?? "",
                     detail: part.age
                 ),
                 Reports.Sum(items: part.items, amount: part.amount)
@@ -342,7 +383,7 @@ private struct CustomerFigure: Codable {
 
     /// Its row; none where nothing is counted.
     func figure(of customer: RowKey, _ entries: Reports.Entries) throws -> [Figure] {
-        guard let first = entries.sums.keys.first else { return [] }
+        guard let first = entries.sums.keys.min(by: { $0.day < $1.day }) else { return [] }
         return [
             try Figure(
                 .customer,
