@@ -242,16 +242,18 @@ extension Purchase {
             let text = amount < 0 ? "staff took \(-amount) coins" : "staff gave \(amount) coins"
             lines.append(line(coins, "coins", text, decides: false))
         }
-        for report in freeSubscription ?? [] {
+        let reports = freeSubscription ?? []
+        // What was taken again is there since the last time, not since the first.
+        let began = reports.filter { $0.stated.instant <= instant }
+            .reduce(Newest<FreeSubscription>?.none) { $1.value.isOn ? $0 ?? $1 : nil }
+        for report in reports {
             lines.append(
                 line(
                     report,
                     "free_subscription",
                     "the app reported \(report.value.product) as "
                         + (report.value.isOn ? "taken" : "removed"),
-                    decides: report.value.isOn
-                        && answer.map { report.stated.instant <= $0.since }
-                            ?? false
+                    decides: report == began
                 )
             )
         }
