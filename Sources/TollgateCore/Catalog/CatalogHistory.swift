@@ -32,7 +32,6 @@ public struct CatalogHistory: Hashable, Codable, Sendable {
     /// first later one that knows it.
     public func product(_ storeProduct: StoreProduct, at instant: Instant) -> Catalog.Product? {
         let inForce = versions.lastIndex { $0.adopted <= instant } ?? 0
-        guard inForce < versions.count else { return nil }
         for version in versions[inForce...] {
             if let product = version.catalog.product(storeProduct) { return product }
         }

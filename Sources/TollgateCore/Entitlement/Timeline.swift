@@ -16,13 +16,12 @@ public struct Timeline: Hashable, Sendable {
             since <= instant && until.map { instant < $0 } ?? true
         }
 
+        private var end: Instant { until ?? Instant(milliseconds: .max) }
+
         /// The order in which two entries that both hold are preferred: the longer, then the firmer.
         func isPreferred(to other: Entry) -> Bool {
-            let end = until ?? Instant(milliseconds: .max)
-            let otherEnd = other.until ?? Instant(milliseconds: .max)
-            if end != otherEnd { return end > otherEnd }
-            if ground != other.ground { return ground.firmness > other.ground.firmness }
-            return (purchase, evidence) < (other.purchase, other.evidence)
+            (other.end, other.ground.firmness, purchase, evidence)
+                < (end, ground.firmness, other.purchase, other.evidence)
         }
     }
 

@@ -18,15 +18,15 @@ public struct Newest<Value: Hashable & Codable & Sendable>: Hashable, Codable, S
 
     /// Takes in another statement about the same thing.
     public mutating func join(_ other: Newest<Value>) {
-        if stated == other.stated {
+        if stated < other.stated {
+            self = other
+        } else if stated == other.stated {
             // By bytes, not by `==`: Swift takes texts for equal that differ in normalisation.
             if Self.precedes(value, other.value) {
                 self = other
             } else if !Self.precedes(other.value, value) {
                 source = min(source, other.source)
             }
-        } else if stated < other.stated {
-            self = other
         }
     }
 

@@ -2,7 +2,7 @@ extension Purchase {
     /// A free subscription that the app reported, without any purchase in a store.
     func evaluateFreeSubscription(_ evaluation: inout Evaluation) {
         guard let reports = freeSubscription, let newest = reports.last else { return }
-        let intervals = spans(of: reports, isOn: false, since: reports[0].stated.instant)
+        let intervals = spans(of: reports, since: reports[0].stated.instant)
             .map { span in
                 AccessInterval(
                     product: StoreProduct(catalogProduct: newest.value.product),
@@ -21,7 +21,7 @@ extension Purchase {
     /// A free subscription bought in the App Store: for ever, but for the times for which the app
     /// reported it as removed.
     func freeIntervals(of record: PeriodRecord, until end: Instant?) -> [AccessInterval] {
-        spans(of: freeSubscription ?? [], isOn: true, since: record.period.start).compactMap {
+        spans(of: freeSubscription ?? [], since: record.period.start).compactMap {
             span in
             if let end, end <= span.since { return nil }
             return AccessInterval(
@@ -34,16 +34,13 @@ extension Purchase {
         }
     }
 
-    /// The spans in which it was on.
-    ///
-    /// - Parameter isOn: whether it was when it began.
+    /// The spans in which it was on, of which the first begins at `start`.
     private func spans(
         of reports: [Newest<FreeSubscription>],
-        isOn: Bool,
         since start: Instant
     ) -> [(since: Instant, until: Instant?)] {
         var spans: [(since: Instant, until: Instant?)] = []
-        var since: Instant? = isOn ? start : nil
+        var since: Instant? = start
         for report in reports where report.stated.instant >= start {
             switch (since, report.value.isOn) {
             case (nil, true): since = report.stated.instant

@@ -45,6 +45,11 @@ struct CalendarDurationTests {
             result: "1969-12-31T23:00:00Z"
         ),
         Case(anchor: "1900-01-31T00:00:00Z", duration: "P1M", result: "1900-02-28T00:00:00Z"),
+        Case(anchor: "1969-12-31T23:00:00Z", duration: "P1M", result: "1970-01-31T23:00:00Z"),
+        Case(anchor: "2000-02-28T00:00:00Z", duration: "P1D", result: "2000-02-29T00:00:00Z"),
+        Case(anchor: "2000-02-29T00:00:00Z", duration: "P1D", result: "2000-03-01T00:00:00Z"),
+        Case(anchor: "2100-02-28T00:00:00Z", duration: "P1D", result: "2100-03-01T00:00:00Z"),
+        Case(anchor: "2025-02-01T00:00:00Z", duration: "P2W1D", result: "2025-02-16T00:00:00Z"),
     ]
 
     @Test("a duration is added to its anchor by the calendar, in UTC", arguments: cases)
@@ -57,7 +62,10 @@ struct CalendarDurationTests {
         )
     }
 
-    @Test("what is written is read back", arguments: ["P1W", "P1M", "P1Y", "P30D", "P1Y2M3W4D"])
+    @Test(
+        "what is written is read back",
+        arguments: ["P1W", "P1M", "P1Y", "P30D", "P1Y2M3W4D", "P9999Y9999M9999W9999D"]
+    )
     func roundTrip(text: String) throws {
         let duration = try #require(CalendarDuration(iso8601: text))
         #expect(duration.iso8601 == text)
@@ -69,12 +77,21 @@ struct CalendarDurationTests {
     @Test(
         "what is no duration is refused",
         arguments: [
-            "", "P", "1M", "PM", "P0D", "P1", "P1M1Y", "P1M1M", "PT1H", "P1.5M", "P-1M", "p1m",
+            "", "P", "1M", "Q1M", "PM", "P0D", "P1", "P1M1Y", "P1M1M", "PT1H", "P1.5M", "P-1M",
+            "p1m",
             "P12345D", "P1M ", "P１M", "P99999999999999999999D",
         ]
     )
     func refused(text: String) {
         #expect(CalendarDuration(iso8601: text) == nil)
+    }
+
+    @Test("each part is between 0 and 9999, and not all are 0")
+    func parts() {
+        #expect(CalendarDuration(years: 9999, months: 9999, weeks: 9999, days: 9999) != nil)
+        #expect(CalendarDuration(months: 1, days: -1) == nil)
+        #expect(CalendarDuration(years: 10_000, days: 1) == nil)
+        #expect(CalendarDuration() == nil)
     }
 
     @Test("absurd instants and counts give nil and no trap")
@@ -86,6 +103,17 @@ struct CalendarDurationTests {
         for times in [Int.min, -100_000_001, 100_000_001, .max] {
             #expect(month.adding(to: 0, times: times) == nil)
         }
+        // Twice these counts would be a small number, or a trap, if nobody looked.
+        for text in ["P2M", "P2D"] {
+            let two = try #require(CalendarDuration(iso8601: text))
+            #expect(two.adding(to: 0, times: .max) == nil)
+            #expect(two.adding(to: 0, times: .min) == nil)
+        }
+        let day = try #require(CalendarDuration(days: 1))
+        #expect(day.adding(to: 86_400_000, times: .max) == nil)
+        #expect(day.adding(to: 0, times: 100_000_000) == 8_640_000_000_000_000)
+        #expect(day.adding(to: 86_400_000, times: 100_000_000) == nil)
+        #expect(day.adding(to: 0, times: -100_000_000) == -8_640_000_000_000_000)
         let longest = try #require(
             CalendarDuration(years: 9999, months: 9999, weeks: 9999, days: 9999)
         )

@@ -90,6 +90,43 @@ struct CatalogOverTimeTests {
         #expect(world.timeline(history).ground(at: .day(30)) == nil)
     }
 
+    @Test("the house rules are those of the version in force, before the first one the first's")
+    func houseRules() {
+        let history = Self.history(
+            (0, Catalog(refundedPlan: .end, ownership: .share)),
+            (10, Catalog(refundedPlan: .keep, ownership: .transfer)),
+            (20, Catalog()),
+            (30, Catalog(refundedPlan: .end, ownership: .transfer))
+        )
+        typealias Rules = (day: Double, plan: Catalog.RefundedPlan, ownership: Catalog.Ownership)
+        let expected: [Rules] = [
+            (-5, .end, .share), (0, .end, .share), (9.9, .end, .share), (10, .keep, .transfer),
+            (20, .keep, .keep), (29.9, .keep, .keep), (30, .end, .transfer), (99, .end, .transfer),
+        ]
+        for (day, plan, ownership) in expected {
+            #expect(history.refundedPlan(at: .day(day)) == plan, "day \(day)")
+            #expect(history.ownership(at: .day(day)) == ownership, "day \(day)")
+        }
+        #expect(CatalogHistory().refundedPlan(at: .day(0)) == .keep)
+        #expect(CatalogHistory().ownership(at: .day(0)) == .keep)
+        #expect(history.current == history.versions[3].catalog)
+    }
+
+    @Test("what was bought before its catalog has the coins of the first that knows it")
+    func firstThatKnows() {
+        let product = StoreProduct(.appStore, Shop.monthly)
+        var history = Self.history(
+            (0, Catalog()),
+            (10, Self.selling(coins: 5)),
+            (20, Self.selling(coins: 7))
+        )
+        history.adopt(.init(id: "last", adopted: .day(30), catalog: Catalog()))
+        let coins = [-5.0, 0, 9.9, 10, 19.9, 20, 30].map { day in
+            history.product(product, at: .day(day))?.coins
+        }
+        #expect(coins == [5, 5, 5, 5, 5, 7, nil])
+    }
+
     @Test("without any catalog nothing is granted, and nothing fails")
     func noCatalog() {
         let world = World([.paid("p1", 0, 30), .bought("n1", .nonRenewing, "pass", on: 0)])

@@ -19,6 +19,17 @@ struct SpentLotsTests {
         #expect(largest.share(of: "a") == 100_000)
     }
 
+    @Test("nothing is spent of what nobody spent, and no lot is in debt")
+    func nothingSpent() {
+        for spent in [0, -5] as [Int64] {
+            let lots = SpentLots([("a", 100), ("b", -50)], spent: spent)
+            #expect(lots.share(of: "a") == 0)
+            #expect(lots.share(of: "b") == nil)
+        }
+        let debt = SpentLots([("a", -50), ("b", 100)], spent: 25)
+        #expect(debt.share(of: "b") == 25_000)
+    }
+
     @Test("a lot that was taken back, or is not there, has no share")
     func nothing() {
         let lots = SpentLots([("a", 0)], spent: 10)

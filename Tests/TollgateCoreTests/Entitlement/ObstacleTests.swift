@@ -51,12 +51,18 @@ struct ObstacleTests {
         #expect(try obstacle(to: "yearly", in: .appStore, after: facts, day: 1) == nil)
         #expect(try obstacle(to: "monthly", in: .appStore, after: facts, day: 1) != nil)
         #expect(try obstacle(to: "lifetime", in: .stripe, after: facts, day: 1) == nil)
+        let owned: [Fact] = [.bought("l1", .nonConsumable, "lifetime", on: 0)]
+        #expect(try obstacle(to: "yearly", in: .stripe, after: owned, day: 1) == nil)
     }
 
     @Test("consumables are bought again and again, and so is what extends")
     func neverRefused() throws {
-        let coins: [Fact] = [.bought("c1", .consumable, "coins", on: 0)]
-        #expect(try obstacle(to: "coins", in: .stripe, after: coins, day: 0) == nil)
+        var opening = Self.catalog
+        for index in opening.products.indices where opening.products[index].id == "coins" {
+            opening.products[index].entitlements = ["pro"]
+        }
+        let coins: [Fact] = [.checkout("complete", paid: true, 0)]
+        #expect(try obstacle(to: "coins", in: .stripe, after: coins, day: 0, opening) == nil)
         var extending = Self.catalog
         for index in extending.products.indices where extending.products[index].id == "pass" {
             extending.products[index].whileActive = .extend

@@ -128,6 +128,82 @@ struct OwnershipTests {
             holders: [10: [ann], 31: [tokenB]]
         ),
         Case(
+            testDescription: "keep: a token that comes back opens an epoch again",
+            policy: .keep,
+            facts: [
+                .paid("p1", 0, 30, token: "a"), .paid("p2", 30, 60, token: "b"),
+                .paid("p3", 60, 90, token: "a"),
+            ],
+            holders: [1: [tokenA], 31: [tokenB], 61: [tokenA]],
+            coins: ["p1": tokenA, "p2": tokenB, "p3": tokenA]
+        ),
+        Case(
+            testDescription: "keep: of two who claim at once the first by name",
+            policy: .keep,
+            facts: [
+                .paid("p1", 0, 30), .claimed("bob", .purchased, 1), .claimed("ann", .purchased, 1),
+            ],
+            holders: [1: [ann]],
+            coins: ["p1": ann]
+        ),
+        Case(
+            testDescription: "transfer: of two restores at once the last by name",
+            policy: .transfer,
+            facts: [
+                .paid("p1", 0, 30), .claimed("bob", .restored, 1), .claimed("ann", .restored, 1),
+            ],
+            holders: [1: [bob]],
+            coins: ["p1": ann]
+        ),
+        Case(
+            testDescription: "transfer: a restore takes all of the epoch in which it comes",
+            policy: .transfer,
+            facts: [
+                .paid("p1", 0, 30, token: "a"), .paid("p2", 30, 60, token: "b"),
+                .paid("p3", 60, 90), .claimed("ann", .restored, 35),
+            ],
+            holders: [10: [ann], 45: [ann], 65: [ann]],
+            coins: ["p1": tokenA, "p2": tokenB, "p3": tokenB]
+        ),
+        Case(
+            testDescription: "transfer: also one in the instant in which the epoch begins",
+            policy: .transfer,
+            facts: [
+                .paid("p1", 0, 30, token: "a"), .paid("p2", 30, 60, token: "b"),
+                .claimed("ann", .restored, 30),
+            ],
+            holders: [45: [ann]]
+        ),
+        Case(
+            testDescription: "transfer: for the first epoch also one from before it began",
+            policy: .transfer,
+            facts: [.paid("p1", 0, 30), .paid("p2", 30, 60), .claimed("ann", .restored, -1)],
+            holders: [10: [ann], 45: [ann]]
+        ),
+        Case(
+            testDescription: "transfer: without a restore the token, without a token the claim",
+            policy: .transfer,
+            facts: [
+                .paid("p1", 0, 30), .claimed("ann", .purchased, 1),
+                .paid("p2", 30, 60, token: "b"),
+            ],
+            holders: [10: [ann], 45: [tokenB]]
+        ),
+        Case(
+            testDescription: "share: who merely observed, as long as nobody claims",
+            policy: .share,
+            facts: [
+                .paid("p1", 0, 30), .claimed("bob", .observed, 2), .claimed("ann", .observed, 1),
+            ],
+            holders: [10: [ann]]
+        ),
+        Case(
+            testDescription: "share: nobody's",
+            policy: .share,
+            facts: [.paid("p1", 0, 30)],
+            holders: [10: [nobody]]
+        ),
+        Case(
             testDescription: "staff's word comes first",
             policy: .share,
             facts: [
@@ -184,6 +260,74 @@ struct OwnershipTests {
         #expect(Purchase(key: .appStore()).ownerToName(at: .day(1)) == nil)
     }
 
+    @Test("before anything began the first epoch is asked about, then the one that runs")
+    func ownerToNameOverTime() {
+        let facts: [Fact] = [
+            .paid("p1", 0, 30, token: "a"), .claimed("ann", .restored, -5),
+            .claimed("bob", .restored, 10), .paid("p2", 30, 60, token: "b"), .paid("p3", 60, 90),
+            .paid("p4", 90, 120, token: "a"),
+        ]
+        let purchase = Purchase(key: .appStore(), joining: facts)
+        let bob = Customer.ID("bob")
+        let expected = [-10: bob, 0: bob, 29: bob, 30: nil, 35: nil, 65: nil, 95: nil]
+        for (day, customer) in expected {
+            #expect(purchase.ownerToName(at: .day(Double(day))) == customer, "day \(day)")
+        }
+    }
+
+    @Test("a policy is that of the day on which the epoch began")
+    func policyOfTheDay() {
+        var (keep, transfer) = (Shop.catalog, Shop.catalog)
+        (keep.ownership, transfer.ownership) = (.keep, .transfer)
+        let history = CatalogHistory([
+            .init(id: "1", adopted: .day(-10), catalog: keep),
+            .init(id: "2", adopted: .day(20), catalog: transfer),
+        ])
+        let world = World([
+            .paid("p1", 0, 30, token: "a"), .paid("p2", 30, 60), .claimed("ann", .restored, 35),
+            .paid("p3", 60, 90, token: "b"), .claimed("bob", .restored, 65),
+        ])
+        #expect(!world.timeline(of: Self.tokenA, history).active(at: .day(40)).isEmpty)
+        #expect(!world.timeline(of: Self.bob, history).active(at: .day(70)).isEmpty)
+        #expect(world.timeline(of: Self.ann, history).entries.isEmpty)
+    }
+
+    static let names: [(fact: Fact, names: [Holder])] = [
+        (.paid("p1", 0, 30), []), (.paid("p1", 0, 30, token: "a"), [tokenA]),
+        (.terms(0), []), (.status(1, 0), []), (.invoice("in_1", 0), []),
+        (.refund("re_1", 1, "pending", 0), []), (.dispute("dp_1", 1, "lost", 0), []),
+        (.subscription("active", 0, from: 0, to: 30), [.stripeCustomer("cus_1")]),
+        (.checkout("open", paid: false, 0), [.stripeCustomer("cus_1"), .reference("user_1")]),
+        (.said(.buyer(StripeBuyer(reference: "user_1")), on: 0), [.reference("user_1")]),
+        (.claimed("ann", .observed, 0), [ann]), (.reader(false, 0), [ann]),
+        (.said(.assignment(Assignment(customer: Customer.ID("ann"))), on: 0), [ann]),
+        (ExplanationTests.granted, [ann]), (ExplanationTests.coins(5), [ann]),
+    ]
+
+    @Test("everybody whom a fact may make a holder is named by it, and by its record")
+    func namedByFacts() {
+        for (fact, names) in Self.names {
+            #expect(fact.names == names, "\(fact.kind)")
+            #expect(Purchase(key: fact.purchase, joining: [fact]).names == names, "\(fact.kind)")
+        }
+    }
+
+    @Test("nobody holds a part whom the record does not name", arguments: 1...40)
+    func holdersAreNamed(seed: Int) {
+        var random = Seeded(UInt64(seed))
+        let facts = LawTests.history(&random, count: 40)
+        for policy in Catalog.Ownership.allCases {
+            var catalog = Shop.catalog
+            catalog.ownership = policy
+            for record in World(facts).records {
+                let evaluation = record.evaluate(in: Shop.history(catalog))
+                let holders = evaluation.shares.flatMap(\.owner) + evaluation.lots.flatMap(\.owner)
+                let names = record.names + [.unclaimed(record.key)]
+                #expect(Set(holders).isSubset(of: names))
+            }
+        }
+    }
+
     @Test("a grant is its customer's, for as long as it says")
     func grant() {
         let key = Purchase.Key(
@@ -204,7 +348,15 @@ struct OwnershipTests {
         #expect(world.timeline(of: Self.bob).entries.isEmpty)
     }
 
-    @Test("a holder's text is read back", arguments: everybody + [.stripeCustomer("cus:1")])
+    @Test(
+        "a holder's text is read back",
+        arguments: everybody + [
+            .stripeCustomer("cus:1"), .reference(""), .token(":"),
+            .unclaimed(
+                Purchase.Key(store: .stripe, environment: .sandbox, application: "", id: "")
+            ),
+        ]
+    )
     func text(_ holder: Holder) {
         #expect(Holder(canonical: holder.canonical) == holder)
     }

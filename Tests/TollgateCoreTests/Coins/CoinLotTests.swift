@@ -1,0 +1,237 @@
+import Testing
+import TollgateCore
+
+@Suite("Lots of coins")
+struct CoinLotTests {
+    /// A lot as a table writes it.
+    struct Lot: Hashable, Sendable {
+        var id: String
+        var credit: Int64
+        var clawed: Int64 = 0
+        var day = 0.0
+    }
+
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let facts: [Fact]
+        let lots: [Lot]
+    }
+
+    /// The shop, with a pack of as many coins as a catalog allows, under both stores.
+    static let history: CatalogHistory = {
+        var catalog = Shop.catalog
+        catalog.products.append(
+            .init(
+                id: "hoard",
+                name: "Hoard",
+                kind: .consumable,
+                appStoreProductID: "com.example.app.hoard",
+                stripePriceIDs: ["price_hoard"],
+                coins: 1_000_000_000
+            )
+        )
+        return Shop.history(catalog)
+    }()
+
+    static func pack(
+        _ quantity: Int64,
+        _ product: String = "coins",
+        revoked: Double? = nil,
+        share: Int64? = nil
+    ) -> [Fact] {
+        [
+            .bought(
+                "c1",
+                .consumable,
+                product,
+                on: 3,
+                quantity: quantity,
+                revoked: revoked,
+                share: share
+            )
+        ]
+    }
+
+    static func invoice(paid: Bool = true, _ lines: [StripeInvoice.Line]) -> [Fact] {
+        let invoice = StripeInvoice(
+            id: "in_1",
+            isPaid: paid,
+            amount: 999,
+            currency: "usd",
+            lines: lines
+        )
+        return [
+            .subscription("active", 0, from: 0, to: 30),
+            .said(.invoice(invoice), on: 0, about: .stripe("sub_1")),
+        ]
+    }
+
+    static func line(
+        _ id: String,
+        _ price: String = "price_monthly",
+        quantity: Int64 = 1,
+        proration: Bool = false
+    ) -> StripeInvoice.Line {
+        .init(
+            id: id,
+            price: price,
+            quantity: quantity,
+            amount: 999,
+            start: .day(5),
+            end: .day(35),
+            isProration: proration
+        )
+    }
+
+    static let cases = [
+        Case(
+            testDescription: "a period credits once, when it begins",
+            facts: [.paid("p1", 2, 32), .paid("p1", 2, 32, said: 9, transaction: "restored")],
+            lots: [Lot(id: "p1", credit: 10, day: 2)]
+        ),
+        Case(
+            testDescription: "a plan without coins, and a family member, credit none",
+            facts: [
+                .paid("p1", 0, 30, Shop.yearly), .paid("p2", 30, 60, family: true),
+                .checkout("complete", paid: true, 0, price: "price_lifetime"),
+            ],
+            lots: []
+        ),
+        Case(testDescription: "units", facts: pack(3), lots: [Lot(id: "c1", credit: 300, day: 3)]),
+        Case(testDescription: "no units", facts: pack(0), lots: []),
+        Case(testDescription: "less than no units", facts: pack(-1), lots: []),
+        Case(
+            testDescription: "a trillion coins are still a number",
+            facts: pack(1000, "hoard"),
+            lots: [Lot(id: "c1", credit: 1_000_000_000_000, day: 3)]
+        ),
+        Case(testDescription: "more are nonsense", facts: pack(1001, "hoard"), lots: []),
+        Case(
+            testDescription: "so many that a product of them would be a small number",
+            // Times 100 it is 2⁶⁴ + 84.
+            facts: pack(184_467_440_737_095_517),
+            lots: []
+        ),
+        Case(
+            testDescription: "a refund without a share takes all",
+            facts: pack(1, revoked: 4),
+            lots: [Lot(id: "c1", credit: 100, clawed: 100, day: 3)]
+        ),
+        Case(
+            testDescription: "a refunded share is rounded down",
+            facts: pack(1, revoked: 4, share: 33_999),
+            lots: [Lot(id: "c1", credit: 100, clawed: 33, day: 3)]
+        ),
+        Case(
+            testDescription: "a share of more than all takes all",
+            facts: pack(1, revoked: 4, share: 200_000),
+            lots: [Lot(id: "c1", credit: 100, clawed: 100, day: 3)]
+        ),
+        Case(
+            testDescription: "a share of less than nothing takes nothing",
+            facts: pack(1, revoked: 4, share: -1),
+            lots: [Lot(id: "c1", credit: 100, day: 3)]
+        ),
+        Case(
+            testDescription: "a payment's lines are named by their prices",
+            facts: [
+                .said(
+                    .payment(
+                        StripePayment(
+                            session: "cs_1",
+                            status: "complete",
+                            isPaid: true,
+                            customer: "cus_1",
+                            reference: nil,
+                            lines: [
+                                .init(price: "price_coins", quantity: 2),
+                                .init(price: "price_monthly", quantity: 1),
+                                .init(price: "price_coins", quantity: 3),
+                            ],
+                            amount: 1000,
+                            currency: "usd",
+                            created: .day(1)
+                        )
+                    ),
+                    on: 2,
+                    about: .stripe("pi_1")
+                ), .refund("re_1", 333, "succeeded", 2),
+            ],
+            lots: [
+                Lot(id: "price_coins", credit: 500, clawed: 166, day: 1),
+                Lot(id: "price_monthly", credit: 10, clawed: 3, day: 1),
+            ]
+        ),
+        Case(
+            testDescription: "no units of a price",
+            facts: [.checkout("complete", paid: true, 0, quantity: 0)],
+            lots: []
+        ),
+        Case(
+            testDescription: "of what cost nothing nothing is taken back",
+            facts: [
+                .checkout("complete", paid: true, 0, amount: 0),
+                .refund("re_1", 500, "succeeded", 1),
+            ],
+            lots: [Lot(id: "price_coins", credit: 100)]
+        ),
+        Case(
+            testDescription: "refunds of more than the payment take all of it",
+            facts: [
+                .checkout("complete", paid: true, 0), .refund("re_1", 900, "succeeded", 1),
+                .dispute("dp_1", 900, "lost", 2),
+            ],
+            lots: [Lot(id: "price_coins", credit: 100, clawed: 100)]
+        ),
+        Case(
+            testDescription: "a plan's paid lines, but no proration and no plan without coins",
+            facts: invoice([
+                line("il_1"), line("il_2", quantity: 3), line("il_3", proration: true),
+                line("il_4", "price_yearly"), line("il_5", "price_unknown"),
+                line("il_6", quantity: 0),
+            ]),
+            lots: [Lot(id: "il_1", credit: 10, day: 5), Lot(id: "il_2", credit: 30, day: 5)]
+        ),
+        Case(
+            testDescription: "an invoice that is not paid credits nothing",
+            facts: invoice(paid: false, [line("il_1")]),
+            lots: []
+        ),
+    ]
+
+    @Test("a lot is what was paid for, less the share that was taken back", arguments: cases)
+    func lots(_ story: Case) {
+        let lots = World(story.facts).evaluations(Self.history).flatMap(\.lots)
+        let day = Instant.day(1).milliseconds - Instant.day(0).milliseconds
+        let found = lots.map {
+            Lot(
+                id: $0.id,
+                credit: $0.credit,
+                clawed: $0.clawed,
+                day: Double(($0.credited.milliseconds - Instant.day(0).milliseconds) / day)
+            )
+        }
+        #expect(found == story.lots)
+        #expect(lots.allSatisfy { $0.remainder == $0.credit - $0.clawed })
+    }
+
+    @Test("a correction by staff is a lot of either sign, of whom it names")
+    func staff() {
+        for amount in [5, -5] as [Int64] {
+            let coins = StaffCoins(customer: Customer.ID("ann"), amount: amount)
+            let evaluation = World([.said(.coins(coins), on: 7)]).evaluations()[0]
+            #expect(
+                evaluation.lots == [
+                    CoinLot(
+                        id: "staff",
+                        owner: [.customer(Customer.ID("ann"))],
+                        credit: amount,
+                        clawed: 0,
+                        credited: .day(7)
+                    )
+                ]
+            )
+            #expect(evaluation.shares.map(\.access) == [PurchaseAccess()])
+        }
+    }
+}
