@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Changes one operator at a time and says which changes no test notices.
+
+usage: mutants.py [core|intake|ledger …] [--only TEXT] [--limit SECONDS]
+
+All changes are compiled at once, in a copy under output/mutants, and an environment variable turns
+one on (see rewrite.swift). A change is noticed if a test fails, the process ends or hangs. Those
+that nobody notices stand in survivors.tsv beside this file, each with the reason why it changes
+nothing that anybody could see. It fails if less than 90 % are noticed, or a survivor is unnamed.
+
+--only takes the places whose file or code contains TEXT, and names what noticed each.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+OUT = ROOT / "output/mutants"
+TREE = OUT / "tree"
+NOTICED_AT_LEAST = 0.9
+FLAGS = "-Xswiftc -O -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2".split()
+
+# The package, its name, the modules that are changed with their folders, the tests that judge, and
+# those of them that are slow: they are asked when no other test has noticed the change.
+PARTS = {
+    "core": (
+        ".",
+        "BillingSDK",
+        {"TollgateCore": "Sources/TollgateCore"},
+        "TollgateCoreTests",
+        "InvariantTests|OrderTests|LawTests|TidyTests|convergence",
+    ),
+    "intake": ("Server", "Server", {"Intake": "Server/Sources/Intake"}, "IntakeTests", None),
+}
+
+
+def copy_tree(changed):
+    """Brings the copy up to date; the modules that are changed are written by rewrite.swift."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
+    wanted = {name for name in names.decode().split("\0") if name and (ROOT / name).is_file()}
+    for name in wanted:
+        source, target = ROOT / name, TREE / name
+        if any(name.startswith(folder + "/") for folder in changed):
+            continue
+        if not target.exists() or target.read_bytes() != source.read_bytes():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+    for path in TREE.rglob("*"):
+        name = str(path.relative_to(TREE))
+        if ".build" not in name and path.is_file() and name not in wanted:
+            if not path.name.startswith("Mutant_"):
+                path.unlink()
+
+
+def rewriter():
+    """The tool that rewrites, compiled against the parser that the compiler brings."""
+    tool = OUT / "rewrite"
+    if not tool.exists() or tool.stat().st_mtime < (HERE / "rewrite.swift").stat().st_mtime:
+        host = pathlib.Path(shutil.which("swiftc")).resolve().parent.parent / "lib/swift/host"
+        libraries = ["SwiftSyntax", "SwiftParser", "SwiftOperators", "SwiftDiagnostics"]
+        subprocess.run(
+            ["swiftc", "-O", "-I", host, "-L", host, "-Xlinker", "-rpath", "-Xlinker", host]
+            + [f"-l{name}" for name in libraries]
+            + ["-o", tool, HERE / "rewrite.swift"],
+            check=True,
+        )
+    return tool
+
+
+def write(modules, refused):
+    """Writes all modules anew; returns the places that can be changed.
+
+    refused: how often the compiler has refused a place: once, and the change is written out."""
+    lists = [",".join(str(id) for id, times in refused.items() if times == n) for n in (1, 2)]
+    sites = []
+    for number, (module, folder) in enumerate(modules.items()):
+        command = [rewriter(), module, str(number * 100_000), *lists, ROOT / folder, TREE / folder]
+        found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        sites += [{**site, "path": f"{folder}/{site['file']}"} for site in found]
+        support = (HERE / "Mutant.swift").read_text().replace("MODULE", module)
+        target = TREE / folder / f"Mutant_{module}.swift"
+        if not target.exists() or target.read_text() != support:
+            target.write_text(support)
+    return sites
+
+
+def build(package, product, tests):
+    command = ["swift", "build", "--package-path", TREE / package, *FLAGS]
+    command += ["--product", f"{product}PackageTests"]
+    environment = {**os.environ, "TOLLGATE_TEST_TARGET": tests}
+    return subprocess.run(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def culprits(output):
+    """The numbers nearest to what the compiler says is wrong."""
+    found = set()
+    for path, line, column in re.findall(r"^(/[^:\n]+):(\d+):(\d+): error:", output, re.M):
+        text = pathlib.Path(path).read_text().split("\n")[int(line) - 1]
+        calls = [(abs(m.start() - int(column)), int(m[1])) for m in re.finditer(r"Mutant_\w+\.\w+\((\d+)", text)]
+        if calls:
+            found.add(min(calls)[1])
+    return found
+
+
+def compile_all(part):
+    """Compiles all changes at once, without those that the compiler does not take."""
+    package, product, modules, tests, _ = PARTS[part]
+    refused = {}
+    while True:
+        sites = write(modules, refused)
+        begun = time.time()
+        result = build(package, product, tests)
+        skipped = sum(times == 2 for times in refused.values())
+        print(
+            f"{part}: {len(sites)} changes, {skipped} that do not compile, "
+            f"{time.time() - begun:.0f} s of compiler",
+            flush=True,
+        )
+        if result.returncode == 0:
+            return sites, TREE / package / f".build/debug/{product}PackageTests.xctest"
+        found = [id for id in culprits(result.stdout) if refused.get(id, 0) < 2]
+        if not found:
+            sys.exit(result.stdout[-4000:])
+        for id in found:
+            refused[id] = refused.get(id, 0) + 1
+
+
+def run(bundle, environment, limit, *choice):
+    """Runs the tests until one fails: returns what noticed the change, or None."""
+    process = subprocess.Popen(
+        [bundle, "--testing-library", "swift-testing", *choice],
+        env={**os.environ, "TOLLGATE_ORDERS": "1000", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        cwd=TREE,
+    )
+    late = threading.Event()
+
+    def stop():
+        late.set()
+        os.killpg(process.pid, signal.SIGKILL)
+
+    timer = threading.Timer(limit, stop)
+    timer.start()
+    failed = None
+    try:
+        for line in process.stdout:
+            issue = re.search(r"Test (.*?)(?: with .*)? recorded an issue", line)
+            if issue:
+                failed = issue[1]
+                break
+    finally:
+        timer.cancel()
+        if process.poll() is None and failed:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.stdout.close()
+        process.wait()
+    if late.is_set():
+        return "hangs"
+    return failed or (f"ends with {process.returncode}" if process.returncode else None)
+
+
+def traced(bundle, sites, limit):
+    """Which places are reached, and where the change could make a difference."""
+    trace = OUT / "trace"
+    trace.write_bytes(bytes(sites[-1]["id"] + 1))
+    begun = time.time()
+    noticed = run(bundle, {"TOLLGATE_MUTANT_TRACE": str(trace)}, limit)
+    if noticed:
+        sys.exit(f"without any change the tests fail: {noticed}")
+    return trace.read_bytes(), time.time() - begun
+
+
+def named():
+    """The survivors that are known, by place and change."""
+    known = {}
+    path = HERE / "survivors.tsv"
+    for line in path.read_text().splitlines() if path.exists() else []:
+        if line and not line.startswith("#"):
+            file, code, change, reason = line.split("\t")
+            known[(file, code, change)] = reason
+    return known
+
+
+def judge(part, only, limit):
+    slow = PARTS[part][-1]
+    sites, bundle = compile_all(part)
+    counts = {}
+    for site in sites:
+        # Of several equal changes in a line, and of equal lines in a file, each has its number.
+        key = (site["path"], site["code"], site["change"])
+        counts[key] = counts.get(key, 0) + 1
+        if counts[key] > 1:
+            site["change"] += f" #{counts[key]}"
+    trace, seconds = traced(bundle, sites, limit * 10)
+    print(f"{part}: without any change the tests take {seconds:.1f} s", flush=True)
+    known, noticed, unnamed, rows = named(), 0, [], []
+    places = [s for s in sites if not only or only in s["path"] + " " + s["code"]]
+    for site in places:
+        key = (site["path"], site["code"], site["change"])
+        why = {0: "never reached", 1: "makes no difference"}.get(trace[site["id"]])
+        verdict = None
+        if not why:
+            chosen = {"TOLLGATE_MUTANT": str(site["id"])}
+            for choice in [("--skip", slow), ("--filter", slow)] if slow else [()]:
+                verdict = verdict or run(bundle, chosen, limit, *choice)
+        noticed += verdict is not None
+        if verdict is None and key not in known:
+            unnamed.append(key)
+        if verdict and key in known:
+            print(f"named as a survivor, and noticed by {verdict}: {key}", flush=True)
+        result = verdict or f"SURVIVED ({why or 'no test fails'})"
+        place = f"{site['path']}:{site['line']}:{site['column']}"
+        rows.append("\t".join([str(site["id"]), place, site["change"], result, site["code"]]))
+        if only or (verdict is None and key not in known):
+            print(f"{place}: {site['change']}: {result}: {site['code']}", flush=True)
+    (OUT / f"{part}.tsv").write_text("\n".join(rows) + "\n")
+    share = noticed / max(1, len(places))
+    print(
+        f"{part}: {noticed} of {len(places)} changes noticed ({100 * share:.1f} %), "
+        f"{len(places) - noticed} survive, {len(unnamed)} of them unnamed",
+        flush=True,
+    )
+    return share >= NOTICED_AT_LEAST and not unnamed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("parts", nargs="*", default=[])
+    parser.add_argument("--only")
+    parser.add_argument("--limit", type=float, default=60, help="seconds for the tests of one change")
+    options = parser.parse_args()
+    parts = options.parts or list(PARTS)
+    OUT.mkdir(parents=True, exist_ok=True)
+    copy_tree([folder for part in PARTS.values() for folder in part[2].values()])
+    sys.exit(0 if all([judge(part, options.only, options.limit) for part in parts]) else 1)
+
+
+if __name__ == "__main__":
+    main()
