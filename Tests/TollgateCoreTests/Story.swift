@@ -161,7 +161,13 @@ extension Fact {
         share: Int64? = nil,
         upgraded: Bool = false,
         token: String? = nil,
-        family: Bool = false
+        family: Bool = false,
+        seats: Int64 = 1,
+        addition: Bool = false,
+        returned: Int64? = nil,
+        switched: Bool = false,
+        previous: String? = nil,
+        source: String? = nil
     ) -> Fact {
         .said(
             .period(
@@ -175,13 +181,24 @@ extension Fact {
                     revoked: revoked.map { .day($0) },
                     revokedShare: share,
                     isUpgraded: upgraded,
+                    quantity: seats,
                     token: token,
-                    isFamilyShared: family
+                    isFamilyShared: family,
+                    previous: previous,
+                    additionalReason: addition ? "SEAT_ADDITION" : nil,
+                    revokedSeats: returned,
+                    isSwitched: switched
                 )
             ),
             on: day ?? from,
-            plus: milliseconds
+            plus: milliseconds,
+            source: source
         )
+    }
+
+    /// REFUND_REVERSED of a period; of one that is not named where it is `nil`.
+    static func reversed(_ period: String?, _ day: Double, source: String? = nil) -> Fact {
+        .said(.refundReversed(period: period), on: day, source: source)
     }
 
     /// A purchase that is no auto-renewable: a record of its own.
@@ -235,10 +252,18 @@ extension Fact {
         )
     }
 
-    static func status(_ value: Int64, _ day: Double, reaching: Double? = nil) -> Fact {
+    static func status(
+        _ value: Int64,
+        _ day: Double,
+        plus milliseconds: Int64 = 0,
+        reaching: Double? = nil,
+        source: String? = nil
+    ) -> Fact {
         .said(
             .status(SubscriptionStatus(value: value, reachesTo: reaching.map { .day($0) })),
-            on: day
+            on: day,
+            plus: milliseconds,
+            source: source
         )
     }
 

@@ -114,11 +114,17 @@ extension SimulatedAppStore {
         /// A CONSUMPTION_REQUEST that nobody answers is sent again within its twelve hours, under
         /// another UUID.
         public var repeatsConsumptionRequests = true
+        /// Seats that are added to a running period have its `webOrderLineItemId`.
+        public var addedSeatsShareLineItem = false
+        /// A legacy receipt dates an upgrade by `cancellation_date` beside `is_upgraded`.
+        public var receiptsDateUpgrades = false
 
         enum CodingKeys: String, CodingKey {
             case restoreMakesNewTransactionIDs = "restore_makes_new_transaction_ids"
             case requiresOfferSignatures = "requires_offer_signatures"
             case repeatsConsumptionRequests = "repeats_consumption_requests"
+            case addedSeatsShareLineItem = "added_seats_share_line_item"
+            case receiptsDateUpgrades = "receipts_date_upgrades"
             case upgradeSendsRefund = "upgrade_sends_refund"
             case resubscribeKeepsOriginalTransactionID =
                 "resubscribe_keeps_original_transaction_id"
@@ -146,6 +152,8 @@ extension SimulatedAppStore {
             requiresOfferSignatures = try read(.requiresOfferSignatures, false)
             repeatsConsumptionRequests = try read(.repeatsConsumptionRequests, true)
             graceRecoveryStartsAtCharge = try read(.graceRecoveryStartsAtCharge, true)
+            addedSeatsShareLineItem = try read(.addedSeatsShareLineItem, false)
+            receiptsDateUpgrades = try read(.receiptsDateUpgrades, false)
         }
     }
 }

@@ -457,7 +457,7 @@ extension SimulatedAppStore {
                 .last { $0.productID == transaction.productID }?.id == transaction.id
         case .autoRenewable:
             guard let subscription = world.subscriptions[transaction.originalID],
-                subscription.latestTransactionID == transaction.id
+                world.period(of: subscription).contains(where: { $0.id == transaction.id })
             else { return false }
             return subscription.state == .active || subscription.state == .billingGrace
         }

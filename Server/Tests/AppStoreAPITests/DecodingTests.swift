@@ -57,8 +57,11 @@ import Testing
             "commitmentInfo":
                 "{\"billingPeriodNumber\":3,\"commitmentExpiresDate\":1790000000000,"
                 + "\"commitmentPrice\":119880,\"totalBillingPeriods\":12}",
-            "previousOriginalTransactionId": "\"7\"", "invitationManagement": "\"APPLE\"",
-            "multiSeatInfo": "{\"x\":1}", "revokedSeatQuantity": "2", "newerThanThis": "[1]",
+            "previousOriginalTransactionId": "\"7\"",
+            "additionalTransactionReason": "\"SEAT_ADDITION\"",
+            "multiSeatInfo": "{\"invitationManagement\":\"APPLE\",\"revokedSeatQuantity\":2,"
+                + "\"priceTiers\":[{\"price\":9990,\"quantity\":5}]}",
+            "newerThanThis": "[1]",
         ])
         let transaction = try verifier.verifyTransaction(try chain.sign(payload), now: Payloads.now)
         #expect(transaction.transactionID == "2000000123456790")
@@ -101,9 +104,27 @@ import Testing
         #expect(transaction.commitmentInfo?.totalBillingPeriods == 12)
         #expect(transaction.previousOriginalTransactionID == "7")
         #expect(transaction.invitationManagement == "APPLE")
-        #expect(transaction.multiSeatInfo?["x"]?.int == 1)
+        #expect(transaction.additionalTransactionReason == "SEAT_ADDITION")
+        #expect(transaction.multiSeatInfo?.priceTiers.map(\.price) == [9990])
+        #expect(transaction.multiSeatInfo?.priceTiers.map(\.quantity) == [5])
         #expect(transaction.revokedSeatQuantity == 2)
         #expect(transaction.json["newerThanThis"]?.count == 1)
+    }
+
+    @Test func seatsAreReadWhereverTheyStand() throws {
+        func transaction(_ changes: KeyValuePairs<String, String?>) throws -> AppStore.Transaction {
+            let payload = Payloads.transaction(changes)
+            return try verifier.verifyTransaction(try chain.sign(payload), now: Payloads.now)
+        }
+        let bare = try transaction(["revokedSeatQuantity": "3", "invitationManagement": "\"X\""])
+        #expect(bare.revokedSeatQuantity == 3 && bare.invitationManagement == "X")
+        #expect(bare.multiSeatInfo == nil)
+        let tiers = "[{\"price\":1,\"quantity\":1},{\"price\":\"x\"}]"
+        let half = try transaction(["multiSeatInfo": "{\"priceTiers\":\(tiers)}"])
+        #expect(half.multiSeatInfo?.priceTiers.isEmpty == true)
+        let odd = try transaction(["multiSeatInfo": "{\"priceTiers\":7}"])
+        #expect(odd.multiSeatInfo?.priceTiers.isEmpty == true && odd.revokedSeatQuantity == nil)
+        #expect(try transaction(["multiSeatInfo": "[]"]).multiSeatInfo == nil)
     }
 
     @Test func renewalInfoHasAllFields() throws {

@@ -160,10 +160,10 @@ struct AppStoreIntakeTests {
     @Test("REFUND_REVERSED is a fact of its own, by the notification's clock")
     func reversal() throws {
         let facts = Self.facts(AppStoreIntake.message(try Self.notification("REFUND_REVERSED")))
-        #expect(facts.last?.statement == .refundReversed)
+        #expect(facts.last?.statement == .refundReversed(period: "2000000034567890"))
         #expect(facts.last?.stated.instant.milliseconds == 1_759_999_999_500)
         let others = Self.facts(AppStoreIntake.message(try Self.notification("REFUND")))
-        #expect(!others.contains { $0.statement == .refundReversed })
+        #expect(!others.contains { $0.kind == "refund_reversed" })
     }
 
     @Test("a refund states its date and its share")
@@ -205,6 +205,104 @@ struct AppStoreIntakeTests {
         )
         #expect(period.isFamilyShared && period.token == nil && period.quantity == 3)
         #expect(key.environment == .sandbox)
+    }
+
+    static let seats = [
+        "type": "\"Auto-Renewable Subscription\"", "quantity": "8",
+        "multiSeatInfo": "{\"invitationManagement\":\"APPLE\",\"priceTiers\":["
+            + "{\"price\":9990,\"quantity\":5},{\"price\":7990,\"quantity\":3}]}",
+        "price": "9240",
+    ]
+
+    @Test("a multiseat purchase is kept by transaction, at what was charged for all seats")
+    func multiSeat() throws {
+        let (_, period) = try #require(try Self.period(Self.seats))
+        #expect(period.id == "2000000034567890@1759990000000")
+        #expect(period.quantity == 8 && period.price == 73_920)
+        #expect(period.additionalReason == nil && period.revokedSeats == nil)
+        let added = Self.seats.merging([
+            "transactionId": "\"2000000123456795\"", "purchaseDate": "1760500000000",
+            "quantity": "2", "additionalTransactionReason": "\"SEAT_ADDITION\"",
+            "multiSeatInfo": "{\"priceTiers\":[]}", "price": "7990",
+        ]) { $1 }
+        let (key, addition) = try #require(try Self.period(added))
+        #expect(key == Self.key)
+        #expect(addition.id == "2000000034567890@1760500000000")
+        #expect(addition.additionalReason == "SEAT_ADDITION" && addition.price == 15_980)
+        let (_, restated) = try #require(
+            try Self.period(
+                Self.seats.merging(["additionalTransactionReason": "\"SEAT_ADDITION\""]) { $1 }
+            )
+        )
+        #expect(restated.id == period.id, "what was there before keeps its name")
+    }
+
+    @Test(
+        "refunded seats are counted wherever they stand, and revoke nothing",
+        arguments: [
+            ["revokedSeatQuantity": "3"], ["multiSeatInfo": "{\"revokedSeatQuantity\":3}"],
+        ]
+    )
+    func refundedSeats(_ changes: [String: String]) throws {
+        let (_, period) = try #require(
+            try Self.period(Self.seats.merging(changes) { $1 })
+        )
+        #expect(period.quantity == 8 && period.revokedSeats == 3)
+        #expect(period.revoked == nil && period.revokedShare == nil)
+    }
+
+    @Test("a revocation of every seat is one of the transaction")
+    func everySeat() throws {
+        // Apple states the date only when every seat of the transaction is revoked.
+        let changes = ["revokedSeatQuantity": "3", "revocationDate": "1760000000000"]
+        let (_, period) = try #require(try Self.period(Self.seats.merging(changes) { $1 }))
+        #expect(period.revoked == Instant(milliseconds: 1_760_000_000_000))
+        #expect(period.revokedSeats == nil)
+        let (_, unrevoked) = try #require(
+            try Self.period(Self.seats.merging(["revokedSeatQuantity": "8"]) { $1 })
+        )
+        #expect(unrevoked.revoked == nil, "its date alone revokes")
+    }
+
+    @Test("no price of seats ends the process")
+    func seatsBeyondNumbers() throws {
+        let tiers = "{\"priceTiers\":[{\"price\":9223372036854775807,\"quantity\":2}]}"
+        let (_, period) = try #require(try Self.period(["multiSeatInfo": tiers]))
+        #expect(period.price == nil)
+    }
+
+    @Test("an assigned seat is no purchase of its holder's")
+    func assigned() throws {
+        let (_, period) = try #require(try Self.period(["inAppOwnershipType": "\"ASSIGNED\""]))
+        #expect(period.isFamilyShared)
+    }
+
+    @Test("what a purchase continues is stated")
+    func previous() throws {
+        let (_, period) = try #require(
+            try Self.period(["previousOriginalTransactionId": "\"7\""])
+        )
+        #expect(period.previous == "7")
+    }
+
+    @Test(
+        "only a reason that Apple documents for refunds, or a refund's type, is a refund",
+        arguments: [
+            ("0", nil, false), ("1", nil, false), (nil, nil, false), ("2", nil, true),
+            ("2", "REFUND_PRORATED", false), ("2", "REFUND_FULL", false), ("3", "NEW", true),
+        ] as [(String?, String?, Bool)]
+    )
+    func switched(reason: String?, type: String?, isSwitched: Bool) throws {
+        let (_, period) = try #require(
+            try Self.period([
+                "revocationDate": "1760000000000", "revocationReason": reason,
+                "revocationType": type.map { "\"\($0)\"" },
+            ])
+        )
+        #expect(period.revoked != nil)
+        #expect(period.isSwitched == (isSwitched ? true : nil))
+        let (_, unrevoked) = try #require(try Self.period(["revocationReason": reason]))
+        #expect(unrevoked.isSwitched == nil)
     }
 
     @Test(

@@ -161,7 +161,9 @@ struct NotificationTableTests {
         row(
             "REFUND",
             "SEATS",
-            transaction: ["quantity": "5", "revokedSeatQuantity": "2", "revocationDate": at(5)],
+            transaction: [
+                "quantity": "5", "multiSeatInfo": "{\"revokedSeatQuantity\":2}",
+            ],
             signed: 6
         ),
         row("REFUND_REVERSED", transaction: ["revocationDate": at(5)], signed: 6),

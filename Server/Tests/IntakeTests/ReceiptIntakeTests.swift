@@ -97,6 +97,51 @@ struct ReceiptIntakeTests {
         }
     }
 
+    @Test(
+        "offers are those that the receipt names",
+        arguments: [
+            ([:], nil, nil, nil), (["is_trial_period": "true"], 1, "FREE_TRIAL", nil),
+            (["is_in_intro_offer_period": "true", "is_trial_period": "false"], 1, nil, nil),
+            (["promotional_offer_id": "spring"], 2, nil, "spring"),
+            (
+                ["promotional_offer_id": "spring", "is_trial_period": "true"], 2, "FREE_TRIAL",
+                "spring"
+            ),
+            (["offer_code_ref_name": "friends"], 3, nil, "friends"),
+        ] as [([String: String], Int64?, String?, String?)]
+    )
+    func offers(fields: [String: String], type: Int64?, discount: String?, id: String?) async throws
+    {
+        let receipt = try await Self.receipt([Self.entry(fields.mapValues { $0 })])
+        guard case .period(let period)? = Self.facts(receipt).first?.statement else {
+            Issue.record("no period")
+            return
+        }
+        #expect(period.offerType == type && period.discount == discount && period.offer == id)
+    }
+
+    @Test("a signed refund of half stays one, whenever the receipt comes")
+    func partialRefund() async throws {
+        let receipt = try await Self.receipt([
+            Self.entry(["cancellation_date_ms": "1768000000000", "transaction_id": "12"])
+        ])
+        var signed = try #require(Self.facts(receipt).first)
+        guard case .period(var period) = signed.statement else { return }
+        period.revokedShare = 50_000
+        period.price = 9990
+        signed.statement = .period(period)
+        signed.source = "12"
+        for days in [-1, 1] {
+            var fact = signed
+            fact.stated = Stated(signed.stated.instant.advanced(by: Int64(days) * 86_400_000))
+            let facts = Self.facts(receipt) + [fact]
+            for order in [facts, facts.reversed()] {
+                let record = Purchase(key: signed.purchase, joining: order)
+                #expect(record.periods.map(\.period) == [period])
+            }
+        }
+    }
+
     @Test("a product that nobody knows the kind of is parked until the catalog does")
     func unknownProduct() async throws {
         let entry = Self.entry([

@@ -26,7 +26,17 @@ struct StoreKitIntakeTests {
         ],
         "isUpgraded": ["true", "false"], "quantity": ["3", nil],
         "appAccountToken": ["\"7e3fb20b-4cdb-47cc-936d-99d65f608139\"", nil],
-        "inAppOwnershipType": ["\"FAMILY_SHARED\"", "\"PURCHASED\"", nil],
+        "inAppOwnershipType": ["\"FAMILY_SHARED\"", "\"ASSIGNED\"", "\"PURCHASED\"", nil],
+        "revocationReason": ["0", "1", "2"],
+        "revocationType": ["\"REFUND_FULL\"", "\"FAMILY_REVOKE\"", "\"SOMETHING_NEW\""],
+        "previousOriginalTransactionId": ["\"8\"", "\"2000000123456789\""],
+        "additionalTransactionReason": ["\"SEAT_ADDITION\""], "revokedSeatQuantity": ["1", "9"],
+        "multiSeatInfo": [
+            "{}", "{\"revokedSeatQuantity\":2,\"invitationManagement\":\"APPLE\"}",
+            "{\"priceTiers\":[{\"price\":9990,\"quantity\":5},{\"price\":7990,\"quantity\":3}]}",
+            "{\"priceTiers\":[{\"price\":9990}],\"revokedSeatQuantity\":\"2\"}",
+            "{\"priceTiers\":[{\"price\":9223372036854775807,\"quantity\":2}]}",
+        ],
         "environment": [
             "\"Sandbox\"", "\"Production\"", "\"Xcode\"", "\"LocalTesting\"", nil,
         ],
@@ -44,7 +54,7 @@ struct StoreKitIntakeTests {
 
     @Test(
         "A transaction's fields, present or absent, come to the same facts",
-        arguments: UInt64(1)...400
+        arguments: UInt64(1)...800
     )
     func sameTransaction(_ seed: UInt64) throws {
         var random = Random(state: seed)
@@ -74,6 +84,17 @@ struct StoreKitIntakeTests {
         )
         #expect(facts.count == 3)
         #expect(Self.unsourced(facts) == Self.unsourced(Server.facts(message)), "\(renewal)")
+    }
+
+    @Test("A seat that somebody else pays for is no purchase of its holder's")
+    func assigned() throws {
+        let text = Server.transaction(["inAppOwnershipType": "\"ASSIGNED\""])
+        let facts = StoreKitIntake.facts(StoreKitStatement(transaction: Data(text.utf8)))
+        guard case .period(let period)? = facts.first?.statement else {
+            Issue.record("no period")
+            return
+        }
+        #expect(period.isFamilyShared)
     }
 
     @Test("A transaction alone comes to the same fact, its source included")

@@ -40,7 +40,7 @@ struct RecordCodingTests {
         }
         let others: [Fact] = [
             .checkout("pi", customer: "cus"), .refund(5, of: "pi", "succeeded", on: 3),
-            .said(.refundReversed, on: 5, about: .payment("pi")),
+            .said(.refundReversed(period: nil), on: 5, about: .payment("pi")),
             .claimed("ann", .restored, 4, .payment("pi")),
             .said(
                 .subscription(StripeSubscription(status: "active", customer: "cus", items: [])),
@@ -144,18 +144,40 @@ struct RecordCodingTests {
                             isFamilyShared: true,
                             price: 990,
                             currency: "EUR",
-                            offerType: 2
+                            offerType: 2,
+                            previous: "0",
+                            additionalReason: "SEAT_ADDITION",
+                            revokedSeats: 1,
+                            isSwitched: true
                         )
                     ),
                     on: 3,
                     about: .appStore("1")
                 ),
             ]
-        for fact in facts {
+        let receipt = facts.suffix(1).map { fact in
+            var fact = fact
+            fact.source = "receipt:2"
+            return fact
+        }
+        let all =
+            facts + receipt + [
+                .said(.refundReversed(period: "1"), on: 4, about: .appStore("1")),
+                Fact(
+                    purchase: .appStore("1"),
+                    source: "receipt:1",
+                    stated: Stated(.day(4)),
+                    statement: .status(SubscriptionStatus(value: 2))
+                ),
+            ]
+        for fact in all {
             #expect(try RecordEncoder.encode(fact) == RecordEncoder.encodeCodable(fact))
         }
-        let record = Purchase(key: .appStore("1"), joining: facts)
-        #expect(record.periods.contains { $0.upgradedBy != nil })
+        var record = Purchase(key: .appStore("1"), joining: all)
+        record.isContinued(by: "3")
+        #expect(record.periods.contains { $0.upgradedBy != nil && $0.receipt != nil })
+        #expect(record.periods.contains { $0.revocation != nil && $0.seatsRevokedBy != nil })
+        #expect(record.predecessors != nil && record.reversals != nil)
         let bytes = try RecordEncoder.encode(record)
         #expect(try bytes == RecordEncoder.encodeCodable(record))
         #expect(try RecordDecoder.decode(Purchase.self, from: bytes) == record)

@@ -21,6 +21,7 @@ struct AppStoreWorld: Sendable {
     static let start: Int64 = 1_780_272_000_000
     static let day: Int64 = 86_400_000
     static let weekly = "com.example.app.pro.monthly"
+    static let yearly = "com.example.app.pro.yearly"
     static let coins = "com.example.app.coins100"
     static let lifetime = "com.example.app.lifetime"
 
@@ -148,6 +149,14 @@ struct AppStoreWorld: Sendable {
             period: .init("P1W"),
             subscriptionGroup: "pro",
             level: 2
+        ),
+        .init(
+            id: yearly,
+            kind: .autoRenewable,
+            price: 79_990,
+            period: .init("P1Y"),
+            subscriptionGroup: "pro",
+            level: 1
         ),
         .init(id: coins, kind: .consumable, price: 10_000),
         .init(id: lifetime, kind: .nonConsumable, price: 199_000),
@@ -287,6 +296,27 @@ struct AppStoreWorld: Sendable {
         let customer = try await tollgate.createCustomer(request).customer
         let buyer = try await appStore.createCustomer(appAccountToken: token)
         return (customer.id, buyer.id)
+    }
+
+    /// Does something of which no notice comes.
+    func unannounced(_ body: () async throws -> Void) async throws {
+        var lost = SimulatedAppStore.Faults()
+        lost.drop = 1
+        await appStore.setFaults(lost)
+        try await body()
+        await appStore.setFaults(SimulatedAppStore.Faults())
+    }
+
+    /// A device shows a transaction as the App Store signs it now.
+    func show(_ transaction: String, _ mode: API.SubmissionMode, by customer: String?) async throws
+    {
+        _ = try await tollgate.receiveSignedTransaction(
+            API.AppStoreTransactionRequest(
+                signedTransaction: try await appStore.signedTransaction(transaction).jws,
+                mode: mode
+            ),
+            from: customer.map { Customer.ID($0) }
+        )
     }
 
     func isEntitled(_ customer: String, _ lookupKey: String = "pro") async throws -> Bool {

@@ -68,8 +68,7 @@ enum StoreKitIntake {
             id: originalID
         )
         let period = Period(
-            id: kind == .autoRenewable
-                ? payload.webOrderLineItemId ?? transactionID : originalID,
+            id: periodID(payload, kind) ?? (kind == .autoRenewable ? transactionID : originalID),
             transactionID: transactionID,
             product: product,
             kind: kind,
@@ -80,15 +79,55 @@ enum StoreKitIntake {
             isUpgraded: payload.isUpgraded ?? false,
             quantity: payload.quantity ?? 1,
             token: payload.appAccountToken.flatMap(UUID.init)?.uuidString.lowercased(),
-            isFamilyShared: payload.inAppOwnershipType == "FAMILY_SHARED",
-            price: payload.price,
+            isFamilyShared: ["FAMILY_SHARED", "ASSIGNED"].contains(payload.inAppOwnershipType),
+            price: charged(payload),
             currency: payload.currency,
             offerType: payload.offerType,
             discount: payload.offerDiscountType,
             offer: payload.offerIdentifier,
-            storefront: payload.storefront
+            storefront: payload.storefront,
+            previous: payload.previousOriginalTransactionId,
+            additionalReason: payload.additionalTransactionReason,
+            revokedSeats: payload.revocationDate == nil
+                ? payload.revokedSeatQuantity ?? payload.multiSeatInfo?.revokedSeatQuantity : nil,
+            isSwitched: isSwitch(payload)
         )
         return (key, (period, signed))
+    }
+
+    /// What keeps an auto-renewable period apart from others (RULES §1); `nil`: the transaction.
+    private static func periodID(_ payload: TransactionPayload, _ kind: Period.Kind) -> String? {
+        guard kind == .autoRenewable, let lineItem = payload.webOrderLineItemId else { return nil }
+        let isMultiSeat =
+            payload.multiSeatInfo != nil || payload.additionalTransactionReason != nil
+        guard isMultiSeat, let purchased = payload.purchaseDate else { return lineItem }
+        return "\(lineItem)@\(purchased)"
+    }
+
+    /// What was charged in all (RULES §2.11).
+    private static func charged(_ payload: TransactionPayload) -> Int64? {
+        guard let seats = payload.multiSeatInfo, let price = payload.price else {
+            return payload.price
+        }
+        var tiers = seats.priceTiers.map { ($0.price, $0.quantity) }
+        if tiers.isEmpty { tiers = [(price, payload.quantity ?? 1)] }
+        var sum: Int64 = 0
+        for (price, quantity) in tiers {
+            let (part, overflow) = price.multipliedReportingOverflow(by: quantity)
+            let (next, overflows) = sum.addingReportingOverflow(part)
+            if overflow || overflows { return nil }
+            sum = next
+        }
+        return sum
+    }
+
+    /// Whether the revocation is no refund (RULES §2.12).
+    private static func isSwitch(_ payload: TransactionPayload) -> Bool {
+        guard payload.revocationDate != nil, let reason = payload.revocationReason else {
+            return false
+        }
+        return reason != 0 && reason != 1
+            && payload.revocationType?.hasPrefix("REFUND_") != true
     }
 
     private static func terms(_ renewal: RenewalPayload) -> RenewalTerms {
@@ -152,6 +191,31 @@ private struct TransactionPayload: Decodable {
     var offerDiscountType: String?
     var offerIdentifier: String?
     var storefront: String?
+    var revocationReason: Int64?
+    var revocationType: String?
+    var previousOriginalTransactionId: String?
+    var additionalTransactionReason: String?
+    var revokedSeatQuantity: Int64?
+    var multiSeatInfo: MultiSeatInfo?
+}
+
+/// The seats of a multiseat purchase; what is of another type than documented counts as absent.
+private struct MultiSeatInfo: Decodable {
+    struct PriceTier: Decodable {
+        var price: Int64
+        var quantity: Int64
+    }
+
+    var revokedSeatQuantity: Int64?
+    var priceTiers: [PriceTier]
+
+    private enum Keys: String, CodingKey { case revokedSeatQuantity, priceTiers }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Keys.self)
+        revokedSeatQuantity = try? values.decode(Int64.self, forKey: .revokedSeatQuantity)
+        priceTiers = (try? values.decode([PriceTier].self, forKey: .priceTiers)) ?? []
+    }
 }
 
 /// The payload of signed renewal info, as far as access depends on it; Apple's words.

@@ -12,8 +12,10 @@ extension Purchase {
             let credit = Self.coins(known.coins, times: period.quantity), credit > 0
         else { return }
         var clawed: Int64 = 0
-        if revocation(of: record) != nil {
+        if revocation(of: record) != nil, period.isSwitched != true {
             clawed = Self.share(credit, period.revokedShare ?? Self.whole, of: Self.whole)
+        } else if let seats = period.revokedSeats {
+            clawed = Self.share(credit, seats, of: period.quantity)
         }
         evaluation.lots.append(
             CoinLot(

@@ -197,10 +197,10 @@ extension Purchase {
                 )
             )
         }
-        if let reversal {
-            lines.append(
-                line(reversal, "refund_reversed", "the refund was reversed", decides: false)
-            )
+        for reversal in reversals ?? [] {
+            let named = periods.first { $0.period.id == reversal.value }?.period.transactionID
+            let text = named.map { "the refund of \($0) was reversed" } ?? "a refund was reversed"
+            lines.append(line(reversal, "refund_reversed", text, decides: false))
         }
         if let subscription {
             let value = subscription.value
@@ -264,10 +264,17 @@ extension Purchase {
         let period = record.period
         var text = "\(period.product) paid from \(period.start)"
         if let end = period.end { text += " to \(end)" }
+        if period.quantity > 1, period.kind == .autoRenewable {
+            text += ", \(period.quantity) seats"
+        }
+        if let seats = period.revokedSeats, seats > 0 { text += ", \(seats) of them refunded" }
+        if let previous = period.previous { text += ", continuing \(previous)" }
         if let revoked = period.revoked {
             text +=
                 revocation(of: record) == nil
-                ? ", revocation of \(revoked) reversed" : ", revoked at \(revoked)"
+                ? ", revocation of \(revoked) reversed"
+                : period.isSwitched == true
+                    ? ", switched to a bundle at \(revoked)" : ", revoked at \(revoked)"
         }
         if record.upgradedBy != nil { text += ", superseded by an upgrade" }
         if period.isFamilyShared { text += ", by Family Sharing" }

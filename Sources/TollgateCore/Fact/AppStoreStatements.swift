@@ -8,7 +8,8 @@ public struct Period: Hashable, Codable, Sendable {
     }
 
     /// What keeps the period apart from others of its purchase: the `webOrderLineItemId` of an
-    /// auto-renewable, else the transaction id.
+    /// auto-renewable, with the purchase date where it was bought by the seat; of everything else
+    /// the original transaction id (RULES §1).
     ///
     /// A restore's new transaction id is an alias.
     public var id: String
@@ -31,12 +32,14 @@ public struct Period: Hashable, Codable, Sendable {
     ///
     /// Once stated, it stays.
     public var isUpgraded: Bool
+    /// How many were bought; the seats of a multiseat purchase.
     public var quantity: Int64
     /// The `appAccountToken`, lowercase.
     public var token: String?
-    /// Whether it reached this customer by Family Sharing; its price then counts elsewhere.
+    /// Whether it reached this customer by Family Sharing or as an assigned seat; its price then
+    /// counts elsewhere.
     public var isFamilyShared: Bool
-    /// Milliunits of `currency`.
+    /// What was charged in all, in milliunits of `currency`.
     public var price: Int64?
     public var currency: String?
     /// `offerType`: 1 introductory, 2 promotional, 3 offer code, 4 win-back.
@@ -47,6 +50,16 @@ public struct Period: Hashable, Codable, Sendable {
     public var offer: String?
     /// `storefront`: the country of the store (ISO 3166-1 alpha-3).
     public var storefront: String?
+    /// `previousOriginalTransactionId`: the purchase that this one continues (RULES §8).
+    public var previous: String?
+    /// `additionalTransactionReason`, `SEAT_ADDITION` for example: more than one transaction
+    /// represents the period (RULES §2.11).
+    public var additionalReason: String?
+    /// `revokedSeatQuantity`: seats of `quantity` that were refunded.
+    public var revokedSeats: Int64?
+    /// Whether it was revoked because the customer switched to a bundle, without a refund (RULES
+    /// §2.12); `nil`, not `false`.
+    public var isSwitched: Bool?
 
     public init(
         id: String,
@@ -66,7 +79,11 @@ public struct Period: Hashable, Codable, Sendable {
         offerType: Int64? = nil,
         discount: String? = nil,
         offer: String? = nil,
-        storefront: String? = nil
+        storefront: String? = nil,
+        previous: String? = nil,
+        additionalReason: String? = nil,
+        revokedSeats: Int64? = nil,
+        isSwitched: Bool = false
     ) {
         self.id = id
         self.transactionID = transactionID
@@ -86,6 +103,10 @@ public struct Period: Hashable, Codable, Sendable {
         self.discount = discount
         self.offer = offer
         self.storefront = storefront
+        self.previous = previous
+        self.additionalReason = additionalReason
+        self.revokedSeats = revokedSeats
+        self.isSwitched = isSwitched ? true : nil
     }
 }
 
@@ -144,6 +165,9 @@ public struct SubscriptionStatus: Hashable, Codable, Sendable {
     public static let billingRetry: Int64 = 3
     public static let billingGrace: Int64 = 4
     public static let revoked: Int64 = 5
+
+    /// Whether it gives access: 1 or 4.
+    public var isEntitling: Bool { value == Self.active || value == Self.billingGrace }
 
     /// Whether billing has ended for now: 2, 3 or 5.
     public var isFailed: Bool {

@@ -19,6 +19,32 @@ public struct Fact: Hashable, Codable, Sendable {
     }
 }
 
+extension Fact {
+    /// Whether it was read from a legacy receipt, which only adds to what was signed (RULES §2.8).
+    var isFromReceipt: Bool { source.isOfReceipt }
+
+    /// The facts of one message, where REFUND_REVERSED names the period that the message states.
+    ///
+    /// Journal rows of before engine 5 leave that to the period beside it (RULES §2.2).
+    public static func namingReversals(_ facts: [Fact]) -> [Fact] {
+        facts.map { fact in
+            guard case .refundReversed(period: nil) = fact.statement else { return fact }
+            var named = fact
+            for sibling in facts where sibling.source == fact.source {
+                if case .period(let period) = sibling.statement {
+                    named.statement = .refundReversed(period: period.id)
+                }
+            }
+            return named
+        }
+    }
+}
+
+extension String {
+    /// Whether this source is an entry of a legacy receipt.
+    var isOfReceipt: Bool { hasPrefix("receipt:") }
+}
+
 /// A provider's clock: which of two statements about one object is the newer one.
 public struct Stated: Hashable, Comparable, Codable, Sendable {
     public var instant: Instant
@@ -44,8 +70,12 @@ public enum Statement: Hashable, Codable, Sendable {
     case period(Period)
     case renewal(RenewalTerms)
     case status(SubscriptionStatus)
-    /// REFUND_REVERSED: cancels every revocation dated up to the statement's clock (RULES §2.2).
-    case refundReversed
+    /// REFUND_REVERSED: makes void the revocations of one period dated up to the statement's clock
+    /// (RULES §2.2).
+    ///
+    /// `period` is the `Period.id` of the transaction that Apple names; `nil` in journal rows of
+    /// before engine 5.
+    case refundReversed(period: String?)
     // Stripe
     case subscription(StripeSubscription)
     case payment(StripePayment)

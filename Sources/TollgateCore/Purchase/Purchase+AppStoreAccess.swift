@@ -19,7 +19,7 @@ extension Purchase {
                 }
                 add(record, in: ordered, as: known, to: &access)
             }
-            if let last = ordered.last, epoch.periods.last?.period.id == last.period.id {
+            if let last = newestPeriod(in: ordered), epoch.contains(last) {
                 access.intervals += beyond(last, in: ordered, &evaluation)
             }
             access.intervals.removeAll(where: \.isVoid)
@@ -27,6 +27,9 @@ extension Purchase {
             for owner in owners { evaluation.add(access, to: owner) }
             let buyer = buyer(of: epoch)
             for record in epoch.periods { credit(record, to: buyer, in: history, &evaluation) }
+        }
+        if let question = question(about: ordered), !evaluation.wanted.contains(question) {
+            evaluation.wanted.append(question)
         }
     }
 
@@ -76,133 +79,4 @@ extension Purchase {
             evidence: record.period.transactionID
         )
     }
-
-    /// The earliest of `expiresDate`, an unreversed revocation, a revoked status, the start of the
-    /// next period, and for an upgraded one the earliest word of the upgrade (RULES §2.1, §2.5).
-    func end(of record: PeriodRecord, in ordered: [PeriodRecord]) -> Instant? {
-        var end = earlier(record.period.end, revocation(of: record))
-        end = earlier(end, record.upgradedBy)
-        guard record.period.kind == .autoRenewable else { return end }
-        if let next = ordered.first(where: {
-            ($0.period.start, $0.period.id) > (record.period.start, record.period.id)
-        }) {
-            end = earlier(end, next.period.start)
-        }
-        if let revokedBy = revokedStatus, record.period.start < revokedBy {
-            end = earlier(end, revokedBy)
-        }
-        return end
-    }
-
-    /// When the store took the period back, unless it has taken that back since (RULES §2.2).
-    func revocation(of record: PeriodRecord) -> Instant? {
-        guard let revoked = record.period.revoked else { return nil }
-        if let reversal, revoked <= reversal.stated.instant { return nil }
-        return revoked
-    }
-
-    /// The clock of a status 5 that still stands.
-    private var revokedStatus: Instant? {
-        guard let status, status.value.value == SubscriptionStatus.revoked else { return nil }
-        if let reversal, status.stated <= reversal.stated { return nil }
-        return status.stated.instant
-    }
-
-    /// Access past the newest period: grace, a status that reaches further, or the renewal window.
-    private func beyond(
-        _ last: PeriodRecord,
-        in ordered: [PeriodRecord],
-        _ evaluation: inout Evaluation
-    ) -> [AccessInterval] {
-        guard last.period.kind == .autoRenewable, let end = last.period.end else { return [] }
-        let revoked = revocation(of: last)
-        let cut = self.end(of: last, in: ordered)
-        guard cut == end || cut == revoked else { return [] }
-        let product = StoreProduct(.appStore, last.period.product)
-        func interval(
-            _ until: Instant,
-            _ ground: Ground,
-            _ evidence: String,
-            since: Instant? = nil
-        ) -> AccessInterval {
-            AccessInterval(
-                product: product,
-                since: since ?? end,
-                until: until,
-                ground: ground,
-                evidence: evidence
-            )
-        }
-        var intervals: [AccessInterval] = []
-        if revoked == nil, let (graceEnd, evidence) = grace(after: end) {
-            intervals.append(interval(graceEnd, .grace, evidence))
-        }
-        // A status older than the revocation knew nothing of it; a newer one speaks of a renewal
-        // that was lost.
-        if let status,
-            status.value.value == SubscriptionStatus.active
-                || status.value.value == SubscriptionStatus.billingGrace,
-            let reach = status.value.reachesTo, reach > end,
-            revoked.map({ $0 <= status.stated.instant }) ?? true
-        {
-            // After a refund it is the status that says from when on something newer runs.
-            let since = revoked == nil ? nil : Swift.min(end, status.stated.instant)
-            var further = interval(reach, .status, status.source, since: since)
-            // What a family member shares anew may have been bought before what they lost.
-            let anew = ordered.last {
-                $0.period.end == reach && $0.period.isFamilyShared && $0.upgradedBy == nil
-            }
-            let gone = anew.flatMap { revocation(of: $0) }
-            if let anew, gone == nil, status.stated.instant >= revoked ?? end {
-                further.product = StoreProduct(.appStore, anew.period.product)
-            } else {
-                evaluation.wanted.append(Wanted(kind: .subscriptionStatus, object: key.id))
-            }
-            if gone.map({ $0 <= status.stated.instant }) ?? true { intervals.append(further) }
-        }
-        if revoked == nil, !hasFailed(since: last.period.start), let renewal,
-            renewal.value.willRenew, !renewal.value.awaitsConsent,
-            renewal.value.graceEnd.map({ $0 <= end }) ?? true
-        {
-            intervals.append(interval(end, .renewal, renewal.source))
-        }
-        return intervals
-    }
-
-    /// Whether the status says that billing has failed.
-    ///
-    /// One from before the newest period began was about an older one: that period has been paid
-    /// since.
-    private func hasFailed(since start: Instant) -> Bool {
-        standingFailure.map { $0.instant >= start } ?? false
-    }
-
-    /// The clock of a status 2, 3 or 5 that no reversal has made void.
-    private var standingFailure: Stated? {
-        guard let status, status.value.isFailed else { return nil }
-        if status.value.value == SubscriptionStatus.revoked, revokedStatus == nil { return nil }
-        return status.stated
-    }
-
-    /// Until when a failed payment is tolerated, and who says so (RULES §2.3).
-    func grace(after end: Instant) -> (Instant, String)? {
-        var graceEnd: Instant
-        let evidence: String
-        let stated: Stated
-        if let renewal, let granted = renewal.value.graceEnd, granted > end {
-            (graceEnd, evidence, stated) = (granted, renewal.source, renewal.stated)
-        } else if let status, status.value.value == SubscriptionStatus.billingGrace {
-            graceEnd = status.stated.instant.advanced(by: Self.undatedGrace)
-            (evidence, stated) = (status.source, status.stated)
-        } else {
-            return nil
-        }
-        if let failure = standingFailure, stated < failure {
-            graceEnd = min(graceEnd, failure.instant)
-        }
-        return graceEnd > end ? (graceEnd, evidence) : nil
-    }
-
-    /// Three days in milliseconds: Apple's shortest grace period.
-    private static let undatedGrace: Int64 = 3 * 86_400_000
 }

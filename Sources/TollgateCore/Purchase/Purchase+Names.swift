@@ -22,6 +22,7 @@ extension Purchase {
     /// Everybody whom this record may make a holder.
     public var names: [Holder] {
         var names: [Holder] = periods.compactMap { $0.period.token.map { .token($0) } }
+        names += (predecessors ?? []).compactMap { $0.token.map { .token($0) } }
         if let subscription { names.append(.stripeCustomer(subscription.value.customer)) }
         if let customer = payment?.customer { names.append(.stripeCustomer(customer)) }
         if let reference = payment?.reference { names.append(.reference(reference)) }

@@ -8,8 +8,12 @@ public struct EffectivePeriod: Hashable, Sendable {
     public var end: Instant?
     /// Until when a failed renewal of it was tolerated after that.
     public var graceEnd: Instant?
-    /// When the store took it back, unless it has taken that back since (RULES §2.2).
+    /// When the store took it back, unless it has taken that back since (RULES §2.2) or took
+    /// nothing back because the customer switched to a bundle (RULES §2.12).
     public var revoked: Instant?
+    /// When some of its seats were refunded, `period.revokedSeats` of `period.quantity`, without the
+    /// period being revoked (RULES §2.11); `nil`: none.
+    public var seatsRevoked: Instant?
 }
 
 extension Purchase {
@@ -17,6 +21,7 @@ extension Purchase {
     /// renewal window and the reach of a status, which are mercy and no payment.
     public var effectivePeriods: [EffectivePeriod] {
         let ordered = orderedPeriods
+        let newest = newestPeriod(in: ordered)
         return epochs.flatMap { epoch in
             let buyer = buyer(of: epoch)
             return epoch.periods.map { record in
@@ -24,13 +29,16 @@ extension Purchase {
                     period: record.period,
                     buyer: buyer,
                     end: end(of: record, in: ordered),
-                    revoked: revocation(of: record)
+                    revoked: record.period.isSwitched == true ? nil : revocation(of: record)
                 )
+                if effective.revoked == nil, record.period.revokedSeats ?? 0 > 0 {
+                    effective.seatsRevoked = record.seatsRevokedBy
+                }
                 if record.period.kind == .autoRenewable, effective.revoked == nil,
-                    record.period.id == ordered.last?.period.id, let end = record.period.end,
+                    record.period.id == newest?.period.id, let end = record.period.end,
                     effective.end == end
                 {
-                    effective.graceEnd = grace(after: end)?.0
+                    effective.graceEnd = grace(after: record)?.0
                 }
                 if effective.revoked == nil, effective.end == record.period.end,
                     let stated = statedGrace(of: record, in: ordered)

@@ -8,10 +8,20 @@ public struct Purchase: Hashable, Codable, Sendable {
     public let key: Key
     /// The App Store's paid periods, sorted by id.
     public private(set) var periods: [PeriodRecord] = []
-    public private(set) var renewal: Newest<RenewalTerms>?
-    public private(set) var status: Newest<SubscriptionStatus>?
-    /// The latest REFUND_REVERSED; revocations dated up to its clock are void.
-    public private(set) var reversal: Newest<Bool>?
+    /// The newest signed terms; `renewal` is what holds.
+    public private(set) var signedRenewal: Newest<RenewalTerms>?
+    /// The newest signed status; `status` is what holds.
+    public private(set) var signedStatus: Newest<SubscriptionStatus>?
+    /// The newest terms and status of legacy receipts; `nil`: none.
+    public private(set) var receiptRenewal: Newest<RenewalTerms>?
+    public private(set) var receiptStatus: Newest<SubscriptionStatus>?
+    /// The latest REFUND_REVERSED of each period, by its id, sorted; of a period that is not named,
+    /// under the empty id; `nil`: none.
+    public private(set) var reversals: [Newest<String>]?
+    /// The purchases that this one continues, sorted by id; `nil`: none.
+    public private(set) var predecessors: [Predecessor]?
+    /// The original transaction ids of the purchases that continue this one, sorted; `nil`: none.
+    public private(set) var successors: [String]?
     public private(set) var subscription: Newest<StripeSubscription>?
     /// Whether two events of the newest second disagree about the subscription: Stripe's `created`
     /// is no order within a second, so it has to be read (RULES §4.3).
@@ -58,9 +68,9 @@ public struct Purchase: Hashable, Codable, Sendable {
         failures.join(fact)
         switch fact.statement {
         case .period(let period): join(period, fact)
-        case .renewal(let terms): renewal.join(newest(terms, fact))
-        case .status(let status): self.status.join(newest(status, fact))
-        case .refundReversed: reversal.join(newest(true, fact))
+        case .renewal(let terms): join(terms, fact)
+        case .status(let status): join(status, fact)
+        case .refundReversed(let period): joinReversal(of: period ?? "", fact)
         case .subscription(let subscription): join(subscription, fact)
         case .payment(let payment): join(payment, fact)
         case .invoice(let invoice): join(invoice, fact)
@@ -85,6 +95,44 @@ public struct Purchase: Hashable, Codable, Sendable {
         case .found(let index): periods[index].join(record)
         case .missing(let index): periods.insert(record, at: index)
         }
+        if let previous = period.previous, previous != key.id {
+            join(Predecessor(id: previous, since: period.start))
+        }
+    }
+
+    private mutating func join(_ terms: RenewalTerms, _ fact: Fact) {
+        if fact.isFromReceipt {
+            receiptRenewal.join(newest(terms, fact))
+        } else {
+            signedRenewal.join(newest(terms, fact))
+        }
+    }
+
+    private mutating func join(_ status: SubscriptionStatus, _ fact: Fact) {
+        if fact.isFromReceipt {
+            receiptStatus.join(newest(status, fact))
+        } else {
+            signedStatus.join(newest(status, fact))
+        }
+    }
+
+    private mutating func joinReversal(of period: String, _ fact: Fact) {
+        let stated = newest(period, fact)
+        var known = reversals ?? []
+        switch known.position(of: period, by: { $0.value }) {
+        case .found(let index): known[index].join(stated)
+        case .missing(let index): known.insert(stated, at: index)
+        }
+        reversals = known
+    }
+
+    private mutating func join(_ predecessor: Predecessor) {
+        var known = predecessors ?? []
+        switch known.position(of: predecessor.id, by: { $0.id }) {
+        case .found(let index): known[index].join(predecessor)
+        case .missing(let index): known.insert(predecessor, at: index)
+        }
+        predecessors = known
     }
 
     /// A canceled subscription stays canceled, whatever is stated later (RULES §4.1).
@@ -197,38 +245,36 @@ public struct Purchase: Hashable, Codable, Sendable {
     }
 
     private mutating func join(_ claim: Claim, _ fact: Fact) {
-        let record = ClaimRecord(claim, at: fact.stated.instant)
-        switch claims.position(of: claim.customer, by: { $0.customer }) {
+        join(ClaimRecord(claim, at: fact.stated.instant))
+    }
+
+    private mutating func join(_ record: ClaimRecord) {
+        switch claims.position(of: record.customer, by: { $0.customer }) {
         case .found(let index): claims[index].join(record)
         case .missing(let index): claims.insert(record, at: index)
         }
     }
-}
 
-/// One paid period with what must outlive its newest statement.
-public struct PeriodRecord: Hashable, Codable, Sendable {
-    public private(set) var newest: Newest<Period>
-    /// The earliest clock that called it upgraded.
-    ///
-    /// Once stated, it stays (RULES §2.1).
-    public private(set) var upgradedBy: Instant?
+    // MARK: - Purchases that continue one another (RULES §8)
 
-    /// As it was kept.
-    public init(newest: Newest<Period>, upgradedBy: Instant?) {
-        self.newest = newest
-        self.upgradedBy = upgradedBy
+    /// Notes that a purchase of the same app and environment continues this one.
+    public mutating func isContinued(by id: String) {
+        var known = successors ?? []
+        guard case .missing(let index) = known.position(of: id, by: { $0 }) else { return }
+        known.insert(id, at: index)
+        successors = known
     }
 
-    init(_ stated: Newest<Period>) {
-        newest = stated
-        upgradedBy = stated.value.isUpgraded ? stated.stated.instant : nil
-    }
-
-    public var period: Period { newest.value }
-
-    mutating func join(_ other: PeriodRecord) {
-        newest.join(other.newest)
-        upgradedBy = earlier(upgradedBy, other.upgradedBy)
+    /// Takes over whose `predecessor` is: its claims, what staff decided, and the token that held
+    /// when this purchase began to continue it.
+    public mutating func follow(_ predecessor: Purchase) {
+        guard var known = predecessors,
+            case .found(let index) = known.position(of: predecessor.key.id, by: { $0.id })
+        else { return }
+        known[index].token = predecessor.token(at: known[index].since)
+        predecessors = known
+        for claim in predecessor.claims { join(claim) }
+        if let assignment = predecessor.assignment { self.assignment.join(assignment) }
     }
 }
 

@@ -59,7 +59,7 @@ struct Ledger {
             guard var bytes = try? JSONEncoder().encode(record) else { continue }
             if mutation == .snapshotForgetsTerms {
                 var object = (try? JSONSerialization.jsonObject(with: bytes)) as? [String: Any]
-                object?["renewal"] = nil
+                object?["signedRenewal"] = nil
                 bytes = object.flatMap { try? JSONSerialization.data(withJSONObject: $0) } ?? bytes
             }
             records[key] = try? JSONDecoder().decode(Purchase.self, from: bytes)

@@ -3,8 +3,8 @@ import TollgateCore
 /// The stores' cases by their names, A1 to A19 and S1 to S25, as far as facts alone tell them.
 enum NamedCases {
     static let all =
-        AppStoreStoryTests.stories + StripeStoryTests.stories
-        + StripeMoneyTests.stories + more
+        AppStoreStoryTests.stories + AppStoreDisagreementTests.stories
+        + StripeStoryTests.stories + StripeMoneyTests.stories + more
 
     /// S12 chooses the environment before there is a fact, S14 becomes a question, and S25 is decided
     /// by a read.

@@ -8,6 +8,7 @@ struct SubscribedLife {
     private(set) var coins: Int64 = 0
     /// The same after every refund was taken back.
     private(set) var reversedCoins: Int64 = 0
+    private var refunded: [String] = []
     private(set) var probes: [Instant] = []
     /// Where access ends for good reasons that are known.
     private(set) var ends: [Instant] = []
@@ -49,6 +50,7 @@ struct SubscribedLife {
                     .terms(cut, renews: false),
                 ]
                 coins -= 10
+                refunded.append(id)
                 add(start, cut, isEnd: true)
                 start = cut + Double(Int.random(in: 1...40, using: &random))
                 said = start
@@ -86,11 +88,12 @@ struct SubscribedLife {
         }
     }
 
-    /// A refund of the first period, and its reversal, after all else.
+    /// A refund of the first period, and its reversal and that of every other refund, after all
+    /// else.
     func refundedAndReversed(_ key: Purchase.Key) -> [Fact] {
         [
-            .paid("p1", 0, 30, said: 500, revoked: 500), .said(.refundReversed, on: 510),
-        ]
+            .paid("p1", 0, 30, said: 500, revoked: 500), .reversed("p1", 510),
+        ] + refunded.map { .reversed($0, 510) }
     }
 
     /// Three people say that it is theirs.

@@ -28,7 +28,7 @@ struct AppStoreStoryTests {
             testDescription: "A3: a reversed refund gives everything back, though the fields stay",
             facts: [
                 .paid("p1", 0, 30), .paid("p1", 0, 30, said: 10, revoked: 10), .status(5, 10),
-                .said(.refundReversed, on: 20), .status(1, 20),
+                .reversed("p1", 20), .status(1, 20),
             ],
             expected: [.on(15, .payment), .on(29, .payment), .off(30)],
             coins: 10
@@ -36,7 +36,7 @@ struct AppStoreStoryTests {
         Story(
             testDescription: "A3: a refund after a reversal stands",
             facts: [
-                .paid("p1", 0, 30), .said(.refundReversed, on: 10),
+                .paid("p1", 0, 30), .reversed("p1", 10),
                 .paid("p1", 0, 30, said: 20, revoked: 15),
             ],
             expected: [.on(14, .payment), .off(15)],
@@ -344,7 +344,7 @@ struct AppStoreStoryTests {
             testDescription: "an extension after a refund was reversed",
             facts: [
                 .paid("p1", 0, 30), .paid("p1", 0, 30, said: 5, revoked: 5), .status(5, 5),
-                .said(.refundReversed, on: 8), .paid("p1", 0, 37, said: 9),
+                .reversed("p1", 8), .paid("p1", 0, 37, said: 9),
             ],
             expected: [.on(6, .payment), .on(36, .payment), .off(37)]
         ),
@@ -366,7 +366,7 @@ struct AppStoreStoryTests {
         let refunded =
             paid + [
                 .paid("p2", 30, 60, said: 40, revoked: 39), .status(5, 40),
-                .said(.refundReversed, on: 50),
+                .reversed("p2", 50), .status(1, 50),
             ]
         #expect(World(refunded).evaluations() == World(paid).evaluations())
     }
@@ -419,19 +419,5 @@ struct AppStoreStoryTests {
         )
         #expect(lost.product == nil)
         #expect(lost.isAsked)
-    }
-
-    @Test("a status of what was upgraded since, without a word of it, is asked about")
-    func staleStatus() {
-        for family in [false, true] {
-            let stale = beyond(
-                [
-                    .paid("y", 5, 370, Shop.yearly, family: family), .status(1, 5, reaching: 370),
-                    .paid("p1", 60, 90, family: family),
-                ]
-            )
-            #expect(stale.product == Shop.monthly)
-            #expect(stale.isAsked)
-        }
     }
 }

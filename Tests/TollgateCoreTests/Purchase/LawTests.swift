@@ -25,7 +25,13 @@ struct LawTests {
                     revoked: revoked,
                     share: [nil, 50_000].randomElement(using: &random) ?? nil,
                     upgraded: Int.random(in: 0...9, using: &random) == 0,
-                    token: tokens.randomElement(using: &random) ?? nil
+                    token: tokens.randomElement(using: &random) ?? nil,
+                    seats: Int64.random(in: 1...3, using: &random),
+                    addition: Int.random(in: 0...3, using: &random) == 0,
+                    returned: [nil, nil, nil, 1].randomElement(using: &random) ?? nil,
+                    switched: Int.random(in: 0...9, using: &random) == 0,
+                    previous: [nil, nil, nil, "0", "7"].randomElement(using: &random) ?? nil,
+                    source: [nil, nil, "receipt:t\(index % 4)"].randomElement(using: &random) ?? nil
                 )
             case 3:
                 return .terms(
@@ -33,8 +39,15 @@ struct LawTests {
                     renews: Bool.random(using: &random),
                     grace: Bool.random(using: &random) ? day + 6 : nil
                 )
-            case 4: return .status(Int64.random(in: 1...5, using: &random), day)
-            case 5: return .said(.refundReversed, on: day)
+            case 4:
+                return .status(
+                    Int64.random(in: 1...5, using: &random),
+                    day,
+                    source: [nil, nil, "receipt:1"].randomElement(using: &random) ?? nil
+                )
+            case 5:
+                let periods: [String?] = [nil, "p0", "p1", "p2"]
+                return .reversed(periods.randomElement(using: &random) ?? nil, day)
             case 6:
                 let modes: [Claim.Mode] = [.purchased, .restored, .observed]
                 return .claimed(

@@ -31,6 +31,9 @@ extension AppStore {
             public let cancellationDate: Int64?
             public let isUpgraded: Bool
             public let isTrialPeriod: Bool
+            public let isInIntroOfferPeriod: Bool
+            public let promotionalOfferID: String?
+            public let offerCodeRefName: String?
             public let webOrderLineItemID: String?
             public let subscriptionGroupIdentifier: String?
             public let appAccountToken: String?
@@ -105,6 +108,9 @@ extension AppStore.VerifiedReceipt.Purchase {
         cancellationDate = LegacyField.date("cancellation_date", in: json)
         isUpgraded = LegacyField.bool("is_upgraded", in: json)
         isTrialPeriod = LegacyField.bool("is_trial_period", in: json)
+        isInIntroOfferPeriod = LegacyField.bool("is_in_intro_offer_period", in: json)
+        promotionalOfferID = LegacyField.text("promotional_offer_id", in: json)
+        offerCodeRefName = LegacyField.text("offer_code_ref_name", in: json)
         webOrderLineItemID = LegacyField.text("web_order_line_item_id", in: json)
         subscriptionGroupIdentifier = LegacyField.text(
             "subscription_group_identifier",

@@ -62,7 +62,8 @@ extension AppStore {
         public let storefrontID: String?
         /// Whether the customer acted or the store renewed.
         public let transactionReason: TransactionReason?
-        /// What was charged, in milliunits, after offers, for the whole quantity.
+        /// What was charged, in milliunits, after offers, for the whole quantity; the average per
+        /// seat where `multiSeatInfo` is there.
         ///
         /// Not for accounting.
         public let price: Int64?
@@ -76,13 +77,17 @@ extension AppStore {
         public let billingPlanType: BillingPlanType?
         /// The commitment of a monthly plan.
         public let commitmentInfo: CommitmentInfo?
-        /// The purchase that this one continues (documentation only).
+        /// The purchase that this one continues, after a migration or a switch between a plan and
+        /// a bundle (documentation only).
         public let previousOriginalTransactionID: String?
-        /// Who invites to seats: `APPLE` or `DEVELOPER` (documentation only).
+        /// The seats of a multiseat purchase (documentation only).
+        public let multiSeatInfo: MultiSeatInfo?
+        /// Why more than one transaction represents the period: `SEAT_ADDITION` (documentation
+        /// only).
+        public let additionalTransactionReason: String?
+        /// Who invites to seats, here or in `multiSeatInfo`: `APPLE` or `DEVELOPER`.
         public let invitationManagement: String?
-        /// Seats, as they came (documentation only).
-        public let multiSeatInfo: JSON?
-        /// How many seats were refunded (documentation only).
+        /// How many seats were refunded, here or in `multiSeatInfo`.
         public let revokedSeatQuantity: Int?
         /// The payload as it was signed, with fields that are newer than this code.
         public let json: JSON
@@ -144,9 +149,13 @@ extension AppStore {
             billingPlanType = try fields.value("billingPlanType")
             commitmentInfo = try fields.object("commitmentInfo").map(CommitmentInfo.init)
             previousOriginalTransactionID = try fields.string("previousOriginalTransactionId")
-            invitationManagement = try fields.string("invitationManagement")
-            multiSeatInfo = fields.field("multiSeatInfo")
-            revokedSeatQuantity = try fields.int("revokedSeatQuantity")
+            let seats = MultiSeatInfo(fields.field("multiSeatInfo"))
+            multiSeatInfo = seats
+            additionalTransactionReason = try fields.string("additionalTransactionReason")
+            invitationManagement =
+                try fields.string("invitationManagement") ?? seats?.invitationManagement
+            revokedSeatQuantity =
+                try fields.int("revokedSeatQuantity") ?? seats?.revokedSeatQuantity
         }
     }
 }

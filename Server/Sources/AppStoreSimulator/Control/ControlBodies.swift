@@ -128,6 +128,16 @@ enum ControlBody {
     struct Refund: Decodable {
         var reason: Int?
         var percentage: Int?
+        /// Some seats of a multiseat purchase.
+        var seats: Int?
+    }
+
+    struct Seats: Decodable {
+        var seats: Int
+    }
+
+    struct SeatHolder: Decodable {
+        var customer: String
     }
 
     struct RefundRequest: Decodable {

@@ -255,6 +255,22 @@ struct ControlRoutes: Sendable {
             try await request.requireNoKeys()
             try await store.end(id)
         }
+        act("add_seats") { [store] request, id in
+            let body: ControlBody.Seats = try await request.control()
+            _ = try await store.addSeats(body.seats, to: id)
+        }
+        act("assign_seat") { [store] request, id in
+            let body: ControlBody.SeatHolder = try await request.control()
+            try await store.assignSeat(of: id, to: body.customer)
+        }
+        act("switch_to_bundle") { [store] request, id in
+            try await request.requireNoKeys()
+            _ = try await store.switchToBundle(id)
+        }
+        act("migrate") { [store] request, id in
+            try await request.requireNoKeys()
+            _ = try await store.migrate(id)
+        }
         act("attach") { [store] request, id in
             let body: ControlBody.Attachment = try await request.control()
             try await store.attach(appAccountToken: body.appAccountToken, to: id)
@@ -297,6 +313,7 @@ struct ControlRoutes: Sendable {
         }
         act("refund") { [store] request, id in
             let body: ControlBody.Refund = try await request.control()
+            if let seats = body.seats { return try await store.refundSeats(seats, of: id) }
             try await store.refund(id, reason: body.reason ?? 0, percentage: body.percentage)
         }
         act("reverse") { [store] request, id in

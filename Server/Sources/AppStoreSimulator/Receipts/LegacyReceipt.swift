@@ -29,6 +29,14 @@ struct LegacyReceipt {
             LegacyDate.entries("original_purchase_date", transaction.originalPurchaseDate)
         ) { $1 }
         entry.merge(LegacyDate.entries("expires_date", transaction.expiresDate)) { $1 }
+        if transaction.isUpgraded, world.behaviour.receiptsDateUpgrades,
+            let next = world.transactionsOf(transaction.customer).filter({
+                $0.originalID == transaction.originalID
+                    && $0.purchaseDate > transaction.purchaseDate
+            }).map(\.purchaseDate).min()
+        {
+            entry.merge(LegacyDate.entries("cancellation_date", next)) { $1 }
+        }
         if let revocation = transaction.revocation {
             entry.merge(LegacyDate.entries("cancellation_date", revocation.date)) { $1 }
             entry["cancellation_reason"] = String(revocation.reason)

@@ -24,6 +24,13 @@ extension SimulatedAppStore {
         return try TransactionReceipt.sign(entry, in: world, by: authority).base64EncodedString()
     }
 
+    /// What `verifyReceipt` answers about the receipt on a customer's device, JSON.
+    public func verifiedReceipt(customer id: String) async throws -> String {
+        let request = ["receipt-data": try await receipt(customer: id), "password": sharedSecret]
+        let answer = await verifyReceipt(try JSONEncoder().encode(request))
+        return String(decoding: try JSONEncoder().encode(answer), as: UTF8.self)
+    }
+
     /// Answers `verifyReceipt`.
     /// - Parameter json: the request's body.
     func verifyReceipt(_ json: Data) async -> LegacyJSON {

@@ -32,6 +32,21 @@ struct TransactionPayload: Encodable, Sendable {
     var appTransactionId: String
     var billingPlanType: String?
     var commitmentInfo: CommitmentInfo?
+    var previousOriginalTransactionId: String?
+    var additionalTransactionReason: String?
+    var multiSeatInfo: MultiSeatInfo?
+
+    /// The seats of a multiseat purchase.
+    struct MultiSeatInfo: Encodable, Sendable {
+        struct PriceTier: Encodable, Sendable {
+            var price: Int64
+            var quantity: Int
+        }
+
+        var invitationManagement = "APPLE"
+        var priceTiers: [PriceTier]
+        var revokedSeatQuantity: Int?
+    }
 
     /// Where in the commitment of a monthly plan the period lies.
     struct CommitmentInfo: Encodable, Sendable {
@@ -77,6 +92,18 @@ struct TransactionPayload: Encodable, Sendable {
         price = transaction.price
         currency = transaction.currency
         appTransactionId = customer.appTransactionID
+        previousOriginalTransactionId = transaction.previousOriginalID
+        additionalTransactionReason = transaction.additionalReason
+        if let revoked = transaction.revokedSeats {
+            // The average per seat, in payloads of those who pay.
+            let average = (transaction.price ?? 0) / Int64(max(1, transaction.quantity))
+            if transaction.price != nil { price = average }
+            multiSeatInfo = MultiSeatInfo(
+                priceTiers: [.init(price: average, quantity: transaction.quantity)],
+                revokedSeatQuantity: revoked > 0 && transaction.ownership == .purchased
+                    ? revoked : nil
+            )
+        }
         if let commitment = transaction.commitment {
             billingPlanType = SimulatedAppStore.Commitment.plan
             commitmentInfo = CommitmentInfo(

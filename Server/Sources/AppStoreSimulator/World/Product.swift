@@ -33,6 +33,8 @@ extension SimulatedAppStore {
         public var level: Int?
         /// Whether the buyer's family gets it too.
         public var isFamilyShareable: Bool
+        /// Whether it is sold by the seat; auto-renewable only.
+        public var isMultiSeat: Bool
         /// Offered by itself to whoever never had one in this group.
         public var introductoryOffer: Offer?
         /// A monthly plan with a commitment: to how many billing periods the customer is bound, 2 to
@@ -49,6 +51,7 @@ extension SimulatedAppStore {
             case price, currency, period, level, offers
             case subscriptionGroup = "subscription_group_id"
             case isFamilyShareable = "family_shareable"
+            case isMultiSeat = "multiseat"
             case introductoryOffer = "introductory_offer"
             case commitmentPeriods = "commitment_periods"
             case isForSale = "for_sale"
@@ -63,6 +66,7 @@ extension SimulatedAppStore {
             subscriptionGroup: String? = nil,
             level: Int? = nil,
             isFamilyShareable: Bool = false,
+            isMultiSeat: Bool = false,
             introductoryOffer: Offer? = nil,
             commitmentPeriods: Int? = nil,
             offers: [Offer] = []
@@ -75,6 +79,7 @@ extension SimulatedAppStore {
             self.subscriptionGroup = subscriptionGroup
             self.level = level
             self.isFamilyShareable = isFamilyShareable
+            self.isMultiSeat = isMultiSeat
             self.introductoryOffer = introductoryOffer
             self.commitmentPeriods = commitmentPeriods
             self.offers = offers
@@ -92,6 +97,7 @@ extension SimulatedAppStore {
             level = try values.decodeIfPresent(Int.self, forKey: .level)
             isFamilyShareable =
                 try values.decodeIfPresent(Bool.self, forKey: .isFamilyShareable) ?? false
+            isMultiSeat = try values.decodeIfPresent(Bool.self, forKey: .isMultiSeat) ?? false
             introductoryOffer = try values.decodeIfPresent(Offer.self, forKey: .introductoryOffer)
             commitmentPeriods = try values.decodeIfPresent(Int.self, forKey: .commitmentPeriods)
             offers = try values.decodeIfPresent([Offer].self, forKey: .offers) ?? []

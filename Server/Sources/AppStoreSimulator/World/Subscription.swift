@@ -39,8 +39,12 @@ extension SimulatedAppStore {
         public var appAccountToken: String?
         /// When the present run of periods began.
         public var recentStart: Int64
-        /// The buyer's subscription that this one, a family member's, follows.
+        /// The buyer's subscription that this one, a family member's or a seat's, follows.
         public var sharedFrom: String?
+        /// Subscriptions of those to whom seats of this one are assigned.
+        public var seatHolders: [String]?
+        /// The subscription that this one continues.
+        public var previousOriginalID: String?
 
         /// Calendar months are counted from here, so that the 31st comes back after a February.
         var anchor: Int64

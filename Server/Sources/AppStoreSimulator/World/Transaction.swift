@@ -4,6 +4,8 @@ extension SimulatedAppStore {
         public enum Ownership: String, Codable, Sendable {
             case purchased = "PURCHASED"
             case familyShared = "FAMILY_SHARED"
+            /// A seat that somebody else pays for.
+            case assigned = "ASSIGNED"
         }
 
         public enum Reason: String, Codable, Sendable {
@@ -14,10 +16,12 @@ extension SimulatedAppStore {
         /// Why a transaction stopped counting.
         public struct Revocation: Codable, Hashable, Sendable {
             public var date: Int64
-            /// 1 for an issue in the app, 0 for any other reason.
+            /// 1 for an issue in the app, 0 for any other reason, 2 for a switch to a bundle (Apple
+            /// documents its name, `upgradedToBundle`, and not its number).
             public var reason: Int
-            /// `REFUND_FULL`, `REFUND_PRORATED` or `FAMILY_REVOKE`.
-            public var type: String
+            /// `REFUND_FULL`, `REFUND_PRORATED`, `FAMILY_REVOKE` or `ASSIGNMENT_REVOKE`; `nil` for
+            /// a switch to a bundle.
+            public var type: String?
             /// In thousandths of a percent, for a prorated refund.
             public var percentage: Int?
         }
@@ -33,6 +37,7 @@ extension SimulatedAppStore {
         public let purchaseDate: Int64
         public let originalPurchaseDate: Int64
         public var expiresDate: Int64?
+        /// The seats of a multiseat purchase.
         public let quantity: Int
         public var appAccountToken: String?
         public let ownership: Ownership
@@ -42,9 +47,16 @@ extension SimulatedAppStore {
         public var offer: Offer?
         /// Of a monthly plan with a commitment: where in it this period lies.
         public var commitment: Commitment?
+        /// What was charged in all, in milliunits.
         public var price: Int64?
         public var currency: String?
         public var isFinished = false
+        /// Of a multiseat purchase: how many of its seats were refunded; `nil`: it is none.
+        public var revokedSeats: Int?
+        /// Why more than one transaction represents the period.
+        public var additionalReason: String?
+        /// The original transaction id of the purchase that this one continues.
+        public var previousOriginalID: String?
         /// Counts every change in the whole store; the history endpoint pages by it.
         var modification = 0
         var modified: Int64 = 0
@@ -52,6 +64,7 @@ extension SimulatedAppStore {
         /// Whether both are ids of one charge: restoring may make more ids of it.
         package func isSameSale(as other: Transaction) -> Bool {
             originalID == other.originalID && webOrderLineItemID == other.webOrderLineItemID
+                && purchaseDate == other.purchaseDate
         }
     }
 }

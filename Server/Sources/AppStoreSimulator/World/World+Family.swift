@@ -15,25 +15,37 @@ extension SimulatedAppStore.World {
                 $0.productID == bought.productID && $0.revocation == nil
             }) {
                 let id = nextTransactionID()
-                record(shared(bought, id: id, originalID: id, member: member, at: now), at: now)
+                record(shared(bought, id: id, originalID: id, member: member), at: now)
                 announce("ONE_TIME_CHARGE", transaction: id)
             }
         }
     }
 
-    private mutating func shareSubscription(
+    /// - Parameter ownership: how the member has it: by their family, or as an assigned seat.
+    /// - Returns: the original transaction id of the member's part; `nil`: they have one already.
+    @discardableResult
+    mutating func shareSubscription(
         _ source: Subscription,
         with member: String,
+        as ownership: Transaction.Ownership = .familyShared,
         at now: Int64
-    ) {
+    ) -> String? {
         guard source.state == .active || source.state == .billingGrace,
-            let latest = transactions[source.latestTransactionID]
-        else { return }
+            let latest = period(of: source).first
+        else { return nil }
         let previous = subscription(of: member, in: source.group)
-        if let previous, previous.state == .active || previous.state == .billingGrace { return }
+        if let previous, previous.state == .active || previous.state == .billingGrace {
+            return nil
+        }
         let id = nextTransactionID()
         let own = previous?.sharedFrom == nil ? nil : previous?.originalTransactionID
-        let transaction = shared(latest, id: id, originalID: own ?? id, member: member, at: now)
+        let transaction = shared(
+            latest,
+            id: id,
+            originalID: own ?? id,
+            member: member,
+            as: ownership
+        )
         record(transaction, at: now)
         var share = source
         share = Subscription(
@@ -56,6 +68,7 @@ extension SimulatedAppStore.World {
             previous == nil ? "INITIAL_BUY" : "RESUBSCRIBE",
             subscription: share.originalTransactionID
         )
+        return share.originalTransactionID
     }
 
     private mutating func shared(
@@ -63,9 +76,9 @@ extension SimulatedAppStore.World {
         id: String,
         originalID: String,
         member: String,
-        at now: Int64
+        as ownership: Transaction.Ownership = .familyShared
     ) -> Transaction {
-        Transaction(
+        var transaction = Transaction(
             id: id,
             originalID: originalID,
             customer: member,
@@ -79,9 +92,12 @@ extension SimulatedAppStore.World {
                 ?? source.purchaseDate,
             expiresDate: source.expiresDate,
             quantity: source.quantity,
-            ownership: .familyShared,
+            ownership: ownership,
             reason: source.reason
         )
+        // With Apple-hosted invitations, members have the same seat information as the buyer.
+        if ownership == .assigned { transaction.revokedSeats = source.revokedSeats }
+        return transaction
     }
 
     /// Brings the family's shares to the buyer's state after it changed.
@@ -90,10 +106,15 @@ extension SimulatedAppStore.World {
         for share in shares(of: originalID) where share.state != .revoked {
             follow(source, share, at: now)
         }
+        for id in source.seatHolders ?? [] {
+            guard let share = subscriptions[id], share.state != .revoked else { continue }
+            follow(source, share, at: now)
+        }
     }
 
     private mutating func follow(_ source: Subscription, _ share: Subscription, at now: Int64) {
-        guard let latest = transactions[source.latestTransactionID],
+        // Added seats are no new period.
+        guard let latest = period(of: source).first,
             let own = transactions[share.latestTransactionID]
         else { return }
         var changed = share
@@ -117,7 +138,7 @@ extension SimulatedAppStore.World {
                     id: id,
                     originalID: share.originalTransactionID,
                     member: share.customer,
-                    at: now
+                    as: own.ownership
                 ),
                 at: now
             )
@@ -166,11 +187,15 @@ extension SimulatedAppStore.World {
     mutating func revokeFamilyShare(_ originalID: String, at now: Int64) throws(Refusal) {
         var changed = try subscription(originalID)
         guard changed.sharedFrom != nil else {
-            throw .notPossible("It is not a family member's share.")
+            throw .notPossible("It is not a family member's share, and no assigned seat.")
         }
         guard changed.state != .revoked else { return }
         var latest = try transaction(changed.latestTransactionID)
-        latest.revocation = .init(date: now, reason: 0, type: "FAMILY_REVOKE")
+        latest.revocation = .init(
+            date: now,
+            reason: 0,
+            type: latest.ownership == .assigned ? "ASSIGNMENT_REVOKE" : "FAMILY_REVOKE"
+        )
         record(latest, at: now)
         changed.state = .revoked
         changed.autoRenews = false

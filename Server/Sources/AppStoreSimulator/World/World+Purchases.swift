@@ -12,9 +12,12 @@ extension SimulatedAppStore.World {
         let product = try product(productID)
         let customer = try customer(customerID)
         guard product.isForSale else { throw .notPossible("\(productID) is not for sale.") }
-        guard (1...10).contains(quantity) else { throw .invalid("quantity is from 1 to 10.") }
-        guard quantity == 1 || product.kind == .consumable else {
-            throw .invalid("Only a consumable has a quantity.")
+        let most = product.isMultiSeat ? 1000 : 10
+        guard (1...most).contains(quantity) else {
+            throw .invalid("quantity is from 1 to \(most).")
+        }
+        guard quantity == 1 || product.kind == .consumable || product.isMultiSeat else {
+            throw .invalid("Only a consumable, or a multiseat subscription, has a quantity.")
         }
         guard !customer.billingFails else {
             throw .notPossible("The card of \(customerID) is refused.")
@@ -25,6 +28,7 @@ extension SimulatedAppStore.World {
                 to: product,
                 customer,
                 token: token,
+                seats: quantity,
                 offer: offerID,
                 allowsIntroductoryOffer: allowsIntroductoryOffer,
                 at: now
@@ -64,6 +68,7 @@ extension SimulatedAppStore.World {
         to product: Product,
         _ customer: Customer,
         token: String?,
+        seats: Int,
         offer offerID: String?,
         allowsIntroductoryOffer: Bool?,
         at now: Int64
@@ -94,7 +99,7 @@ extension SimulatedAppStore.World {
         let continues = previous != nil && behaviour.resubscribeKeepsOriginalTransactionID
         let originalID = continues ? previous?.originalTransactionID ?? id : id
         let end = endOfFirstPeriod(of: product, offer: offer, from: now)
-        let transaction = Transaction(
+        var transaction = Transaction(
             id: id,
             originalID: originalID,
             customer: customer.id,
@@ -106,15 +111,16 @@ extension SimulatedAppStore.World {
             purchaseDate: now,
             originalPurchaseDate: transactions[originalID]?.originalPurchaseDate ?? now,
             expiresDate: end,
-            quantity: 1,
+            quantity: seats,
             appAccountToken: token,
             ownership: .purchased,
             reason: .purchase,
             offer: offer,
             commitment: commitment(of: product, offer: offer, from: now),
-            price: offer?.price ?? product.price,
+            price: (offer?.price ?? product.price) * Int64(seats),
             currency: product.currency
         )
+        transaction.revokedSeats = product.isMultiSeat ? 0 : nil
         record(transaction, at: now)
         var subscription = Subscription(
             originalTransactionID: originalID,
@@ -197,12 +203,14 @@ extension SimulatedAppStore.World {
     ) throws(Refusal) -> Transaction {
         var changed = subscription
         let original = subscription.originalTransactionID
-        var replaced = try transaction(subscription.latestTransactionID)
-        replaced.isUpgraded = true
-        if behaviour.upgradeSendsRefund {
-            replaced.revocation = .init(date: now, reason: 0, type: "REFUND_PRORATED")
+        let replaced = try transaction(subscription.latestTransactionID)
+        for var part in period(of: subscription) {
+            part.isUpgraded = true
+            if behaviour.upgradeSendsRefund {
+                part.revocation = .init(date: now, reason: 0, type: "REFUND_PRORATED")
+            }
+            record(part, at: now)
         }
-        record(replaced, at: now)
         let end = endOfFirstPeriod(of: product, offer: offer, from: now)
         let transaction = Transaction(
             id: nextTransactionID(),
@@ -303,6 +311,9 @@ extension SimulatedAppStore.World {
             currency: transaction.currency
         )
         alias.isFinished = true
+        alias.revokedSeats = transaction.revokedSeats
+        alias.additionalReason = transaction.additionalReason
+        alias.previousOriginalID = transaction.previousOriginalID
         record(alias, at: now)
         return alias
     }

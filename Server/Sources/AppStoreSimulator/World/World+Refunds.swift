@@ -32,11 +32,21 @@ extension SimulatedAppStore.World {
             revokeShares(of: refunded, at: now)
             return
         }
-        if subscription.latestTransactionID == id {
+        // The running period is lost with the last transaction that represents it.
+        let isLost =
+            period(of: subscription).allSatisfy { $0.revocation != nil }
+            && period(of: subscription).contains { $0.id == id }
+        if isLost {
             revoke(subscription)
+        } else if subscription.latestTransactionID == id,
+            let left = period(of: subscription).last(where: { $0.revocation == nil })
+        {
+            var changed = subscription
+            changed.latestTransactionID = left.id
+            record(changed)
         }
         announce("REFUND", transaction: id, subscription: refunded.originalID)
-        if subscription.latestTransactionID == id {
+        if isLost {
             for share in shares(of: refunded.originalID) {
                 try revokeFamilyShare(share.originalTransactionID, at: now)
             }
@@ -52,7 +62,7 @@ extension SimulatedAppStore.World {
         return copies.isEmpty ? [asked] : copies
     }
 
-    private mutating func revoke(_ subscription: Subscription) {
+    mutating func revoke(_ subscription: Subscription) {
         var changed = subscription
         changed.state = .revoked
         changed.autoRenews = false
@@ -76,7 +86,9 @@ extension SimulatedAppStore.World {
             announce("REFUND_REVERSED", transaction: id)
             return
         }
-        if subscription.latestTransactionID == id, subscription.state == .revoked {
+        if period(of: subscription).contains(where: { $0.id == id }),
+            subscription.state == .revoked
+        {
             subscription.state = subscription.renewalDate > now ? .active : .expired
             subscription.expirationIntent = 1
             record(subscription)

@@ -143,7 +143,8 @@ extension SimulatedAppStore.World {
             from: cycleStart,
             startsAnew: startsAnew
         )
-        let transaction = Transaction(
+        let seats = self.seats(of: subscription)
+        var transaction = Transaction(
             id: nextTransactionID(),
             originalID: original,
             customer: subscription.customer,
@@ -155,15 +156,17 @@ extension SimulatedAppStore.World {
             purchaseDate: purchaseDate,
             originalPurchaseDate: transactions[original]?.originalPurchaseDate ?? purchaseDate,
             expiresDate: end,
-            quantity: 1,
+            quantity: seats,
             appAccountToken: subscription.appAccountToken,
             ownership: .purchased,
             reason: .renewal,
             offer: offer.offer,
             commitment: commitment,
-            price: price,
+            price: price * Int64(seats),
             currency: product.currency
         )
+        transaction.revokedSeats = product.isMultiSeat ? 0 : nil
+        transaction.previousOriginalID = subscription.previousOriginalID
         record(transaction, at: now)
         changed.productID = product.id
         changed.latestTransactionID = transaction.id
@@ -282,9 +285,10 @@ extension SimulatedAppStore.World {
         changed.anchor = changed.renewalDate
         changed.periodsSinceAnchor = 0
         if behaviour.extensionMovesExpiresDate {
-            var latest = try transaction(changed.latestTransactionID)
-            latest.expiresDate = changed.renewalDate
-            record(latest, at: now)
+            for var part in period(of: changed) {
+                part.expiresDate = changed.renewalDate
+                record(part, at: now)
+            }
         }
         record(changed)
         if announcing { announce("RENEWAL_EXTENDED", subscription: originalID) }

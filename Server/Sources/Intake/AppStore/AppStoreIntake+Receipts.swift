@@ -149,7 +149,9 @@ extension AppStoreIntake {
             token: purchase.appAccountToken.flatMap(UUID.init(uuidString:))?
                 .uuidString.lowercased(),
             isFamilyShared: purchase.ownershipType.map { $0 != .purchased } ?? false,
-            offerType: purchase.isTrialPeriod ? 1 : nil
+            offerType: offerType(purchase),
+            discount: purchase.isTrialPeriod ? "FREE_TRIAL" : nil,
+            offer: purchase.promotionalOfferID ?? purchase.offerCodeRefName
         )
         let fact = Fact(
             purchase: key,
@@ -158,6 +160,15 @@ extension AppStoreIntake {
             statement: .period(period)
         )
         return ReceiptStatement(message: .facts([fact], about: key), source: source, body: body)
+    }
+
+    /// Apple's `offerType`: 1 introductory, 2 promotional, 3 offer code.
+    ///
+    /// A trial may be any of them; whoever names the offer knows.
+    private static func offerType(_ purchase: AppStore.VerifiedReceipt.Purchase) -> Int64? {
+        if purchase.promotionalOfferID != nil { return 2 }
+        if purchase.offerCodeRefName != nil { return 3 }
+        return purchase.isTrialPeriod || purchase.isInIntroOfferPeriod ? 1 : nil
     }
 
     private static func terms(_ renewal: AppStore.VerifiedReceipt.Renewal) -> RenewalTerms {

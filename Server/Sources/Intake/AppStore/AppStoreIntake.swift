@@ -25,14 +25,15 @@ public enum AppStoreIntake {
             source: source
         )
         guard case .facts(var facts, let key) = stated,
-            notification.notificationType == .refundReversed, let signed = notification.signedDate
+            notification.notificationType == .refundReversed, let signed = notification.signedDate,
+            case .period(let period)? = facts.first?.statement
         else { return stated }
         facts.append(
             Fact(
                 purchase: key,
                 source: source,
                 stated: Stated(Instant(milliseconds: signed)),
-                statement: .refundReversed
+                statement: .refundReversed(period: period.id)
             )
         )
         return .facts(facts, about: key)
@@ -107,35 +108,34 @@ public enum AppStoreIntake {
             application: bundleID,
             id: originalID
         )
-        // Some seats of several were given back: what remains is still paid for.
-        let quantity = transaction.quantity ?? 1
-        let returned = transaction.revokedSeatQuantity ?? 0
-        let keepsSeats = returned > 0 && returned < quantity
         let period = Period(
-            // A restore may make a new transaction id; it is the same purchase, of which a pass lasts
-            // once.
-            id: kind == .autoRenewable
-                ? transaction.webOrderLineItemID ?? transactionID : originalID,
+            id: periodID(transaction, kind)
+                ?? (kind == .autoRenewable ? transactionID : originalID),
             transactionID: transactionID,
             product: product,
             kind: kind,
             start: Instant(milliseconds: purchased),
             end: transaction.expiresDate.map { Instant(milliseconds: $0) },
-            revoked: keepsSeats
-                ? nil : transaction.revocationDate.map { Instant(milliseconds: $0) },
-            revokedShare: keepsSeats ? nil : transaction.revocationPercentage,
+            revoked: transaction.revocationDate.map { Instant(milliseconds: $0) },
+            revokedShare: transaction.revocationPercentage,
             isUpgraded: transaction.isUpgraded ?? false,
-            quantity: Int64(keepsSeats ? quantity - returned : quantity),
+            quantity: Int64(transaction.quantity ?? 1),
             token: transaction.appAccountToken?.uuidString.lowercased(),
             // A seat that somebody else pays for is no purchase of its holder's either.
             isFamilyShared: transaction.inAppOwnershipType == .familyShared
                 || transaction.inAppOwnershipType == .assigned,
-            price: transaction.price,
+            price: charged(transaction),
             currency: transaction.currency,
             offerType: (transaction.offerType?.rawValue).map { Int64($0) },
             discount: transaction.offerDiscountType?.rawValue,
             offer: transaction.offerIdentifier,
-            storefront: transaction.storefront
+            storefront: transaction.storefront,
+            previous: transaction.previousOriginalTransactionID,
+            additionalReason: transaction.additionalTransactionReason,
+            // Beside a revocation, which is of every seat, it says nothing.
+            revokedSeats: transaction.revocationDate == nil
+                ? transaction.revokedSeatQuantity.map { Int64($0) } : nil,
+            isSwitched: isSwitch(transaction)
         )
         let fact = Fact(
             purchase: key,
@@ -144,6 +144,49 @@ public enum AppStoreIntake {
             statement: .period(period)
         )
         return .facts([fact], about: key)
+    }
+
+    /// What keeps an auto-renewable period apart from others (RULES §1); `nil`: the transaction.
+    ///
+    /// Of everything else a restore may make a new transaction id, and a pass lasts once.
+    private static func periodID(
+        _ transaction: AppStore.Transaction,
+        _ kind: Period.Kind
+    ) -> String? {
+        guard kind == .autoRenewable, let lineItem = transaction.webOrderLineItemID else {
+            return nil
+        }
+        let isMultiSeat =
+            transaction.multiSeatInfo != nil || transaction.additionalTransactionReason != nil
+        guard isMultiSeat, let purchased = transaction.purchaseDate else { return lineItem }
+        return "\(lineItem)@\(purchased)"
+    }
+
+    /// What was charged in all: of a multiseat purchase `price` is the average of one seat (RULES
+    /// §2.11).
+    private static func charged(_ transaction: AppStore.Transaction) -> Int64? {
+        guard let seats = transaction.multiSeatInfo, let price = transaction.price else {
+            return transaction.price
+        }
+        var tiers = seats.priceTiers.map { ($0.price, $0.quantity) }
+        if tiers.isEmpty { tiers = [(price, Int64(transaction.quantity ?? 1))] }
+        var sum: Int64 = 0
+        for (price, quantity) in tiers {
+            let (part, overflow) = price.multipliedReportingOverflow(by: quantity)
+            let (next, overflows) = sum.addingReportingOverflow(part)
+            if overflow || overflows { return nil }
+            sum = next
+        }
+        return sum
+    }
+
+    /// Whether the revocation is no refund: the customer switched to a bundle (RULES §2.12).
+    private static func isSwitch(_ transaction: AppStore.Transaction) -> Bool {
+        guard transaction.revocationDate != nil, let reason = transaction.revocationReason else {
+            return false
+        }
+        return reason != .other && reason != .issueInApp
+            && transaction.revocationType?.rawValue.hasPrefix("REFUND_") != true
     }
 
     private static func terms(

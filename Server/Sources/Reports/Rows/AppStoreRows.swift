@@ -50,6 +50,14 @@ extension Reports {
                     )
                 )
             }
+            if let returned = effective.seatsRevoked, !period.isFamilyShared {
+                let amount = Reports.share(
+                    sale.amount,
+                    period.revokedSeats ?? 0,
+                    of: max(1, period.quantity)
+                )
+                rows.sales.append(sale.takenBack(.refund, amount, at: returned))
+            }
             guard isPlan,
                 let end = period.end
                     ?? product.known?.duration?.adding(to: period.start.milliseconds)

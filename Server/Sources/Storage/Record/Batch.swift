@@ -14,7 +14,7 @@ struct Batch {
     let items: [JournalItem]
     private var outcomes: [JournalOutcome?]
     private var journalled: [JournalContent?]
-    private var purchases: [RowKey: PurchaseState] = [:]
+    var purchases: [RowKey: PurchaseState] = [:]
     private var customers: [RowKey: CustomerState] = [:]
     /// Registered names: holder's key to customer's key.
     ///
@@ -27,7 +27,7 @@ struct Batch {
     /// Whether each holding that changed is there in the end: what one item adds, a later item of
     /// the batch may remove.
     private var holdings: [Holding: Bool] = [:]
-    private var wanted: [(Wanted, Purchase.Key, Instant)] = []
+    var wanted: [(Wanted, Purchase.Key, Instant)] = []
     /// Segments that are in the database for certain.
     var knownSegments: Set<[UInt8]> = []
     /// Segments that this batch has written.
@@ -88,6 +88,10 @@ extension Batch {
                 guard let key = facts.first?.purchase else { continue }
                 named[item.subject] = key
                 keys.insert(item.subject)
+                for previous in key.continued(by: facts) {
+                    named[RowKey(previous)] = previous
+                    keys.insert(RowKey(previous))
+                }
             case .register(let registration):
                 for alias in names(of: registration) {
                     for environment in StoreEnvironment.allCases {
@@ -102,6 +106,7 @@ extension Batch {
             }
         }
         try load(keys.sorted(), named: named)
+        try loadLinked()
     }
 
     private mutating func find(_ key: RowKey, into keys: inout Set<RowKey>) throws {
@@ -111,7 +116,7 @@ extension Batch {
         keys.formUnion(purchases)
     }
 
-    private mutating func load(_ keys: [RowKey], named: [RowKey: Purchase.Key]) throws {
+    mutating func load(_ keys: [RowKey], named: [RowKey: Purchase.Key]) throws {
         guard !keys.isEmpty else { return }
         if locks {
             // A row must be there to be locked.
@@ -295,7 +300,9 @@ extension Batch {
                 for fact in facts { state.record.join(fact) }
                 purchases[item.subject] = state
                 if state.record != before {
+                    let linked = link(item.subject, index)
                     try evaluate(item.subject, index)
+                    for row in linked { try evaluate(row, index) }
                     let holders = purchases[item.subject]?.posting.rows ?? []
                     for row in Set(state.posting.rows + holders) {
                         customers[row]?.hear(

@@ -160,6 +160,14 @@ enum JournalContent: Codable {
     ///
     /// Throws what decoding does, and `.corrupt` of a packed row that is damaged.
     init(kept bytes: [UInt8]) throws {
-        self = try RecordDecoder.decode(JournalContent.self, from: PackedBytes.unpacked(bytes))
+        let kept = try RecordDecoder.decode(
+            JournalContent.self,
+            from: PackedBytes.unpacked(bytes)
+        )
+        if case .facts(let facts) = kept {
+            self = .facts(Fact.namingReversals(facts))
+        } else {
+            self = kept
+        }
     }
 }

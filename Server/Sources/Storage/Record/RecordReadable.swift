@@ -108,8 +108,24 @@ extension PeriodRecord: RecordReadable {
     init?(reading cursor: inout RecordCursor) throws {
         guard cursor.openMap(), let newest = try cursor.value(Newest<Period>.self, "newest")
         else { return nil }
-        self.init(newest: newest, upgradedBy: try cursor.instant("upgradedBy"))
+        self.init(
+            newest: newest,
+            upgradedBy: try cursor.instant("upgradedBy"),
+            revocation: try cursor.value(StatedRevocation.self, "revocation"),
+            seatsRevokedBy: try cursor.instant("seatsRevokedBy"),
+            receipt: try cursor.value(Newest<Period>.self, "receipt")
+        )
         guard cursor.close() else { return nil }
+    }
+}
+
+extension StatedRevocation: RecordReadable {
+    init?(reading cursor: inout RecordCursor) throws {
+        guard cursor.openMap(), let date = try cursor.instant("date"),
+            let stated = try cursor.value(Stated.self, "stated"),
+            let source = try cursor.string("source"), cursor.close()
+        else { return nil }
+        self.init(date: date, stated: stated, source: source)
     }
 }
 
@@ -138,6 +154,10 @@ extension Period: RecordReadable {
         discount = try cursor.string("discount")
         offer = try cursor.string("offer")
         storefront = try cursor.string("storefront")
+        previous = try cursor.string("previous")
+        additionalReason = try cursor.string("additionalReason")
+        revokedSeats = try cursor.int64("revokedSeats")
+        if cursor.key("isSwitched") { isSwitched = try cursor.bool() }
         guard cursor.close() else { return nil }
     }
 }

@@ -76,9 +76,13 @@ extension Purchase: RecordWritable {
         record.openMap()
         record.add("key", key.canonical)
         try record.add("periods", periods)
-        try record.add("renewal", renewal)
-        try record.add("status", status)
-        try record.add("reversal", reversal)
+        try record.add("signedRenewal", signedRenewal)
+        try record.add("signedStatus", signedStatus)
+        try record.add("receiptRenewal", receiptRenewal)
+        try record.add("receiptStatus", receiptStatus)
+        try record.add("reversals", reversals)
+        try record.add("predecessors", predecessors)
+        try record.add("successors", successors)
         try record.add("subscription", subscription)
         record.add("isSubscriptionContested", isSubscriptionContested)
         try record.add("lastActive", lastActive)
@@ -113,9 +117,24 @@ extension PeriodRecord: RecordWritable {
         record.openMap()
         try record.add("newest", newest)
         record.add("upgradedBy", upgradedBy)
+        try record.add("revocation", revocation)
+        record.add("seatsRevokedBy", seatsRevokedBy)
+        try record.add("receipt", receipt)
         record.close()
     }
 }
+
+extension StatedRevocation: RecordWritable {
+    package func write(to record: inout RecordBytes) throws {
+        record.openMap()
+        record.add("date", date)
+        try record.add("stated", stated)
+        record.add("source", source)
+        record.close()
+    }
+}
+
+extension Predecessor: RecordWritable {}
 
 extension ClaimRecord: RecordWritable {
     package func write(to record: inout RecordBytes) throws {
@@ -197,6 +216,10 @@ extension Period: RecordWritable {
         record.add("discount", discount)
         record.add("offer", offer)
         record.add("storefront", storefront)
+        record.add("previous", previous)
+        record.add("additionalReason", additionalReason)
+        record.add("revokedSeats", revokedSeats)
+        if let isSwitched { record.add("isSwitched", isSwitched) }
         record.close()
     }
 }

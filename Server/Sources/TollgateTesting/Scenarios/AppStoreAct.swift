@@ -10,6 +10,13 @@ public enum AppStoreAct: Hashable, Sendable {
     case recoverBilling
     /// In thousandths of a percent; `nil`: all of it.
     case refund(Which, share: Int?)
+    /// Some seats of a multiseat purchase.
+    case refundSeats(Which, seats: Int)
+    case addSeats(Int)
+    /// The customer is assigned a seat of somebody's subscription.
+    case assignSeat(of: String)
+    case switchToBundle(Which)
+    case migrate(Which)
     case reverseRefund(Which)
     case requestRefund(Which, reason: String)
     case declineRefund(Which)
@@ -23,6 +30,8 @@ public enum AppStoreAct: Hashable, Sendable {
     case setToken
     /// The app posts the newest transaction of this customer's Apple account.
     case post(Which, mode: String)
+    /// The app posts the legacy receipt of this customer's Apple account.
+    case postReceipt(mode: String)
     /// The app restores on a device that is signed in to the Apple account `of` somebody.
     case restore(of: String?)
     case testNotification
@@ -66,7 +75,8 @@ public enum AppStoreAct: Hashable, Sendable {
         "recover_billing", "refund", "reverse_refund", "request_refund", "decline_refund",
         "extend", "extend_all", "raise_price", "withdraw", "join_family", "leave_family",
         "revoke_share", "set_token", "post", "restore", "test_notification", "silence", "speak",
-        "faults", "end", "tell",
+        "faults", "end", "tell", "add_seats", "assign_seat", "switch_to_bundle", "migrate",
+        "post_receipt",
     ]
 }
 
@@ -77,7 +87,7 @@ extension ScenarioReading {
         case "buy":
             .buy(
                 product: requiredText(&fields, "product"),
-                quantity: number(&fields, "quantity", in: 1...10) ?? 1,
+                quantity: number(&fields, "quantity", in: 1...1000) ?? 1,
                 offer: text(&fields, "offer")
             )
         case "cancel": .cancel(which(&fields))
@@ -91,11 +101,12 @@ extension ScenarioReading {
             )
         case "fail_billing": .failBilling
         case "recover_billing": .recoverBilling
-        case "refund":
-            .refund(
-                which(&fields),
-                share: decimal(&fields, "percent").map { Int(($0 * 1000).rounded()) }
-            )
+        case "refund": refund(&fields)
+        case "add_seats": .addSeats(number(&fields, "seats", in: 1...1000) ?? 1)
+        case "assign_seat": .assignSeat(of: requiredText(&fields, "of"))
+        case "switch_to_bundle": .switchToBundle(which(&fields))
+        case "migrate": .migrate(which(&fields))
+        case "post_receipt": .postReceipt(mode: mode(&fields))
         case "reverse_refund": .reverseRefund(which(&fields))
         case "request_refund":
             .requestRefund(
@@ -121,11 +132,7 @@ extension ScenarioReading {
         case "revoke_share": .revokeShare
         case "set_token": .setToken
         case "post":
-            .post(
-                which(&fields),
-                mode: word(&fields, "mode", of: ["purchased", "restored", "observed"])
-                    ?? "purchased"
-            )
+            .post(which(&fields), mode: mode(&fields))
         case "restore": .restore(of: text(&fields, "of"))
         case "test_notification": .testNotification
         case "end": .end(which(&fields))
@@ -141,6 +148,19 @@ extension ScenarioReading {
             .faults(faults(&fields))
         default: nil
         }
+    }
+
+    private mutating func refund(_ fields: inout ScenarioFields) -> AppStoreAct {
+        let which = which(&fields)
+        if let seats = number(&fields, "seats", in: 1...1000) {
+            return .refundSeats(which, seats: seats)
+        }
+        let percent = decimal(&fields, "percent")
+        return .refund(which, share: percent.map { Int(($0 * 1000).rounded()) })
+    }
+
+    private mutating func mode(_ fields: inout ScenarioFields) -> String {
+        word(&fields, "mode", of: ["purchased", "restored", "observed"]) ?? "purchased"
     }
 
     private mutating func faults(_ fields: inout ScenarioFields) -> AppStoreAct.Faults {

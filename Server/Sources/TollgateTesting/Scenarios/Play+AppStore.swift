@@ -38,6 +38,29 @@ extension Play {
                 try await transaction(which, of: account).id,
                 percentage: share
             )
+        case .refundSeats(let which, let seats):
+            try await store.refundSeats(seats, of: try await transaction(which, of: account).id)
+        case .addSeats(let seats):
+            _ = try await store.addSeats(seats, to: try await subscription(.init(), of: account))
+        case .assignSeat(let owner):
+            guard let source = appleAccounts[owner] else {
+                throw failure(step, "there is no customer ‘\(owner)’")
+            }
+            try await store.assignSeat(
+                of: try await subscription(.init(), of: source),
+                to: account
+            )
+        case .switchToBundle(let which):
+            _ = try await store.switchToBundle(try await subscription(which, of: account))
+        case .migrate(let which):
+            _ = try await store.migrate(try await subscription(which, of: account))
+        case .postReceipt(let mode):
+            try await post(
+                receipt: try await store.receipt(customer: account),
+                answered: try await store.verifiedReceipt(customer: account),
+                by: customer,
+                mode: mode
+            )
         case .reverseRefund(let which):
             try await store.reverseRefund(try await transaction(which, of: account).id)
         case .requestRefund(let which, let reason):

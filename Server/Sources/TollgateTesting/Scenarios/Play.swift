@@ -207,6 +207,20 @@ struct Play {
         )
         try await backend.post(signedTransaction, by: customer, mode: mode)
     }
+
+    /// The customer's device posts its legacy receipt.
+    ///
+    /// - Parameter answer: what `verifyReceipt` says of it now.
+    func post(
+        receipt: String,
+        answered answer: String,
+        by customer: ScenarioCustomer,
+        mode: String
+    ) async throws {
+        let now = await world.clock.now
+        messages.append(.receipt(receipt, answer: answer, customer, mode: mode, at: now))
+        try await backend.post(receipt: receipt, answered: answer, by: customer, mode: mode)
+    }
 }
 
 /// What reached the backend so far.

@@ -9,6 +9,7 @@ public struct Recording: Sendable {
         case notification(String)
         case event(body: String, signature: String)
         case post(String, ScenarioCustomer, mode: String, at: Int64)
+        case receipt(String, answer: String, ScenarioCustomer, mode: String, at: Int64)
     }
 
     /// A check, and what had been said by then.
@@ -52,7 +53,18 @@ extension Recording.Message {
         case .notification(let signed): Self.unsigned(signed)
         case .post(let signed, let customer, let mode, let at):
             "\(Self.unsigned(signed)) \(customer.id) \(mode) \(at)"
+        case .receipt(_, let answer, let customer, let mode, let at):
+            "\(Self.purchases(answer)) \(customer.id) \(mode) \(at)"
         }
+    }
+
+    /// What an answer of `verifyReceipt` says was bought.
+    private static func purchases(_ answer: String) -> String {
+        var object =
+            (try? JSONSerialization.jsonObject(with: Data(answer.utf8))) as? [String: Any] ?? [:]
+        object["latest_receipt"] = nil
+        let words = try? JSONSerialization.data(withJSONObject: object, options: .sortedKeys)
+        return String(decoding: words ?? Data(), as: UTF8.self)
     }
 
     /// The payload of a signed text, and of the signed texts in it.

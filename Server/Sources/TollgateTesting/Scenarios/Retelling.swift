@@ -54,6 +54,16 @@ struct Retelling: Sendable {
                         try await backend.post(transaction, by: customer, mode: mode)
                     }
                     isTaken = true
+                case .receipt(let receipt, let answer, let customer, let mode, let at):
+                    try await TollgateBackend.$now.withValue(at) {
+                        try await backend.post(
+                            receipt: receipt,
+                            answered: answer,
+                            by: customer,
+                            mode: mode
+                        )
+                    }
+                    isTaken = true
                 }
                 guard isTaken else {
                     return failure("a message of the store was refused")

@@ -74,7 +74,7 @@ public struct Scenario: Sendable {
     public var needsDevice: Bool {
         steps.contains { step in
             switch step.deed {
-            case .appStore(.post), .appStore(.restore): true
+            case .appStore(.post), .appStore(.restore), .appStore(.postReceipt): true
             default: false
             }
         }

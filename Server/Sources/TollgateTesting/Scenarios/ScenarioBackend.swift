@@ -16,6 +16,13 @@ public protocol ScenarioBackend: Sendable {
     func take(event body: String, signature: String) async -> Bool
     /// The customer's device posts a transaction that StoreKit signed.
     func post(_ signedTransaction: String, by customer: ScenarioCustomer, mode: String) async throws
+    /// The customer's device posts its legacy receipt, of which `verifyReceipt` says `answer`.
+    func post(
+        receipt: String,
+        answered answer: String,
+        by customer: ScenarioCustomer,
+        mode: String
+    ) async throws
     /// Lets the backend ask the stores what their messages left open.
     func settle() async
     /// What the customer may use now, of `lookupKeys`.
@@ -23,6 +30,16 @@ public protocol ScenarioBackend: Sendable {
         _ customer: ScenarioCustomer,
         lookupKeys: [String]
     ) async throws -> ScenarioAnswer
+}
+
+extension ScenarioBackend {
+    /// Does nothing: how an app speaks to its own backend is that backend's matter.
+    public func post(
+        receipt _: String,
+        answered _: String,
+        by _: ScenarioCustomer,
+        mode _: String
+    ) async throws {}
 }
 
 /// A customer of a story as backends know them.

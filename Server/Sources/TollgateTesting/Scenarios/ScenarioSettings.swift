@@ -12,6 +12,8 @@ extension Scenario {
         public var renewalLimit: Int?
         /// Products of the catalog that a family shares.
         public var shareable: Set<String> = []
+        /// Products of the catalog that are sold by the seat.
+        public var multiseat: Set<String> = []
         public var offers: [Offer] = []
         /// What faults are drawn from; `nil`: from the story's name.
         public var seed: UInt64?
@@ -44,6 +46,7 @@ extension ScenarioReading {
             word(&fields, "durations", of: ["real", "compressed"]) == "compressed"
         settings.renewalLimit = number(&fields, "renewals", in: 0...1000)
         settings.shareable = Set(texts(&fields, "family_shareable") ?? [])
+        settings.multiseat = Set(texts(&fields, "multiseat") ?? [])
         settings.seed = number(&fields, "seed", in: 0...Int(Int32.max)).map { UInt64($0) }
         for place in elements(&fields, "offers") {
             if let offer = offer(place) { settings.offers.append(offer) }

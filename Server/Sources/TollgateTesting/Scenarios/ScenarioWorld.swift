@@ -113,6 +113,7 @@ extension SimulatedAppStore.Product {
             subscriptionGroup: product.subscriptionGroup,
             level: product.level,
             isFamilyShareable: settings.shareable.contains(product.id),
+            isMultiSeat: settings.multiseat.contains(product.id),
             introductoryOffer: offers.first { $0.kind == .introductory },
             offers: offers.filter { $0.kind != .introductory }
         )

@@ -42,6 +42,8 @@ public enum ScenarioWriter {
         if !shared.isEmpty {
             lines.append("  family_shareable: [\(shared.joined(separator: ", "))]")
         }
+        let seats = story.products.filter(\.isMultiSeat).map { word($0.id) }
+        if !seats.isEmpty { lines.append("  multiseat: [\(seats.joined(separator: ", "))]") }
         let offers = story.products.flatMap { product in
             (product.offers + (product.introductoryOffer.map { [$0] } ?? [])).map {
                 offer($0, of: product)

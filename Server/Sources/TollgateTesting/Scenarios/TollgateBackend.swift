@@ -16,6 +16,8 @@ final class TollgateBackend: ScenarioBackend {
     @TaskLocal static var now: Int64?
     /// What Stripe answers when Tollgate makes a customer in a telling from a recording.
     @TaskLocal static var recordedCustomer: String?
+    /// What `verifyReceipt` answers about the receipt that is being posted.
+    @TaskLocal private static var verifiedReceipt: (answer: String, isProduction: Bool)?
 
     private let tollgate: Tollgate
     private let line: StripeLine
@@ -53,6 +55,7 @@ final class TollgateBackend: ScenarioBackend {
                 appAppleID: ScenarioWorld.appAppleID,
                 environments: [.sandbox, .production]
             ),
+            appStoreOptions: AppStoreOptions(receipts: Self.receiptClient),
             stripe: Stripe.Client(
                 apiBase: "https://stripe.test",
                 secretKey: ScenarioWorld.stripeKey,
@@ -134,6 +137,36 @@ final class TollgateBackend: ScenarioBackend {
             // Somebody else's purchase: an answer, which the next check looks at.
         }
     }
+
+    func post(
+        receipt: String,
+        answered answer: String,
+        by customer: ScenarioCustomer,
+        mode: String
+    ) async throws {
+        let id = Customer.ID(try await tollgate.customer(customer.id).id)
+        _ = try await Self.$verifiedReceipt.withValue((answer, customer.isProduction)) {
+            try await tollgate.receiveReceipt(
+                receipt,
+                from: id,
+                mode: Claim.Mode(rawValue: mode) ?? .observed,
+                isTrusted: false
+            )
+        }
+    }
+
+    private static let receiptClient = AppStore.ReceiptClient(
+        sharedSecret: "00000000000000000000000000000000",
+        transport: { request in
+            let isProduction = request.url == AppStore.ReceiptClient.url(of: .production)
+            var body = "{\"status\":\(isProduction ? 21007 : 21008)}"
+            if let verified = verifiedReceipt, verified.isProduction == isProduction {
+                body = verified.answer
+            }
+            return AppStore.HTTPResponse(status: 200, body: Array(body.utf8))
+        },
+        sleep: { _ in }
+    )
 
     func settle() async {
         await tollgate.fetchWanted()

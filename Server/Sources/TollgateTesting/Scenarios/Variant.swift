@@ -44,6 +44,10 @@ public struct Variant: Sendable {
         appStore("repeats_consumption_requests") {
             $0.behaviour.repeatsConsumptionRequests.toggle()
         },
+        appStore("added_seats_share_line_item") {
+            $0.behaviour.addedSeatsShareLineItem.toggle()
+        },
+        appStore("receipts_date_upgrades") { $0.behaviour.receiptsDateUpgrades.toggle() },
         // Apple charges within the last 24 hours of a period.
         appStore("renewal_lead") { $0.renewalLead = 6 * 3_600_000 },
     ]

@@ -1,0 +1,53 @@
+import SandboxClock
+
+/// Seats of multiseat purchases, and subscriptions that go on under another original transaction id.
+extension SimulatedAppStore {
+    /// The buyer adds seats to the running period of a multiseat subscription.
+    public func addSeats(
+        _ count: Int,
+        to originalTransactionID: String
+    ) async throws -> SignedTransaction {
+        let id = try await change { world, now in
+            try world.addSeats(count, to: originalTransactionID, at: now).id
+        }
+        await note("add_seats", subscription: originalTransactionID, [.init("seats", "\(count)")])
+        return try await signedTransaction(id)
+    }
+
+    /// Apple refunds some of the seats of a transaction.
+    public func refundSeats(_ count: Int, of transactionID: String) async throws {
+        try await change { world, now in
+            try world.refundSeats(count, of: transactionID, at: now)
+        }
+        await note("refund", transaction: transactionID, [.init("seats", "\(count)")])
+    }
+
+    /// The buyer assigns a seat to another customer, who gets a transaction of their own.
+    public func assignSeat(of originalTransactionID: String, to customer: String) async throws {
+        try await change { world, now in
+            try world.assignSeat(of: originalTransactionID, to: customer, at: now)
+        }
+        let owner = world.transactions[originalTransactionID]?.customer ?? ""
+        await note("assign_seat", customer, [.init("of", owner)])
+    }
+
+    /// The customer switches from a plan to a bundle that includes it.
+    public func switchToBundle(
+        _ originalTransactionID: String
+    ) async throws -> SignedTransaction {
+        let id = try await change { world, now in
+            try world.switchToBundle(originalTransactionID, at: now).id
+        }
+        await note("switch_to_bundle", subscription: originalTransactionID)
+        return try await signedTransaction(id)
+    }
+
+    /// The app's backend moves a subscription to the Advanced Commerce API.
+    public func migrate(_ originalTransactionID: String) async throws -> SignedTransaction {
+        let id = try await change { world, now in
+            try world.migrate(originalTransactionID, at: now).id
+        }
+        await note("migrate", subscription: originalTransactionID)
+        return try await signedTransaction(id)
+    }
+}

@@ -1,0 +1,97 @@
+internal import TollgateCore
+
+// Purchases that continue one another: whose one is decides whose the other is (RULES §8).
+extension Batch {
+    /// Locks and loads every purchase that one of the loaded continues or is continued by.
+    ///
+    /// They are known only once those are read, so these locks come after the sorted ones; whoever
+    /// loses by that starts over.
+    mutating func loadLinked() throws {
+        while true {
+            var named: [RowKey: Purchase.Key] = [:]
+            for state in purchases.values {
+                for key in state.record.linked where purchases[RowKey(key)] == nil {
+                    named[RowKey(key)] = key
+                }
+            }
+            guard !named.isEmpty else { return }
+            try load(named.keys.sorted(), named: named)
+        }
+    }
+
+    /// Lets a purchase that changed take over from those that it continues, and those that continue
+    /// it take over from it.
+    ///
+    /// - Returns: the other purchases whose records changed by that, sorted.
+    mutating func link(_ subject: RowKey, _ index: Int) -> [RowKey] {
+        guard let record = purchases[subject]?.record, !record.linked.isEmpty else { return [] }
+        var changed: Set<RowKey> = []
+        for previous in record.linkedBefore {
+            let row = RowKey(previous)
+            guard var state = purchases[row] else { continue }
+            let before = state.record
+            state.record.isContinued(by: record.key.id)
+            guard state.record != before else { continue }
+            purchases[row] = state
+            changed.insert(row)
+            guard state.record.periods.isEmpty else { continue }
+            // Its own messages were lost: the customer's history has it.
+            let question = Wanted(kind: .transactionHistory, object: record.key.id)
+            wanted.append((question, record.key, items[index].stated))
+        }
+        _ = takeOver(subject)
+        var queue = [subject]
+        // A plan may be switched to a bundle and back, so they may lead in a circle.
+        var steps = 0
+        while let row = queue.popLast(), steps < 1000 {
+            steps += 1
+            for successor in purchases[row]?.record.linkedAfter ?? []
+            where takeOver(RowKey(successor)) {
+                changed.insert(RowKey(successor))
+                queue.append(RowKey(successor))
+            }
+        }
+        return changed.subtracting([subject]).sorted()
+    }
+
+    /// Returns whether the record changed.
+    private mutating func takeOver(_ row: RowKey) -> Bool {
+        guard var state = purchases[row] else { return false }
+        let before = state.record
+        for previous in state.record.linkedBefore {
+            if let other = purchases[RowKey(previous)]?.record { state.record.follow(other) }
+        }
+        guard state.record != before else { return false }
+        purchases[row] = state
+        return true
+    }
+}
+
+extension Purchase {
+    /// The purchases that this one continues.
+    var linkedBefore: [Key] { (predecessors ?? []).map { key.sibling($0.id) } }
+
+    /// The purchases that continue this one.
+    var linkedAfter: [Key] { (successors ?? []).map { key.sibling($0) } }
+
+    var linked: [Key] { linkedBefore + linkedAfter }
+}
+
+extension Purchase.Key {
+    /// Another purchase of the same app and environment.
+    func sibling(_ id: String) -> Self {
+        var other = self
+        other.id = id
+        return other
+    }
+
+    /// The purchases that facts about this one name as continued by it.
+    func continued(by facts: [Fact]) -> [Self] {
+        facts.compactMap { fact in
+            guard case .period(let period) = fact.statement, let previous = period.previous,
+                previous != id
+            else { return nil }
+            return sibling(previous)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+/// One paid period with what must outlive its newest statement.
+public struct PeriodRecord: Hashable, Codable, Sendable {
+    /// The newest signed statement; a legacy receipt's where nothing was signed.
+    public private(set) var newest: Newest<Period>
+    /// The earliest clock that called it upgraded.
+    ///
+    /// Once stated, it stays (RULES §2.1).
+    public private(set) var upgradedBy: Instant?
+    /// Where its latest revocation was stated first.
+    public private(set) var revocation: StatedRevocation?
+    /// The earliest clock that told of refunded seats.
+    public private(set) var seatsRevokedBy: Instant?
+    /// The newest statement of a legacy receipt beside a signed one; `nil`: none.
+    public private(set) var receipt: Newest<Period>?
+
+    /// As it was kept.
+    public init(
+        newest: Newest<Period>,
+        upgradedBy: Instant?,
+        revocation: StatedRevocation?,
+        seatsRevokedBy: Instant?,
+        receipt: Newest<Period>?
+    ) {
+        self.newest = newest
+        self.upgradedBy = upgradedBy
+        self.revocation = revocation
+        self.seatsRevokedBy = seatsRevokedBy
+        self.receipt = receipt
+    }
+
+    init(_ stated: Newest<Period>) {
+        newest = stated
+        let period = stated.value
+        let isOfReceipt = stated.source.isOfReceipt
+        if period.isUpgraded {
+            // In a receipt the date beside it is the time of the upgrade (RULES §2.8).
+            upgradedBy = (isOfReceipt ? period.revoked : nil) ?? stated.stated.instant
+        }
+        if let date = period.revoked, !(isOfReceipt && period.isUpgraded) {
+            revocation = StatedRevocation(date: date, stated: stated.stated, source: stated.source)
+        }
+        if period.revokedSeats ?? 0 > 0 { seatsRevokedBy = stated.stated.instant }
+    }
+
+    /// Whether the App Store signed any statement about it.
+    var isSigned: Bool { !newest.source.isOfReceipt }
+
+    /// What was signed, with what a receipt adds to it.
+    public var period: Period {
+        guard let receipt else { return isSigned ? newest.value : newest.value.asReceiptSays }
+        var period = newest.value
+        let said = receipt.value.asReceiptSays
+        if newest.stated < receipt.stated {
+            // A refund or an extension of which no notice came.
+            period.revoked = period.revoked ?? said.revoked
+            period.end = later(period.end, said.end)
+        }
+        period.end = period.end ?? said.end
+        period.token = period.token ?? said.token
+        period.offerType = period.offerType ?? said.offerType
+        period.discount = period.discount ?? said.discount
+        period.offer = period.offer ?? said.offer
+        return period
+    }
+
+    /// Whether a receipt says something of the present that the older signed statement does not
+    /// have: a refund or a later end (RULES §2.10).
+    var isContested: Bool {
+        guard let receipt, newest.stated < receipt.stated else { return false }
+        let period = period
+        return period.revoked != newest.value.revoked || period.end != newest.value.end
+    }
+
+    mutating func join(_ other: PeriodRecord) {
+        joinStatements(other)
+        upgradedBy = earlier(upgradedBy, other.upgradedBy)
+        seatsRevokedBy = earlier(seatsRevokedBy, other.seatsRevokedBy)
+        if let theirs = other.revocation {
+            revocation = revocation.map { $0.joined(with: theirs) } ?? theirs
+        }
+    }
+
+    /// Signed statements and receipts each keep their newest.
+    private mutating func joinStatements(_ other: PeriodRecord) {
+        if receipt == nil, other.receipt == nil, isSigned == other.isSigned {
+            return newest.join(other.newest)
+        }
+        var signed: Newest<Period>?
+        var receipts: Newest<Period>?
+        for stated in [newest, other.newest, receipt, other.receipt].compactMap(\.self) {
+            if stated.source.isOfReceipt { receipts.join(stated) } else { signed.join(stated) }
+        }
+        guard let signed else { return }
+        newest = signed
+        receipt = receipts
+    }
+}
+
+/// The first word of a revocation.
+public struct StatedRevocation: Hashable, Codable, Sendable {
+    /// `revocationDate`.
+    public var date: Instant
+    /// The earliest clock that stated this date, and the message.
+    public var stated: Stated
+    public var source: String
+
+    public init(date: Instant, stated: Stated, source: String) {
+        self.date = date
+        self.stated = stated
+        self.source = source
+    }
+
+    /// The later revocation; of one date, where it was stated first.
+    func joined(with other: StatedRevocation) -> StatedRevocation {
+        if date != other.date { return date < other.date ? other : self }
+        if stated != other.stated { return stated < other.stated ? self : other }
+        return source <= other.source ? self : other
+    }
+}
+
+extension Period {
+    /// A receipt's words: `cancellation_date` beside `is_upgraded` is no refund (RULES §2.8).
+    fileprivate var asReceiptSays: Period {
+        guard isUpgraded, revoked != nil else { return self }
+        var period = self
+        period.revoked = nil
+        return period
+    }
+
+    /// Whether this transaction adds seats to the period of `other`, and so does not end it (RULES
+    /// §2.11).
+    func isAddition(to other: Period) -> Bool {
+        guard additionalReason != nil, product == other.product else { return false }
+        return other.start < start && other.end.map { start < $0 } ?? true
+    }
+}

@@ -1,0 +1,117 @@
+// What ends a period, and what goes on beyond the newest one (RULES §2, §3).
+extension Purchase {
+    /// Where a period ends by every rule: its own end, a revocation, an upgrade, the next period, a
+    /// status 5 (RULES §2.1, §2.5).
+    func end(of record: PeriodRecord, in ordered: [PeriodRecord]) -> Instant? {
+        var end = earlier(record.period.end, revocation(of: record))
+        end = earlier(end, record.upgradedBy)
+        guard record.period.kind == .autoRenewable else { return end }
+        let period = record.period
+        if let next = ordered.first(where: {
+            $0.period.start > period.start && !$0.period.isAddition(to: period)
+        }) {
+            end = earlier(end, next.period.start)
+        }
+        return earlier(end, revokedByStatus(record))
+    }
+
+    /// The newest period; where several transactions represent it, one that was not taken back.
+    func newestPeriod(in ordered: [PeriodRecord]) -> PeriodRecord? {
+        guard let last = ordered.last, revocation(of: last) != nil else { return ordered.last }
+        return ordered.last { record in
+            (record.period.start == last.period.start
+                || last.period.isAddition(to: record.period))
+                && record.upgradedBy == nil && revocation(of: record) == nil
+        } ?? last
+    }
+
+    // MARK: - Revocations
+
+    /// When the store took the period back, unless it has taken that back since (RULES §2.2).
+    func revocation(of record: PeriodRecord) -> Instant? {
+        guard let revoked = record.period.revoked else { return nil }
+        if let reversal = reversal(of: record), revoked <= reversal.stated.instant { return nil }
+        return revoked
+    }
+
+    /// The latest REFUND_REVERSED of a period.
+    ///
+    /// One that names no period is of the latest revocation up to its clock.
+    private func reversal(of record: PeriodRecord) -> Newest<String>? {
+        guard let reversals else { return nil }
+        if let named = reversals.first(where: { $0.value == record.period.id }) { return named }
+        guard let unnamed = reversals.first, unnamed.value.isEmpty else { return nil }
+        let reversed =
+            periods.compactMap { other in other.period.revoked.map { ($0, other.period.id) } }
+            .filter { $0.0 <= unnamed.stated.instant }
+            .max { $0 < $1 }
+        return reversed?.1 == record.period.id ? unnamed : nil
+    }
+
+    /// The clock of a status 5 that ends the period: it began before, and nothing newer says that it
+    /// runs (RULES §2.5, §2.10).
+    func revokedByStatus(_ record: PeriodRecord) -> Instant? {
+        guard let status, status.value.value == SubscriptionStatus.revoked,
+            record.period.start < status.stated.instant,
+            !isStatedValid(record, since: status.stated, by: status.source)
+        else { return nil }
+        return status.stated.instant
+    }
+
+    /// Whether another message, newer than the one given, says that the period is not revoked: the
+    /// signed transaction, or a reversal of its refund.
+    func isStatedValid(
+        _ record: PeriodRecord,
+        since stated: Stated,
+        by source: String
+    ) -> Bool {
+        guard revocation(of: record) == nil else { return false }
+        let newest = record.newest
+        if record.isSigned, newest.value.revoked == nil,
+            isNewer(newest.stated, newest.source, than: stated, source)
+        {
+            return true
+        }
+        return reversal(of: record).map { isNewer($0.stated, $0.source, than: stated, source) }
+            ?? false
+    }
+
+    /// Whether a statement is newer than another one and came in another message.
+    ///
+    /// The parts of a message bear one id and are signed within a minute, in any order.
+    func isNewer(
+        _ stated: Stated,
+        _ source: String,
+        than other: Stated,
+        _ otherSource: String
+    ) -> Bool {
+        guard other.instant < stated.instant else { return false }
+        return source != otherSource || other.instant.advanced(by: 60_000) < stated.instant
+    }
+
+    // MARK: - Disagreements
+
+    /// What has to be asked because statements disagree about the present, or because the newest
+    /// period was upgraded to one that is not known (RULES §2.1, §2.10).
+    private func asks(about ordered: [PeriodRecord]) -> Bool {
+        if let last = ordered.last, last.period.kind == .autoRenewable, last.upgradedBy != nil {
+            return true
+        }
+        let status = status.flatMap { $0.value.value == SubscriptionStatus.revoked ? $0 : nil }
+        return ordered.contains { record in
+            if record.isContested { return true }
+            guard let status, record.period.start < status.stated.instant,
+                let end = record.period.end
+            else { return false }
+            return status.stated.instant < end && record.upgradedBy == nil
+                && isStatedValid(record, since: status.stated, by: status.source)
+        }
+    }
+
+    /// The question to the store that a disagreement raises.
+    func question(about ordered: [PeriodRecord]) -> Wanted? {
+        guard asks(about: ordered) else { return nil }
+        let isPlan = ordered.contains { $0.period.kind == .autoRenewable }
+        return Wanted(kind: isPlan ? .subscriptionStatus : .transactionHistory, object: key.id)
+    }
+}
