@@ -122,8 +122,7 @@ extension Refusal {
         _ counters: Counters,
         _ logger: Logger
     ) {
-        // Who sends chains that nobody knows is counted, but writes nothing into our log.
-        if status >= 500, self.error.code.rawValue != "chain_budget" {
+        if status >= 500, !Self.unlogged.contains(self.error.code.rawValue) {
             let path = request.path.map { $0.prefix { $0 != "?" } } ?? ""
             logger.error(
                 "request failed",
@@ -137,6 +136,10 @@ extension Refusal {
             "status=\"\(status)\",code=\"\(self.error.code.rawValue)\""
         )
     }
+
+    /// What anybody can bring about as often as they like is counted, but writes nothing into our
+    /// log; that our clock is behind (`jws_date`) is said once a minute, elsewhere.
+    private static let unlogged: Set<String> = ["chain_budget", "jws_date"]
 
     /// What its answer says beside the error.
     var fields: HTTPFields {

@@ -62,6 +62,8 @@ public final class Tollgate: Sendable {
     let stripePaces = QuestionPaces()
     let questionRetries = QuestionRetries()
     let webhookPace = WorkPace()
+    /// How often a store's signature may have us say that our clock is wrong.
+    let clockPace = WorkPace()
     let sealing: SealingKeys
 
     public init(

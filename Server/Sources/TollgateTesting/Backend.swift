@@ -46,4 +46,24 @@ public struct TestDatabase: Sendable {
         case .postgres: try StoragePostgres(url: location)
         }
     }
+
+    /// A backup: another database with all that is committed in this one, which nobody may have
+    /// open.
+    public func copy() throws -> TestDatabase {
+        switch backend {
+        case .sqlite:
+            let copy = try backend.makeDatabase()
+            for suffix in ["", "-wal"]
+            where FileManager.default.fileExists(atPath: location + suffix) {
+                try FileManager.default.copyItem(
+                    atPath: location + suffix,
+                    toPath: copy.location + suffix
+                )
+            }
+            return copy
+        case .postgres:
+            let url = try EmbeddedPostgres.shared().makeDatabase(copying: location)
+            return TestDatabase(backend: backend, location: url)
+        }
+    }
 }

@@ -34,17 +34,15 @@ public final class EmbeddedPostgres: Sendable {
         try command("pg_ctl", ["-D", data, "-w", "-m", "fast", "-l", log, "restart"])
     }
 
-    /// Makes a new, empty database and returns its URL.
-    public func makeDatabase() throws -> String {
+    /// Makes a new database and returns its URL.
+    ///
+    /// - Parameter original: the URL of the one it is a copy of, which nobody may have open; `nil`:
+    ///   it is empty.
+    public func makeDatabase(copying original: String? = nil) throws -> String {
         let number = databases.add(1, ordering: .relaxed).newValue
         let name = "test\(number)"
-        let connection = PQconnectdb(url(of: "postgres"))
-        defer { PQfinish(connection) }
-        let result = PQexec(connection, "CREATE DATABASE \(name)")
-        defer { PQclear(result) }
-        guard PQresultStatus(result) == PGRES_COMMAND_OK else {
-            throw Failure(description: String(cString: PQerrorMessage(connection)))
-        }
+        let template = original?.split(separator: "/").last.map { " TEMPLATE \($0)" } ?? ""
+        try administrate("CREATE DATABASE \(name)\(template)")
         return url(of: name)
     }
 

@@ -49,6 +49,26 @@ import Testing
         try verifyTransaction(Payloads.transaction(["signedDate": "1760000300000"]))
     }
 
+    @Test func aValidSignatureFromTheFutureMayPassLaterSinceOurClockIsBehind() throws {
+        let ahead = refusal {
+            try verifyTransaction(Payloads.transaction(["signedDate": "1760001200000"]))
+        }
+        #expect(ahead?.rule == .signedInFuture && ahead?.isAuthentic == true)
+        #expect(ahead?.isRetryable == true && ahead?.secondsAhead == 1200)
+        #expect("\(try #require(ahead))".contains("1200 seconds ahead"))
+        // Where no certificate of the chain will ever be valid, no clock that is set helps.
+        let never = refusal {
+            try verifyTransaction(Payloads.transaction(["signedDate": "7258118400000"]))
+        }
+        #expect(never?.rule == .certificateExpired && never?.isRetryable == false)
+        let forged = try chain.sign(Payloads.transaction(["signedDate": "1760001200000"]))
+        let other = refusal {
+            let damaged = Array(forged.dropLast(4)) + Array("AAAA".utf8)
+            _ = try verifier.verifyTransaction(damaged, now: Payloads.now)
+        }
+        #expect(other?.rule == .signature && other?.isRetryable == false)
+    }
+
     @Test func oldButValidlyDatedDataIsAccepted() throws {
         let signed = Payloads.transaction(["signedDate": "1577836800000"])
         try verifyTransaction(signed, now: 2_900_000_000_000)

@@ -220,8 +220,8 @@ def test_reconciling_brings_in_what_came_while_nobody_listened(world):
     assert world.is_entitled("user")
     again = world.run("reconcile", "app-store")
     assert again.returncode == 0, again.stderr
-    assert "1 undelivered notifications, 0 new" in again.stdout
-    assert "proven complete from" in again.stdout
+    assert "1 notifications, 1 undelivered, 0 new" in again.stdout
+    assert "holds every notification sent from" in again.stdout
     assert world.run("rebuild", "--verify").returncode == 0
 
 

@@ -859,6 +859,34 @@ def test_an_export_goes_on_where_it_ended(told):
     assert [json.loads(line)["id"] for line in lines.splitlines()] == [1, 2, 3, 4, 5]
 
 
+def test_commands_say_at_which_instant_they_looked_and_cut_nothing_silently(told):
+    """The sandbox's clock is years away from this machine's."""
+    run, last = told.world.run, iso(told.last)
+    table = json.loads(run("report", "sales", "--json").stdout)
+    assert [n for n in table["notes"] if n.startswith("As of ") and "sandbox's clock" in n]
+    for command in (["report", "sales"], ["report", "payments"]):
+        assert "Note: As of " in run(*command).stdout
+    for command in (["report", "sales", "--format", "csv"], ["export", "sales"]):
+        answer = run(*command)
+        assert answer.stderr.startswith("As of ") and "As of" not in answer.stdout
+        assert "goes on until" not in answer.stderr
+    whole = run("export", "journal").stdout
+    # Where nobody names the sandbox's clock, a record that is ahead is named, and given out.
+    elsewhere = {"TOLLGATE_CLOCK": "system"}
+    behind = run("export", "journal", **elsewhere)
+    assert behind.stdout == whole and "this machine's clock" in behind.stderr
+    for source in ("sales", "periods", "coins"):
+        assert run("export", source, **elsewhere).stdout == run("export", source).stdout
+    is_ahead = told.world.now() > (time.time() + 3600) * 1000
+    for command in (["export", "journal"], ["report", "sales"], ["report", "payments"]):
+        answer = run(*command, **elsewhere)
+        assert ("TOLLGATE_CLOCK=" in answer.stderr) == is_ahead, answer.stderr
+    # Days that lie ahead are left out, and that is said.
+    later = iso(told.last + 100)
+    ahead = json.loads(run("report", "sales", "--from", last, "--to", later, "--json").stdout)
+    assert [n for n in ahead["notes"] if n == f"Days after {last} have not come yet."]
+
+
 def test_formats(told):
     """Every report in every format says the same."""
     world = told.world

@@ -113,19 +113,19 @@ struct WebhookSignatureTests {
             .mismatch
         ),
         Row("t of another signature", "t=\(now - 1),v1=\(good)", .mismatch),
+        Row("further ahead than a clock can be", header(t: "99999999999999999999"), .noTimestamp),
     ]
 
     static let w2 = [
         Row("300 seconds old", header(t: "\(now - 300)")),
         Row("301 seconds old", header(t: "\(now - 301)"), .tooOld),
         Row("300 seconds ahead", header(t: "\(now + 300)")),
-        Row("301 seconds ahead", header(t: "\(now + 301)"), .tooFarAhead),
-        Row("far ahead", header(t: "9223372036854775807"), .tooFarAhead),
-        Row("further ahead than a clock can be", header(t: "99999999999999999999"), .tooFarAhead),
+        Row("301 seconds ahead", header(t: "\(now + 301)")),
+        Row("far ahead", header(t: "9223372036854775807")),
         Row("negative", header(t: "-\(now)"), .tooOld),
         Row("as negative as can be", header(t: "-9223372036854775808"), .tooOld),
         Row("more negative than that", header(t: "-99999999999999999999"), .tooOld),
-        Row("in milliseconds", header(t: "\(now)000"), .tooFarAhead),
+        Row("in milliseconds", header(t: "\(now)000")),
         Row("zero", header(t: "0"), .tooOld),
         Row("the test secret on the live endpoint", header(secret: "whsec_live"), .mismatch),
         Row("old and forged", "t=0,v1=\(forged)", .mismatch),
@@ -139,7 +139,7 @@ struct WebhookSignatureTests {
         }
     }
 
-    @Test("only what was signed within five minutes, before or after, passes", arguments: w2)
+    @Test("only what was signed less than five minutes ago, or later, passes", arguments: w2)
     func time(_ row: Row) {
         check(row)
         if let reason = row.reason, reason != .mismatch {

@@ -32,6 +32,10 @@ struct AppStoreWorld: Sendable {
     let wall: TestClock
     let calls: Calls
     let environment: StoreEnvironment
+    /// How far the application's clock is behind the stores', in milliseconds.
+    let lag: TestClock
+    /// Whether notifications reach the application; if not, somebody else takes them.
+    let listens: Flag
 
     /// What the application asked the App Store, and what goes wrong when it does.
     final class Calls: Sendable {
@@ -40,6 +44,7 @@ struct AppStoreWorld: Sendable {
         private let unreadable = Mutex<[String]>([])
         private let unfound = Mutex<[String]>([])
         private let silent = Mutex<String?>(nil)
+        private let earliest = Mutex<Int64?>(nil)
 
         struct Unreachable: Error {}
 
@@ -55,6 +60,20 @@ struct AppStoreWorld: Sendable {
 
         /// Answers calls with "not found, try again" (4040006) whose path contains one of these.
         func setUnfound(_ parts: [String]) { unfound.withLock { $0 = parts } }
+
+        /// Refuses to list notifications that were sent before this instant (4000012).
+        func setEarliest(_ instant: Int64) { earliest.withLock { $0 = instant } }
+
+        func isTooFarBack(_ path: String, _ body: [UInt8]?) -> Bool {
+            guard let earliest = earliest.withLock({ $0 }), path.contains("notifications/history"),
+                let request = try? JSONDecoder().decode(Span.self, from: Data(body ?? []))
+            else { return false }
+            return request.startDate < earliest
+        }
+
+        private struct Span: Decodable {
+            var startDate: Int64
+        }
 
         /// Gives no answer to calls whose path contains this.
         func setSilent(_ part: String?) { silent.withLock { $0 = part } }
@@ -117,6 +136,7 @@ struct AppStoreWorld: Sendable {
         try await server.test(.ahc(.http)) { client in
             let calls = Calls()
             let wall = TestClock(start)
+            let lag = TestClock(0)
             let driver = FaultyDriver(try await backend.open(), refusing: setup.refusing)
             let tollgate = try await application(
                 setup,
@@ -124,6 +144,7 @@ struct AppStoreWorld: Sendable {
                 driver,
                 clock,
                 wall,
+                lag,
                 transport(client, calls, setup.receiptAnswer)
             )
             target.set(tollgate)
@@ -134,7 +155,9 @@ struct AppStoreWorld: Sendable {
                     clock: clock,
                     wall: wall,
                     calls: calls,
-                    environment: setup.environment
+                    environment: setup.environment,
+                    lag: lag,
+                    listens: target.listens
                 )
             )
             await driver.close()
@@ -168,6 +191,7 @@ struct AppStoreWorld: Sendable {
         _ driver: any StorageDriver,
         _ clock: VirtualClock,
         _ wall: TestClock,
+        _ lag: TestClock,
         _ transport: @escaping AppStore.Transport
     ) async throws -> Tollgate {
         let store = try await RecordStore(driver)
@@ -226,7 +250,7 @@ struct AppStoreWorld: Sendable {
             appStoreOptions: options,
             stripe: nil,
             clocks: .init(
-                now: { Instant(milliseconds: await clock.now) },
+                now: { Instant(milliseconds: await clock.now - lag.now.milliseconds) },
                 wall: { wall.now }
             ),
             randomBytes: { count in random.withLock { $0.bytes(count) } },
@@ -253,6 +277,10 @@ struct AppStoreWorld: Sendable {
             try calls.take(path)
             if calls.isUnreadable(path) {
                 return AppStore.HTTPResponse(status: 200, body: Array("{".utf8))
+            }
+            if calls.isTooFarBack(path, request.body) {
+                let body = "{\"errorCode\":4000012,\"errorMessage\":\"Too far in the past.\"}"
+                return AppStore.HTTPResponse(status: 400, body: Array(body.utf8))
             }
             if calls.isUnfound(path) {
                 let body = "{\"errorCode\":4040006,\"errorMessage\":\"Please try again.\"}"
@@ -345,11 +373,13 @@ struct AppStoreWorld: Sendable {
 
 /// The application that notifications go to, once it is there.
 private final class Target: Sendable {
+    let listens = Flag(true)
     private let tollgate = Mutex<Tollgate?>(nil)
 
     func set(_ tollgate: Tollgate) { self.tollgate.withLock { $0 = tollgate } }
 
     func take(_ message: SimulatedAppStore.Message) async -> SimulatedAppStore.SendAttemptResult {
+        guard listens.isSet else { return .success }
         guard let tollgate = tollgate.withLock({ $0 }) else { return .noResponse }
         let body =
             switch message {
@@ -363,6 +393,16 @@ private final class Target: Sendable {
             return .unsuccessfulHTTPResponseCode
         }
     }
+}
+
+/// Something that is so or not.
+final class Flag: Sendable {
+    private let value: Mutex<Bool>
+
+    init(_ value: Bool) { self.value = Mutex(value) }
+
+    var isSet: Bool { value.withLock { $0 } }
+    func set(_ value: Bool) { self.value.withLock { $0 = value } }
 }
 
 /// A database that refuses certain rows of the journal, as a constraint would.

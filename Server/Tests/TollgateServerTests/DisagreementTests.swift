@@ -1,4 +1,5 @@
 import AppStoreSimulator
+import SandboxClock
 import Storage
 import Testing
 import TollgateAPI

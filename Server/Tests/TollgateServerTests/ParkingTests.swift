@@ -138,18 +138,25 @@ struct ParkingTests {
             let uuids = [
                 "5e1d4a1c-0000-4000-8000-000000000001", "5e1d4a1c-0000-4000-8000-000000000002",
                 "5e1d4a1c-0000-4000-8000-000000000003",
+                "5e1d4a1c-0000-4000-8000-000000000004",
+                "5e1d4a1c-0000-4000-8000-000000000005",
             ]
+            func token(_ uuid: String, _ subtype: String) -> Data {
+                Self.payload([
+                    "notificationType": "\"EXTERNAL_PURCHASE_TOKEN\"", "data": nil,
+                    "notificationUUID": "\"\(uuid)\"", "subtype": "\"\(subtype)\"",
+                    "externalPurchaseToken": "{\"externalPurchaseId\":\"SANDBOX_1\"}",
+                ])
+            }
             let payloads = [
                 Self.payload([
                     "notificationType": "\"UNCLAIM_SEATS\"", "data": nil,
                     "notificationUUID": "\"\(uuids[0])\"",
                     "unclaimInfo": "{\"unclaimSeatIds\":[\"\(uuids[1])\"]}",
                 ]),
-                Self.payload([
-                    "notificationType": "\"EXTERNAL_PURCHASE_TOKEN\"", "data": nil,
-                    "notificationUUID": "\"\(uuids[1])\"",
-                    "externalPurchaseToken": "{\"externalPurchaseId\":\"SANDBOX_1\"}",
-                ]),
+                // That a token was made asks for nothing; that it was not reported does.
+                token(uuids[1], "CREATED"), token(uuids[3], "UNREPORTED"),
+                token(uuids[4], "ACTIVE_TOKEN_REMINDER"),
                 Self.payload([
                     "notificationType": "\"RESCIND_CONSENT\"", "data": nil,
                     "notificationUUID": "\"\(uuids[2])\"",
@@ -170,13 +177,13 @@ struct ParkingTests {
             )
             #expect((400..<500).contains(refused.status))
             var after = try await server.rowCounts()
-            #expect(after["journal"] == (before["journal"] ?? 0) + 3)
+            #expect(after["journal"] == (before["journal"] ?? 0) + 5)
             after["journal"] = before["journal"]
             #expect(after == before)
             let metrics = try await server.get("/metrics", as: nil).text
             #expect(
                 metrics.contains(
-                    "tollgate_messages_total{store=\"app_store\",outcome=\"nothing\"} 3\n"
+                    "tollgate_messages_total{store=\"app_store\",outcome=\"nothing\"} 5\n"
                 )
             )
             // What somebody has to do by hand is seen, once each, and nothing else with it.
@@ -185,6 +192,8 @@ struct ParkingTests {
             }
             #expect(
                 left.sorted() == [
+                    "tollgate_left_to_you_total{store=\"app_store\",type=\"EXTERNAL_PURCHASE_TOKEN\",subtype=\"ACTIVE_TOKEN_REMINDER\"} 1",
+                    "tollgate_left_to_you_total{store=\"app_store\",type=\"EXTERNAL_PURCHASE_TOKEN\",subtype=\"UNREPORTED\"} 1",
                     "tollgate_left_to_you_total{store=\"app_store\",type=\"RESCIND_CONSENT\"} 1",
                     "tollgate_left_to_you_total{store=\"app_store\",type=\"UNCLAIM_SEATS\"} 1",
                 ]

@@ -154,6 +154,7 @@ struct ReconciliationTests {
         var setup = AppStoreWorld.Setup()
         setup.faults.drop = 1
         try await AppStoreWorld.run(on: backend, setup) { world in
+            _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
             for number in 0..<70 {
                 let customer = try await world.customer("user-\(number)")
                 _ = try await world.appStore.buy(
@@ -163,6 +164,7 @@ struct ReconciliationTests {
             }
             await world.pass(days: 0.1)
             // Three attempts at the third page fail.
+            world.calls.forget()
             world.calls.fail([2, 3, 4])
             await #expect(throws: AppStore.ServerAPIError.self) {
                 _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
@@ -170,13 +172,139 @@ struct ReconciliationTests {
             world.calls.fail([])
             world.calls.forget()
             await world.pass(days: 0.1)
+            let now = await world.clock.now
             let report = try #require(
                 try await world.tollgate.reconcileAppStore(in: .sandbox)
             )
-            #expect(report.undelivered == 70 && report.taken == 70)
+            #expect(report.undelivered == 70 && report.taken == 70 && report.delivered == 0)
             // 70 notifications are 4 pages, of which two were read before.
-            #expect(world.calls.all.count == 2)
-            #expect(world.calls.all.allSatisfy { $0.contains("paginationToken=") })
+            #expect(world.calls.all.prefix(2).allSatisfy { $0.contains("paginationToken=") })
+            // What was sent since it was broken off is read too.
+            #expect(world.calls.all.count == 3)
+            #expect(report.completeUntil > now - 180_000)
+        }
+    }
+
+    @Test("Asked for everything, it reads every customer's purchases, a slice at a time")
+    func slices() async throws {
+        try await AppStoreWorld.run { world in
+            // Nothing is announced: only purchases that somebody shows are known.
+            await world.appStore.setNotificationURL(nil)
+            for number in 0..<5 {
+                let customer = try await world.customer("user-\(number)")
+                let shown = try await world.appStore.buy(
+                    AppStoreWorld.weekly,
+                    customer: customer.buyer
+                )
+                _ = try await world.tollgate.receiveSignedTransaction(
+                    .init(signedTransaction: shown.jws, mode: .observed),
+                    from: Customer.ID(customer.id)
+                )
+                _ = try await world.appStore.buy(
+                    AppStoreWorld.coins,
+                    customer: customer.buyer,
+                    quantity: 2
+                )
+            }
+            let first = try #require(
+                try await world.tollgate.reconcileAppStore(in: .sandbox, slice: 0)
+            )
+            #expect(first.histories == 1 && first.historiesChanged == 1)
+            #expect(first.historiesAsOf == nil, "not everybody was asked about")
+            // While there is more to be read, the next pass is not waited for.
+            for _ in 0..<10 { await world.tollgate.reconcileAppStoreIfDue(every: 900) }
+            for number in 0..<5 {
+                let id = try await world.tollgate.customer("user-\(number)").id
+                #expect(try await world.balance(id) == 200)
+            }
+            let last = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            #expect(last.historiesAsOf == AppStoreWorld.start && last.histories == 0)
+            world.calls.forget()
+            let whole = try #require(
+                try await world.tollgate.reconcileAppStore(in: .sandbox, reach: .everything)
+            )
+            #expect(whole.histories == 5 && whole.historiesChanged == 0)
+            let asked = world.calls.all.count { $0.contains("/v2/history/") }
+            #expect(asked == 5, "one question answers for all that a customer bought")
+            #expect(try await world.isRebuilt())
+        }
+    }
+
+    @Test("Begun with --since, what was sold before by another system is left to it")
+    func since() async throws {
+        var setup = AppStoreWorld.Setup()
+        setup.faults.drop = 1
+        try await AppStoreWorld.run(on: .sqlite, setup) { world in
+            let customer = try await world.customer("user")
+            _ = try await world.appStore.buy(AppStoreWorld.coins, customer: customer.buyer)
+            _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: customer.buyer)
+            await world.pass(days: 2)
+            let moved = await world.clock.now
+            await world.pass(days: 0.01)
+            _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: customer.buyer)
+            await world.pass(days: 0.01)
+            let report = try #require(
+                try await world.tollgate.reconcileAppStore(in: .sandbox, reach: .since(moved))
+            )
+            #expect(report.notifications == 1 && report.completeFrom == moved)
+            // What lasts is read whenever it was bought; coins were credited there.
+            #expect(try await world.isEntitled(customer.id, "archive"))
+            #expect(try await world.balance(customer.id) == 0)
+            for _ in 0..<3 {
+                await world.pass(days: 0.02)
+                let next = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+                #expect(next.completeFrom == moved && next.histories == 0)
+            }
+            #expect(try await world.balance(customer.id) == 0)
+            let all = try #require(
+                try await world.tollgate.reconcileAppStore(in: .sandbox, reach: .everything)
+            )
+            #expect(all.completeFrom < AppStoreWorld.start)
+            #expect(try await world.balance(customer.id) == 100)
+        }
+    }
+
+    @Test("Where the App Store remembers less than it says, no more is called complete")
+    func shorterMemory() async throws {
+        var setup = AppStoreWorld.Setup()
+        setup.faults.drop = 1
+        try await AppStoreWorld.run(on: .sqlite, setup) { world in
+            let customer = try await world.customer("user")
+            let earliest = AppStoreWorld.start - 17 * AppStoreWorld.day - 1
+            world.calls.setEarliest(earliest)
+            _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: customer.buyer)
+            await world.pass(days: 0.01)
+            let report = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            #expect(report.completeFrom >= earliest)
+            #expect(report.completeFrom < earliest + AppStoreWorld.day)
+            #expect(try await world.isEntitled(customer.id))
+        }
+    }
+
+    @Test("What an earlier program took for complete is read again, since there was this database")
+    func earlierProgram() async throws {
+        try await AppStoreWorld.run { world in
+            let customer = try await world.customer("user")
+            let old = """
+                {"step":"done","from":1,"to":\(AppStoreWorld.start),"finished":1,"report":{
+                "environment":"sandbox","undelivered":0,"taken":0,"parked":0,"foreign":0,
+                "overdue":0,"changed":0,"unknown":0,"complete_until":\(AppStoreWorld.start),
+                "complete_from":1}}
+                """
+            try await world.tollgate.store.keepCursor(
+                "reconcile/app_store/sandbox",
+                Array(old.utf8),
+                now: Instant(milliseconds: AppStoreWorld.start)
+            )
+            // Answered 200 by a server whose database is gone.
+            world.listens.set(false)
+            _ = try await world.appStore.buy(AppStoreWorld.coins, customer: customer.buyer)
+            world.listens.set(true)
+            await world.pass(days: 3)
+            let report = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            #expect(report.taken == 1 && report.delivered == 1)
+            #expect(report.completeFrom == AppStoreWorld.start)
+            #expect(try await world.balance(customer.id) == 100)
         }
     }
 

@@ -56,7 +56,7 @@ struct StripeReconciliationTests {
             await shop.server.tollgate.fetchWanted()
             let before = try await shop.server.rowCounts()
             let found = try #require(
-                try await shop.server.tollgate.reconcileStripe(isFull: true)
+                try await shop.server.tollgate.reconcileStripe(reach: .everything)
             )
             #expect(found.objects.seen >= 4 && found.events.seen > 0)
             #expect(found.events.new == 0)
@@ -123,8 +123,8 @@ struct StripeReconciliationTests {
             let before = Set(shop.calls.all("/v1/checkout/sessions/"))
             shop.calls.forget()
             let found = try #require(try await tollgate.reconcileStripe())
-            // Each checkout, and the payment of each.
-            #expect(found.objects.seen == 120)
+            // Each checkout, and the payment of each, and the customer.
+            #expect(found.objects.seen == 121)
             #expect(try await shop.coins(of: id) == 6000)
             let list = shop.calls.all("/v1/checkout/sessions?")
             #expect(list.count == 1 && list.allSatisfy { $0.contains("starting_after=cs_") })
@@ -226,7 +226,7 @@ struct StripeReconciliationTests {
             // The payment that names no price is nobody's coins.
             #expect(try await shop.coins(of: id) == 400)
             let before = try await shop.server.rowCounts()
-            _ = try await tollgate.reconcileStripe(isFull: true)
+            _ = try await tollgate.reconcileStripe(reach: .everything)
             #expect(try await shop.server.rowCounts()["purchase"] == before["purchase"])
             #expect(try await shop.coins(of: id) == 400)
             // The invoice is paid back in whole, found by the payment that paid it.

@@ -219,7 +219,6 @@ struct WebhookTests {
                 (good.body + Array(" ".utf8), good.signature, "stripe_signature"),
                 (good.body, event(secret: "whsec_other").signature, "stripe_signature"),
                 (event(at: now - 301).body, event(at: now - 301).signature, "stripe_timestamp"),
-                (event(at: now + 301).body, event(at: now + 301).signature, "stripe_timestamp"),
             ] as [([UInt8], String?, String)] {
                 let answer = try await Self.send(body, signature, server)
                 #expect(answer.status == 400)

@@ -91,6 +91,23 @@ extension Purchase {
 
     // MARK: - Disagreements
 
+    /// Whether statements disagree about the present, so that the store's answer counts even where it
+    /// repeats one of them.
+    public var isContested: Bool { asks(about: orderedPeriods) }
+
+    /// Whether a newer statement of the same words changes nothing.
+    public func repeats(_ period: Period) -> Bool {
+        let known = periods.first { $0.period.id == period.id }
+        guard let known, known.newest.value == period || known.receipt?.value == period else {
+            return false
+        }
+        guard let status, status.value.value == SubscriptionStatus.revoked,
+            period.revoked == nil, let end = period.end
+        else { return true }
+        // After a status 5 it is news that a running period is not revoked.
+        return end <= status.stated.instant || status.stated < known.newest.stated
+    }
+
     /// What has to be asked because statements disagree about the present, or because the newest
     /// period was upgraded to one that is not known (RULES §2.1, §2.10).
     private func asks(about ordered: [PeriodRecord]) -> Bool {

@@ -377,6 +377,33 @@ struct AppStoreDisagreementTests {
         #expect(World(facts).timeline().ground(at: .day(15)) == nil)
     }
 
+    @Test("an answer that repeats the record is news only where it settles something")
+    func repetition() throws {
+        func record(_ facts: [Fact]) throws -> Purchase {
+            try #require(World(facts).records.first)
+        }
+        func period(_ fact: Fact) -> Period? {
+            if case .period(let period) = fact.statement { period } else { nil }
+        }
+        let paid = try #require(period(.paid("p1", 0, 30)))
+        let plain = try record([.paid("p1", 0, 30), .status(1, 0)])
+        #expect(plain.repeats(paid) && !plain.isContested)
+        #expect(!plain.repeats(try #require(period(.paid("p1", 0, 37)))))
+        #expect(!plain.repeats(try #require(period(.paid("p2", 0, 30)))))
+        // A later signature says that it runs in spite of the status.
+        let gone = try record([.paid("p1", 0, 30), .status(5, 10)])
+        #expect(!gone.repeats(paid) && !gone.isContested)
+        let past = try record([.paid("p1", 0, 30), .status(5, 40)])
+        #expect(past.repeats(paid))
+        let contested = try record([.paid("p1", 0, 30, said: 20), .status(5, 10)])
+        #expect(contested.repeats(paid) && contested.isContested)
+        let receipt = try record([
+            .paid("p1", 0, 30), .paid("p1", 0, 30, said: 5, revoked: 5, source: "receipt:t"),
+        ])
+        #expect(receipt.isContested)
+        #expect(receipt.repeats(try #require(period(.paid("p1", 0, 30, revoked: 5)))))
+    }
+
     // MARK: - Fields
 
     @Test("what was signed of a period stays, and a receipt fills in the rest", arguments: [1, 9])
@@ -472,5 +499,8 @@ struct AppStoreDisagreementTests {
         #expect(seats?.period.quantity == 10 && seats?.period.revokedSeats == 3)
         let switched = period(Self.seats[5].facts)
         #expect(switched?.revoked == nil && switched?.end == .day(10))
+        let added = World(Self.seats[2].facts).records.first?.effectivePeriods
+        #expect(added?.map(\.isAddition) == [false, true, false])
+        #expect(added?.map(\.end) == [.day(30), .day(30), .day(60)])
     }
 }

@@ -1,3 +1,6 @@
+public import Foundation
+import StrictJSON
+
 extension AppStore {
     /// Which notifications to list.
     public struct NotificationHistoryRequest: Hashable, Sendable {
@@ -68,10 +71,40 @@ extension AppStore {
             /// The attempts, at most six.
             public let sendAttempts: [SendAttempt]
 
+            /// Whether an attempt was answered as it should be.
+            public var wasDelivered: Bool {
+                sendAttempts.contains { $0.sendAttemptResult == .success }
+            }
+
+            /// What the notification says of itself, before anything is verified.
+            public var unverified: UnverifiedNotification? {
+                UnverifiedNotification(signedPayload: Array(signedPayload.utf8))
+            }
+
             init(_ fields: Fields) throws(VerificationError) {
                 signedPayload = try fields.required("signedPayload")
                 sendAttempts = try fields.objects("sendAttempts", SendAttempt.init)
             }
+        }
+    }
+}
+
+extension AppStore {
+    /// What a signed notification says of itself while its signature was not checked.
+    ///
+    /// Good for telling whether it is known already, and for nothing else.
+    public struct UnverifiedNotification: Hashable, Sendable {
+        public let notificationUUID: UUID
+        /// When it was signed, in UNIX milliseconds.
+        public let signedDate: Int64?
+
+        init?(signedPayload: [UInt8]) {
+            let payload = try? signedPayload.withUnsafeBytes { try CompactJWS($0).decodePayload() }
+            guard let payload, let json = try? JSON(payload),
+                let uuid = json["notificationUUID"]?.string.flatMap(UUID.init(uuidString:))
+            else { return nil }
+            notificationUUID = uuid
+            signedDate = json["signedDate"]?.int64
         }
     }
 }

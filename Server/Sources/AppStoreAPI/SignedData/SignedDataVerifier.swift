@@ -330,14 +330,17 @@ extension AppStore.SignedDataVerifier {
         guard let date = value.int64, Self.signingDates.contains(date) else {
             throw AppStore.VerificationError(.dateRange, at: "\(field)")
         }
-        guard date - Self.maximumClockSkew <= now else {
-            throw AppStore.VerificationError(.signedInFuture)
-        }
         guard date >= chain.notBefore else {
             throw AppStore.VerificationError(.certificateNotYetValid)
         }
         guard date <= chain.notAfter else {
             throw AppStore.VerificationError(.certificateExpired)
+        }
+        guard date - Self.maximumClockSkew <= now else {
+            throw AppStore.VerificationError(
+                .signedInFuture,
+                secondsAhead: date.subtractingReportingOverflow(now).partialValue / 1000
+            )
         }
     }
 

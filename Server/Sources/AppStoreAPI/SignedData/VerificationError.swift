@@ -15,28 +15,39 @@ extension AppStore {
         /// Whether the data is authentic and for this app and environment, only its content is of
         /// no use: the App Store is then not told to send it again.
         public let isUnusable: Bool
+        /// How many seconds the signing date lies ahead of our clock, where that is the error.
+        public let secondsAhead: Int64?
 
         /// An error of this rule.
         public init(
             _ rule: Rule,
             at place: String? = nil,
             isAuthentic: Bool = false,
-            isUnusable: Bool = false
+            isUnusable: Bool = false,
+            secondsAhead: Int64? = nil
         ) {
             self.rule = rule
             self.place = place
             self.isAuthentic = isAuthentic || isUnusable
             self.isUnusable = isUnusable
+            self.secondsAhead = secondsAhead
         }
 
         /// The code that our API answers with.
         public var code: Code { rule.code }
 
         /// Whether the same data may pass later.
-        public var isRetryable: Bool { rule == .chainBudget || rule == .revocationUnknown }
+        ///
+        /// A valid signature from the future is Apple's: it is our clock that is behind.
+        public var isRetryable: Bool {
+            [.chainBudget, .revocationUnknown, .signedInFuture].contains(rule)
+        }
 
         public var description: String {
-            place.map { "\(rule.sentence) (\($0))" } ?? rule.sentence
+            if let secondsAhead {
+                return "\(rule.sentence): \(secondsAhead) seconds ahead of this server's clock"
+            }
+            return place.map { "\(rule.sentence) (\($0))" } ?? rule.sentence
         }
 
         static func json(
@@ -53,7 +64,13 @@ extension AppStore {
 
         /// The same error, found after the signature was.
         var authentic: Self {
-            Self(rule, at: place, isAuthentic: true, isUnusable: isUnusable)
+            Self(
+                rule,
+                at: place,
+                isAuthentic: true,
+                isUnusable: isUnusable,
+                secondsAhead: secondsAhead
+            )
         }
 
         /// The same error, found after the data had turned out to be for this app.
@@ -96,8 +113,8 @@ extension AppStore.VerificationError {
         case revoked, revocationUnknown
         case signature
         case payloadType
-        case signedDateMissing, dateRange, signedInFuture, certificateNotYetValid
-        case certificateExpired
+        case signedDateMissing, dateRange, certificateNotYetValid, certificateExpired
+        case signedInFuture
         case bundle, appAppleID, environment, testEnvironment
         case innerApp, innerEnvironment, innerSubscription
 

@@ -71,9 +71,15 @@ public enum AppStoreIntake {
     /// Whether a notification asks for something that only the app's team can do.
     ///
     /// A guardian withdrew consent for the app (it names no purchase, and what must be restricted
-    /// is not said), or seats were released that the app itself assigns.
+    /// is not said), seats were released that the app itself assigns, or a token of an external
+    /// purchase is to be reported to Apple. That a token was made (`CREATED`) asks for nothing yet.
     public static func isLeftToTheTeam(_ notification: AppStore.Notification) -> Bool {
-        [.rescindConsent, .unclaimSeats].contains(notification.notificationType)
+        switch notification.notificationType {
+        case .rescindConsent, .unclaimSeats: true
+        case .externalPurchaseToken:
+            [.unreported, .activeTokenReminder].contains(notification.subtype)
+        default: false
+        }
     }
 
     /// What a verified notification asks us, beside what it states.

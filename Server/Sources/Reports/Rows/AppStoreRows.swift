@@ -34,7 +34,7 @@ extension Reports {
                 offer: offer,
                 purchased: period.start,
                 at: period.start,
-                isRenewal: isPlan && index > 0,
+                isRenewal: isPlan && index > 0 && !effective.isAddition,
                 isAfterOneYear: isPlan && service >= year,
                 isFamilyShared: period.isFamilyShared,
                 customer: buyer
@@ -67,7 +67,7 @@ extension Reports {
             let paid = paidUntil.milliseconds.subtractingReportingOverflow(
                 period.start.milliseconds
             )
-            if offer != .trial, !paid.overflow { service += min(paid.partialValue, 2 * year) }
+            if offer != .trial, !effective.isAddition, !paid.overflow { service += min(paid.partialValue, 2 * year) }
             let isNewest = index == periods.count - 1
             rows.periods.append(
                 PaidPeriod(

@@ -24,27 +24,25 @@ extension Stripe {
                 case noSecret
                 /// No `v1` was made with one of the secrets from this body.
                 case mismatch
-                /// The signature is right, but older than the tolerance: a replay, or an event
-                /// that waited too long.
+                /// The signature is right, but older than the tolerance: a replay, or our clock is
+                /// ahead of Stripe's.
                 case tooOld
-                /// The signature is right, but from further ahead than the tolerance.
-                ///
-                /// Stripe's own libraries let it pass; we do not, since it would stay valid for as
-                /// long.
-                case tooFarAhead
             }
 
             public let reason: Reason
+            /// How many seconds ago it was signed, where that is too long.
+            public let age: Int64?
 
-            public init(_ reason: Reason) {
+            public init(_ reason: Reason, age: Int64? = nil) {
                 self.reason = reason
+                self.age = age
             }
 
             /// The error code of the answer 400: `stripe_timestamp` if the signature is right and
             /// only its time is not, else `stripe_signature`.
             public var code: String {
                 switch reason {
-                case .tooOld, .tooFarAhead: "stripe_timestamp"
+                case .tooOld: "stripe_timestamp"
                 default: "stripe_signature"
                 }
             }
@@ -53,14 +51,17 @@ extension Stripe {
         /// The header's name.
         public static let headerName = "Stripe-Signature"
 
-        /// Checks that `body` was sent by Stripe, recently.
+        /// Checks that `body` was sent by Stripe, and not long ago.
+        ///
+        /// A `t` that lies ahead passes, as in Stripe's own libraries: our clock is behind, and what
+        /// somebody caught and sends again has no effect, since an event counts once.
         ///
         /// - Parameters:
         ///   - header: The value of `Stripe-Signature`, nil if there was none.
         ///   - body: The bytes as they came. What was parsed and written again does not match.
         ///   - secrets: The endpoint's secrets (`whsec_…`), the old one too while it is rolled.
         ///   - now: The wall clock in UNIX seconds; never the domain's clock (`RULES.md` §14).
-        ///   - tolerance: How many seconds `t` may lie before or after `now`, inclusive.
+        ///   - tolerance: How many seconds `t` may lie before `now`, inclusive.
         /// - Returns: When it was signed, in UNIX seconds.
         @discardableResult
         public static func verify(
@@ -132,12 +133,12 @@ private struct Parts {
     ) throws(Stripe.WebhookSignature.Refusal) -> Int64 {
         guard let signed = Int64(timestamp) else {
             // More digits than any clock has.
-            throw .init(timestamp.hasPrefix("-") ? .tooOld : .tooFarAhead)
+            throw .init(timestamp.hasPrefix("-") ? .tooOld : .noTimestamp)
         }
+        guard signed < now else { return signed }
         let (age, overflow) = now.subtractingReportingOverflow(signed)
-        guard !overflow else { throw .init(signed < now ? .tooOld : .tooFarAhead) }
-        guard age <= tolerance else { throw .init(.tooOld) }
-        guard age >= -tolerance else { throw .init(.tooFarAhead) }
+        guard !overflow else { throw .init(.tooOld) }
+        guard age <= tolerance else { throw .init(.tooOld, age: age) }
         return signed
     }
 

@@ -3,20 +3,26 @@ import ArgumentParser
 import TollgateCore
 import TollgateService
 
-/// `tollgate reconcile app-store`: what the App Store could not deliver, and what looks overdue.
+/// `tollgate reconcile app-store`: what the App Store has sent and the record lacks, and what looks
+/// overdue.
 struct ReconcileAppStoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app-store",
-        abstract: "Take in what the App Store could not deliver, and ask about what looks overdue.",
+        abstract:
+            "Take in what the App Store sent and the record lacks; ask about what looks overdue.",
         discussion: """
-            Goes on where an earlier run was broken off, and says up to which minute the record \
-            then holds all that the App Store has sent. A running server does the same by itself \
-            every 15 minutes.
+            Goes on where an earlier run was broken off, and says since when and up to which minute \
+            the record then holds all that the App Store has sent. The first time, and once \
+            something turns out to have been lost (a backup was restored), it asks as with \
+            --everything. A running server does the same by itself, when it starts and every 15 \
+            minutes.
             """
     )
 
     @Option(help: "production or sandbox; both if left out.")
     var environment: String?
+
+    @OptionGroup var reaching: ReachOptions
 
     @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
     var database: String?
@@ -26,6 +32,7 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         let asked = try StoreEnvironment(option: environment)
+        let reach = try reaching.reach
         let progress = ProgressLine(json: json)
         let reports = try await WritingCommand.run(database: database) { tollgate in
             let environments = asked.map { [$0] } ?? tollgate.appStoreEnvironments
@@ -40,6 +47,7 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
                 do {
                     let report = try await tollgate.reconcileAppStore(
                         in: environment,
+                        reach: reach,
                         progress: progress.report
                     )
                     progress.end()
@@ -48,8 +56,10 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
                         continue
                     }
                     reports.append(report)
-                } catch let error as AppStore.ServerAPIError {
+                } catch {
                     progress.end()
+                    guard error is AppStore.ServerAPIError || error is AppStore.VerificationError
+                    else { throw error }
                     throw CheckFailed(
                         message: "\(environment.rawValue): \(error). Run it again to go on."
                     )
@@ -63,16 +73,36 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
 
     private func say(_ report: AppStoreReconciliation.Report) {
         let name = report.environment.rawValue
-        var words = ["\(report.undelivered) undelivered notifications, \(report.taken) new"]
+        var words = [
+            "\(report.notifications) notifications, \(report.undelivered) undelivered",
+            "\(report.taken) new",
+        ]
         if report.parked > 0 { words.append("\(report.parked) parked") }
         if report.foreign > 0 { words.append("\(report.foreign) not signed for this app") }
         Terminal.say("\(name): \(words.joined(separator: ", "))")
+        if report.delivered > 0 {
+            Terminal.say(
+                "\(name): \(report.delivered) of the new had been delivered, to this database before it lost them or to another server"
+            )
+        }
         words = ["\(report.overdue) overdue purchases asked about, \(report.changed) with news"]
         if report.unknown > 0 { words.append("\(report.unknown) unknown to the App Store") }
         Terminal.say("\(name): \(words.joined(separator: ", "))")
+        if report.histories > 0 {
+            Terminal.say(
+                "\(name): all purchases of \(report.histories) customers read, \(report.historiesChanged) with news"
+            )
+        }
         let from = Instant(milliseconds: report.completeFrom)
         let until = Instant(milliseconds: report.completeUntil)
-        Terminal.say("\(name): the record is proven complete from \(from) up to \(until)")
+        Terminal.say(
+            "\(name): the record holds every notification sent from \(from) up to \(until)"
+        )
+        if let asOf = report.historiesAsOf {
+            Terminal.say(
+                "\(name): everything that known customers bought was read last as of \(Instant(milliseconds: asOf))"
+            )
+        }
     }
 }
 

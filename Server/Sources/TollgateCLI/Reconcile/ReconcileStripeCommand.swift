@@ -3,21 +3,20 @@ import Foundation
 import TollgateCore
 import TollgateService
 
-/// `tollgate reconcile stripe`: asks Stripe for what it could not deliver.
+/// `tollgate reconcile stripe`: asks Stripe for what the record lacks.
 struct ReconcileStripeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stripe",
         abstract: "Ask Stripe for what its webhooks missed.",
         discussion: """
             Reads Stripe's list of events since the last time; the first time, after more than 29 \
-            days, or with --full, every subscription, invoice, checkout, refund and dispute too. \
-            Interrupt it as you like: it goes on where it was. A running server does this every ten \
-            minutes by itself.
+            days, or with --everything, every customer, subscription, invoice, checkout, refund and \
+            dispute too. Interrupt it as you like: it goes on where it was. A running server does \
+            this by itself, when it starts and every ten minutes.
             """
     )
 
-    @Flag(help: "Read every object too, whatever the events say.")
-    var full = false
+    @OptionGroup var reaching: ReachOptions
 
     @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
     var database: String?
@@ -29,11 +28,12 @@ struct ReconcileStripeCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
+        let reach = try reaching.reach
         let line = ProgressLine(json: json)
         // What went wrong is said on a line of its own, too.
         defer { line.end() }
         let found = try await StripeWork.run(database: database, catalog: catalog) { tollgate in
-            try await tollgate.reconcileStripe(isFull: full, report: line.report)
+            try await tollgate.reconcileStripe(reach: reach, report: line.report)
         }
         line.end()
         guard let found else {
@@ -44,8 +44,13 @@ struct ReconcileStripeCommand: AsyncParsableCommand {
         Terminal.say(
             "objects   \(found.objects.seen) seen, \(found.objects.new) said something new"
         )
-        if let completeTo = found.completeTo {
-            Terminal.say("complete to \(Instant(milliseconds: completeTo))")
+        guard let completeTo = found.completeTo else { return }
+        Terminal.say("complete to \(Instant(milliseconds: completeTo))")
+        if let from = found.completeFrom {
+            Terminal.say("complete from \(Instant(milliseconds: from)), by Stripe's list of events")
+        }
+        if let asOf = found.objectsAsOf {
+            Terminal.say("every object was read last as of \(Instant(milliseconds: asOf))")
         }
     }
 }

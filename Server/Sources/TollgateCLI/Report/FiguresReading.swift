@@ -87,14 +87,16 @@ enum FiguresReading {
         if secretKey.isEmpty, stores.environments.count != 1 {
             configuration.reportedEnvironment = nil
         }
+        let clock = try ClockSetting(Settings.text(nil, "CLOCK"))
         return Tollgate(
             configuration: configuration,
             store: store,
             appStore: nil,
             stripe: nil,
             clocks: .init(
-                now: try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: client),
-                wall: SystemClock.now
+                now: try await clock.reached(over: client),
+                wall: SystemClock.now,
+                isVirtual: clock.isVirtual
             ),
             randomBytes: RunningServer.randomBytes,
             signer: AnswerSigner(),

@@ -37,23 +37,26 @@ enum FinanceReport: String, CaseIterable {
             to: command.to,
             environment: command.environment
         )
-        let told = try await FiguresReading.run(
+        let (told, asOf) = try await FiguresReading.run(
             database: command.database,
             json: format != .table
         ) { tollgate in
             let range = await selection.range(tollgate)
-            return try await self.answer(
+            let told = try await self.answer(
                 tollgate,
                 Finance.Day(range.lowerBound),
                 Finance.Day(range.upperBound),
                 selection
             )
+            return (told, try await AsOf(tollgate))
         }
+        asOf.tell(withSentence: format != .table)
         switch format {
         case .json: try Terminal.sayJSON(told.value)
         case .csv: FileHandle.standardOutput.write(Data(told.sheet.csv.utf8))
         case .tsv: FileHandle.standardOutput.write(Data(told.sheet.tsv.utf8))
-        default: FileHandle.standardOutput.write(Data(told.text.utf8))
+        default:
+            FileHandle.standardOutput.write(Data("\(told.text)\nNote: \(asOf.sentence)\n".utf8))
         }
         guard told.unexplained == 0 else {
             throw CheckFailed(message: "\(told.unexplained) differences that nobody can explain.")

@@ -76,11 +76,14 @@ struct ReportCommand: AsyncParsableCommand {
         let format: Format = json ? .json : self.format
         let group = try group.map { try Self.dimensions($0) }
         let name = name
-        let output = try await FiguresReading.run(database: database, json: format != .table) {
-            tollgate -> Output in
+        let (output, asOf) = try await FiguresReading.run(
+            database: database,
+            json: format != .table
+        ) { tollgate -> (Output, AsOf) in
+            let asOf = try await AsOf(tollgate)
             let range = await selection.range(tollgate)
             if format == .apple {
-                return .text(
+                let text =
                     try await tollgate.appleReport(
                         name,
                         from: range.lowerBound,
@@ -88,9 +91,9 @@ struct ReportCommand: AsyncParsableCommand {
                         filters: selection.filters,
                         environment: selection.environment
                     )
-                )
+                return (.text(text), asOf)
             }
-            return .table(
+            var table =
                 try await tollgate.report(
                     name,
                     from: range.lowerBound,
@@ -100,8 +103,11 @@ struct ReportCommand: AsyncParsableCommand {
                     filters: selection.filters,
                     environment: selection.environment
                 )
-            )
+            table.notes.append(asOf.sentence)
+            return (.table(table), asOf)
         }
+        // Tables and JSON have a place for notes.
+        asOf.tell(withSentence: ![.table, .json].contains(format))
         func write(_ piece: [UInt8]) throws {
             try FileHandle.standardOutput.write(contentsOf: Data(piece))
         }

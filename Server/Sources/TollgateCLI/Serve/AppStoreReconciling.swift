@@ -12,8 +12,11 @@ struct AppStoreReconciling: Service {
         await cancelWhenGracefulShutdown {
             // Whatever starts together with the server is there by then.
             try? await Task.sleep(for: .seconds(3))
+            // At first whenever the last pass was: this may be a restored database.
+            var interval: Int64 = 0
             while !Task.isCancelled {
-                let isDone = await tollgate.reconcileAppStoreIfDue(every: Self.interval)
+                let isDone = await tollgate.reconcileAppStoreIfDue(every: interval)
+                if isDone { interval = Self.interval }
                 await tollgate.revalidateReceiptsIfDue()
                 // What fails is tried again, but does not fill the log.
                 try? await Task.sleep(for: .seconds(isDone ? 10 : 120))

@@ -41,11 +41,11 @@ extension Tollgate {
             return (try await update(known, with: request, token: token), false)
         }
         if let token { try await requireFree(token, for: nil) }
-        let id = newID(Self.customerPrefix, length: 16)
+        let names = try await names(of: request.appUserID)
         let customer = API.Customer(
-            id: id,
+            id: names.id,
             appUserID: request.appUserID,
-            appAccountToken: token ?? newToken(),
+            appAccountToken: token ?? names.appAccountToken,
             email: request.email,
             metadata: request.metadata ?? [:],
             consumptionConsent: request.consumptionConsent ?? false,
@@ -70,9 +70,6 @@ extension Tollgate {
         }
         return (customer, true)
     }
-
-    /// What our customer ids begin with.
-    private static let customerPrefix = "cus_tg_"
 
     /// - Throws: a refusal 409 `token_taken` where another customer registered this token.
     private func requireFree(_ token: String, for customer: String?) async throws {
@@ -184,9 +181,5 @@ extension Tollgate {
             throw Refusal.missing("customer", id, param: param)
         }
         return try read(stored)
-    }
-
-    private func newToken() -> String {
-        newUUID().uuidString.lowercased()
     }
 }

@@ -39,6 +39,7 @@ extension Tollgate {
         do {
             notification = try verifier.verifyNotification(signedPayload: signedPayload, now: now)
         } catch {
+            noteClock(error)
             guard error.isUnusable else { throw error }
             // Whatever its signature, one payload is one message.
             let payload = signedPayload.split(separator: UInt8(ascii: "."))
@@ -63,7 +64,7 @@ extension Tollgate {
         let receipt = try await journal(
             AppStoreIntake.message(notification),
             source: source,
-            dedupeKey: RowKey("notification", verifier.bundleID, source),
+            dedupeKey: Self.key(ofNotification: notification.notificationUUID, verifier.bundleID),
             stated: Instant(milliseconds: notification.signedDate ?? now),
             kind: kind,
             body: body,
@@ -71,17 +72,31 @@ extension Tollgate {
             rereading: AppStoreIntake.wanted(by: notification)
         )
         if receipt != .duplicate, AppStoreIntake.isLeftToTheTeam(notification) {
-            let type = notification.notificationType.rawValue
-            counters.count(
-                "tollgate_left_to_you_total",
-                "store=\"app_store\",type=\"\(type)\""
-            )
-            logger.warning(
-                "the App Store asks for something that this server leaves to you",
-                metadata: ["type": "\(type)", "notification": "\(source)"]
-            )
+            leaveToTheTeam(notification, source)
         }
         return receipt
+    }
+
+    /// The key under which a notification is journalled or parked.
+    static func key(ofNotification uuid: UUID, _ bundleID: String) -> RowKey {
+        RowKey("notification", bundleID, uuid.uuidString.lowercased())
+    }
+
+    private func leaveToTheTeam(_ notification: AppStore.Notification, _ source: String) {
+        let type = notification.notificationType.rawValue
+        var labels = "store=\"app_store\",type=\"\(type)\""
+        var metadata: Logger.Metadata = ["type": "\(type)", "notification": "\(source)"]
+        if notification.notificationType == .externalPurchaseToken,
+            let subtype = notification.subtype?.rawValue
+        {
+            labels += ",subtype=\"\(subtype)\""
+            metadata["subtype"] = "\(subtype)"
+        }
+        counters.count("tollgate_left_to_you_total", labels)
+        logger.warning(
+            "the App Store asks for something that this server leaves to you",
+            metadata: metadata
+        )
     }
 
     /// Queues a look-up of the customer whom a notification of version 1 names.
@@ -142,7 +157,13 @@ extension Tollgate {
         let now = await clocks.now()
         let body = Array(request.signedTransaction.utf8)
         try await checkRevocation(of: body)
-        let transaction = try verifier.verifyTransaction(body, now: now.milliseconds)
+        let transaction: AppStore.Transaction
+        do {
+            transaction = try verifier.verifyTransaction(body, now: now.milliseconds)
+        } catch {
+            noteClock(error)
+            throw error
+        }
         guard case .facts(var facts, let key) = AppStoreIntake.message(transaction) else {
             throw Refusal.invalid(
                 "signed_transaction",

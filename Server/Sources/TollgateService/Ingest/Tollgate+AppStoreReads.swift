@@ -18,13 +18,16 @@ extension Tollgate {
         /// Purchases that they are about.
         var purchases: Set<Purchase.Key> = []
         var transactionIDs: Set<String> = []
+        /// Whether a subscription is among them.
+        var hasPlan = false
 
         static func + (left: ReadCount, right: ReadCount) -> ReadCount {
             ReadCount(
                 news: left.news + right.news,
                 all: left.all + right.all,
                 purchases: left.purchases.union(right.purchases),
-                transactionIDs: left.transactionIDs.union(right.transactionIDs)
+                transactionIDs: left.transactionIDs.union(right.transactionIDs),
+                hasPlan: left.hasPlan || right.hasPlan
             )
         }
     }
@@ -72,11 +75,14 @@ extension Tollgate {
     ///
     /// - Parameters:
     ///   - request: what to leave out.
+    ///   - coinsSince: before which consumables are left out that the record lacks, in UNIX
+    ///     milliseconds.
     ///   - claim: who says that it is theirs, and how.
     func readHistory(
         of transactionID: String,
         in environment: StoreEnvironment,
         _ request: AppStore.TransactionHistoryRequest = .init(),
+        coinsSince: Int64 = .min,
         claim: Claim? = nil
     ) async throws -> ReadCount {
         let client = try appStoreServer(environment)
@@ -84,11 +90,26 @@ extension Tollgate {
         for try await page in client.transactionHistory(transactionID, request) {
             var reads: [VerifiedRead] = []
             for signed in page.signedTransactions {
-                if let read = try await statements(of: Array(signed.utf8)) { reads.append(read) }
+                guard let read = try await statements(of: Array(signed.utf8)),
+                    try await !isCreditedElsewhere(read, before: coinsSince)
+                else { continue }
+                reads.append(read)
             }
             count = count + (try await journal(reads, claim: claim))
         }
         return count
+    }
+
+    /// Whether a read is of a consumable that was bought before `instant` and that the record lacks.
+    private func isCreditedElsewhere(_ read: VerifiedRead, before instant: Int64) async throws
+        -> Bool
+    {
+        guard case .facts(let facts, let key) = read.message else { return false }
+        for case .period(let period) in facts.map(\.statement)
+        where period.kind == .consumable && period.start.milliseconds < instant {
+            return try await store.record(of: key) == nil
+        }
+        return false
     }
 
     /// Asks for what lasts: all that the customer bought but consumables, and of these only those
@@ -188,7 +209,8 @@ extension Tollgate {
                 body: Array(try encoder.encode(entry))
             )
         } catch let error as AppStore.VerificationError {
-            return unverified(error)
+            try ignore(error)
+            return nil
         }
     }
 
@@ -206,18 +228,22 @@ extension Tollgate {
                 body: signedTransaction
             )
         } catch {
-            return unverified(error)
+            try ignore(error)
+            return nil
         }
     }
 
     /// An answer over TLS whose signature is not Apple's is nothing to act on.
-    private func unverified(_ error: AppStore.VerificationError) -> VerifiedRead? {
+    ///
+    /// - Throws: the error, where asking again may help: then the answer is not in yet.
+    private func ignore(_ error: AppStore.VerificationError) throws {
+        noteClock(error)
+        guard !error.isRetryable else { throw error }
         counters.count("tollgate_unverified_reads_total", "store=\"app_store\"")
         logger.error(
             "the App Store's answer holds something that it did not sign for this app",
             metadata: ["error": "\(error)"]
         )
-        return nil
     }
 
     /// Takes in again what was parked after a read.
@@ -258,8 +284,9 @@ extension Tollgate {
         var count = ReadCount(news: 0, all: 1, purchases: [key])
         for case .period(let period) in stated.map(\.statement) {
             count.transactionIDs.insert(period.transactionID)
+            if period.kind == .autoRenewable { count.hasPlan = true }
         }
-        if let record, stated.allSatisfy(record.repeats) {
+        if let record, !record.isContested, stated.allSatisfy(record.repeats) {
             // The same again: what counts is only that it was still so (RULES §11).
             if confirms { try await confirm(stated, about: key, read) }
         } else {
@@ -328,7 +355,7 @@ extension Purchase {
     /// Whether the record already says what a read states, whatever its clock.
     func repeats(_ fact: Fact) -> Bool {
         switch fact.statement {
-        case .period(let period): periods.contains { $0.period == period }
+        case .period(let period): repeats(period)
         case .renewal(let terms): renewal?.value == terms
         case .status(let status): self.status?.value == status
         default: false

@@ -13,12 +13,19 @@ extension Tollgate {
     /// - Throws: `Stripe.WebhookSignature.Refusal`; a refusal `malformed_body` for what is no
     ///   event; `StorageError` where it could not be kept, so that Stripe sends it again.
     public func receiveStripeEvent(_ body: [UInt8], signature: String?) async throws -> Receipt {
-        try Stripe.WebhookSignature.verify(
-            header: signature,
-            body: body,
-            secrets: configuration.stripeWebhookSecrets,
-            now: clocks.wall().milliseconds / 1000
-        )
+        let wall = clocks.wall().milliseconds / 1000
+        do {
+            let signed = try Stripe.WebhookSignature.verify(
+                header: signature,
+                body: body,
+                secrets: configuration.stripeWebhookSecrets,
+                now: wall
+            )
+            noteClock(secondsBehindStripe: signed.subtractingReportingOverflow(wall).partialValue)
+        } catch {
+            noteClock(error)
+            throw error
+        }
         let event: Stripe.Event
         do {
             event = try Stripe.Event(bytes: body)

@@ -29,7 +29,9 @@ extension Tollgate {
                 try await questions(again, &round)
                 isInTrouble = round.faults > 0 && round.answers == 0
             } catch {
-                isInTrouble = error is Stripe.RequestError || error is AppStore.ServerAPIError
+                isInTrouble =
+                    error is Stripe.RequestError || error is AppStore.ServerAPIError
+                    || error is AppStore.VerificationError
                 logger.warning(
                     "asking for what is missing will be tried again",
                     metadata: ["error": "\(error)"]

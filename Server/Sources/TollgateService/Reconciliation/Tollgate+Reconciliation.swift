@@ -7,17 +7,28 @@ public import TollgateCore
 extension Tollgate {
     /// Brings the record up to what the App Store knows, in one environment.
     ///
+    /// All that was sent since the last pass is compared with the journal. The first time, once
+    /// something turns out to have been lost, and where it is asked for, so is all that the store
+    /// still tells, and all purchases of every known customer are read.
+    ///
+    /// - Parameters:
+    ///   - slice: for how many milliseconds of real time one call reads purchases; the next goes on.
+    ///     `nil`: to the end.
     /// - Returns: `nil` if another server is at it.
     /// - Throws: a refusal 503 where the App Store Server API is not configured;
     ///   `AppStore.ServerAPIError` where it does not answer: another call goes on from there.
     public func reconcileAppStore(
         in environment: StoreEnvironment,
+        reach: ReconciliationReach = .news,
+        slice: Int64? = nil,
         progress: @escaping WorkProgress.Report = { _ in }
     ) async throws -> AppStoreReconciliation.Report? {
         let pass = AppStoreReconciliation(
             tollgate: self,
             environment: environment,
             client: try appStoreServer(environment),
+            reach: reach,
+            slice: slice,
             progress: progress
         )
         let name = AppStoreReconciliation.cursorName(environment)
@@ -27,13 +38,14 @@ extension Tollgate {
             counters.count(
                 "tollgate_reconciled_total",
                 "store=\"app_store\"",
-                by: Int64(report.taken + report.changed)
+                by: Int64(report.taken + report.changed + report.historiesChanged)
             )
         }
         return report
     }
 
-    /// Reconciles every environment whose last pass ended longer than `seconds` of real time ago.
+    /// Reconciles every environment whose last pass ended longer than `seconds` of real time ago, or
+    /// has left purchases to be read.
     ///
     /// Any number of servers may call it at any time; errors are logged and tried again.
     ///
@@ -51,21 +63,13 @@ extension Tollgate {
                     )
                 }
                 let wall = clocks.wall().milliseconds
-                if let finished = place?.finished, place?.step == .done,
+                if let finished = place?.finished, place?.step == .done, place?.reading == nil,
                     finished <= wall, wall - finished < seconds * 1000
                 {
                     continue
                 }
-                guard let report = try await reconcileAppStore(in: environment) else { continue }
-                guard report.taken + report.changed + report.parked > 0 else { continue }
-                logger.notice(
-                    "the App Store had news that had not been delivered",
-                    metadata: [
-                        "environment": "\(environment.rawValue)",
-                        "notifications": "\(report.taken)", "purchases": "\(report.changed)",
-                        "parked": "\(report.parked)",
-                    ]
-                )
+                let report = try await reconcileAppStore(in: environment, slice: Self.slice)
+                if let report { tell(report) }
             } catch {
                 isDone = false
                 logger.warning(
@@ -75,5 +79,21 @@ extension Tollgate {
             }
         }
         return isDone
+    }
+
+    /// While purchases are read that take hours, what is sent is looked at every ten minutes.
+    private static let slice: Int64 = 600_000
+
+    private func tell(_ report: AppStoreReconciliation.Report) {
+        let purchases = report.changed + report.historiesChanged
+        guard report.taken + purchases + report.parked > 0 else { return }
+        logger.notice(
+            "the App Store had news that the record lacked",
+            metadata: [
+                "environment": "\(report.environment.rawValue)",
+                "notifications": "\(report.taken)", "purchases": "\(purchases)",
+                "parked": "\(report.parked)",
+            ]
+        )
     }
 }

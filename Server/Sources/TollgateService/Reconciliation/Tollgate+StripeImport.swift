@@ -132,34 +132,62 @@ extension Tollgate {
         _ users: [String: String]
     ) async throws -> Bool? {
         if try await store.profile(alias: .stripeCustomer(customer.id)) != nil { return false }
+        if try await relink(customer) { return true }
         let id: String
-        if let ours = customer.metadata["tollgate_customer"],
-            let known = try await store.profile(ours)
-        {
-            id = known.customer.rawValue
-        } else if let user = users[customer.id] ?? customer.metadata[metadataKey] {
-            do {
-                id = try await createCustomer(
-                    API.CreateCustomerRequest(appUserID: user, email: customer.email)
-                ).customer.id
-            } catch let refusal as Refusal where refusal.status < 500 {
-                logger.warning(
-                    "a customer of Stripe's could not be given the name it has there",
-                    metadata: ["customer": "\(customer.id)", "reason": "\(refusal.error.message)"]
-                )
-                return nil
-            }
-        } else {
+        guard let user = users[customer.id] ?? customer.metadata[metadataKey] else {
             return nil
         }
-        var profile = try await profile(id)
-        profile.stripeCustomer = profile.stripeCustomer ?? customer.id
+        do {
+            id = try await createCustomer(
+                API.CreateCustomerRequest(appUserID: user, email: customer.email)
+            ).customer.id
+        } catch let refusal as Refusal where refusal.status < 500 {
+            logger.warning(
+                "a customer of Stripe's could not be given the name it has there",
+                metadata: ["customer": "\(customer.id)", "reason": "\(refusal.error.message)"]
+            )
+            return nil
+        }
+        try await link(try await profile(id), to: customer.id)
+        return true
+    }
+
+    private func link(_ profile: Profile, to stripeCustomer: String) async throws {
+        var profile = profile
+        profile.stripeCustomer = profile.stripeCustomer ?? stripeCustomer
         try await register(
             profile,
-            also: [.stripeCustomer(customer.id)],
-            dedupeKey: RowKey("stripe customer", profile.customer.id, customer.id)
+            also: [.stripeCustomer(stripeCustomer)],
+            dedupeKey: RowKey("stripe customer", profile.customer.id, stripeCustomer)
         )
+    }
+
+    /// Links a customer of ours again to the Stripe customer that was made for them, which a restored
+    /// database may have forgotten.
+    ///
+    /// - Returns: whether that was so.
+    func relink(_ customer: Stripe.Customer) async throws -> Bool {
+        guard !customer.isDeleted, let profile = try await unlinked(customer) else { return false }
+        try await link(profile, to: customer.id)
         return true
+    }
+
+    /// The same where an event tells of a customer; whether they are still there, Stripe is asked.
+    func relink(toldBy event: Stripe.Event) async throws -> Bool {
+        guard event.objectName == Stripe.Customer.objectName,
+            case .customer(let customer)? = try? event.subject(),
+            try await unlinked(customer) != nil
+        else { return false }
+        return try await relink(requireStripe().customer(customer.id).value)
+    }
+
+    /// Ours for whom a Stripe customer was made, if that link is not known.
+    private func unlinked(_ customer: Stripe.Customer) async throws -> Profile? {
+        guard let ours = customer.metadata["tollgate_customer"],
+            try await store.profile(alias: .stripeCustomer(customer.id)) == nil,
+            let stored = try await store.profile(ours), !stored.body.isEmpty
+        else { return nil }
+        return try read(stored)
     }
 
     private static let importName = "import/stripe"

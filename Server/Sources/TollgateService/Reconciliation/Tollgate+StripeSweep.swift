@@ -5,11 +5,12 @@ internal import TollgateCore
 
 /// One kind of object of a Stripe account that a sweep goes through, in the order in which it does.
 enum StripeSweepStage: String, Codable, CaseIterable {
-    case subscriptions, invoices, sessions, payments, refunds, disputes
+    case customers, subscriptions, invoices, sessions, payments, refunds, disputes
 
     /// For people.
     var words: String {
         switch self {
+        case .customers: "customers"
         case .subscriptions: "subscriptions"
         case .invoices: "invoices"
         case .sessions: "completed checkouts"
@@ -31,6 +32,11 @@ public struct SweepCount: Codable, Hashable, Sendable {
         seen += 1
         if isNews { new += 1 }
     }
+
+    mutating func add(_ other: SweepCount) {
+        seen += other.seen
+        new += other.new
+    }
 }
 
 extension Tollgate {
@@ -50,6 +56,10 @@ extension Tollgate {
     ) async throws {
         let stripe = try requireStripe()
         switch stage {
+        case .customers:
+            for try await customer in stripe.customers(after: last) {
+                try await each(customer.id, try await relink(customer))
+            }
         case .subscriptions:
             for try await subscription in stripe.subscriptions(after: last) {
                 let instant = try await instantOfSweep(testClock: subscription.testClock?.id)

@@ -10,7 +10,7 @@ extension Tollgate {
     ///
     /// - Parameters:
     ///   - name: `Reports.Report`'s: `mrr-movement`.
-    ///   - last: included; days after today are left out.
+    ///   - last: included; days after today are left out, which a note says.
     ///   - group: what is kept apart; `nil`: what the report keeps apart by itself.
     ///   - environment: `nil` is the server's own.
     /// - Throws: refusals 404 `resource_missing` for a report that there is not, and 400
@@ -39,10 +39,11 @@ extension Tollgate {
         }
         let today = Reports.Day(await clocks.now())
         try Self.check(first, last)
+        let end = min(last, max(today, first))
         let request = Reports.Request(
             report,
             from: first,
-            to: min(last, max(today, first)),
+            to: end,
             by: step,
             group: group,
             filters: filters,
@@ -52,6 +53,7 @@ extension Tollgate {
         )
         await catchUp()
         var table = try await table(of: request)
+        if end < last { table.notes.append("Days after \(end) have not come yet.") }
         let lag = try await FigureDerivation(store).lag()
         if lag > 0 {
             table.notes.append("The figures are \(lag) messages behind; ask again soon.")

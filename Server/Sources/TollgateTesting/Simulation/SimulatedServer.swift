@@ -433,7 +433,10 @@ final class SimulatedServer: ScenarioBackend {
         guard !isDown else { return false }
         var isWhole = true
         do {
-            _ = try await tollgate.reconcileAppStore(in: parts.environment)
+            let report = try await tollgate.reconcileAppStore(in: parts.environment)
+            if let lost = report?.delivered, lost > 0 {
+                object("\(lost) notifications were answered 200 and were not in the journal")
+            }
         } catch {
             isWhole = false
             if mustSucceed { object("reconciling with the App Store fails: \(error)") }
