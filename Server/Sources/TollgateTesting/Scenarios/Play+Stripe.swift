@@ -18,6 +18,8 @@ extension Play {
             try await subscribe(order, card, behavior, customer, person, expecting: outcome, step)
         case .payInvoice(let card, let outcome):
             try await payInvoice(card, customer, expecting: outcome, step)
+        case .confirmPayment(let card, let passes, let outcome):
+            try await confirmPayment(card, passes, customer, expecting: outcome, step)
         case .voidInvoice:
             let invoice = try await subscription(of: customer)["latest_invoice"] as? String ?? ""
             _ = try await call("POST", "/v1/invoices/\(invoice)/void")
@@ -176,6 +178,10 @@ extension Play {
         for (index, product) in order.with.enumerated() {
             form.append(("add_invoice_items[\(index)][price]", try price(product)))
         }
+        if let days = order.daysUntilDue {
+            form.append(("collection_method", "send_invoice"))
+            form.append(("days_until_due", "\(days)"))
+        }
         if let end = order.cancelAt {
             form.append(("cancel_at", "\((end + telling.shift) / 1000)"))
         }
@@ -207,6 +213,39 @@ extension Play {
         do {
             _ = try await call("POST", "/v1/invoices/\(invoice)/pay", form)
             try require("completed", outcome, step)
+        } catch let refusal as StripeCallRefused where refusal.status == 402 {
+            try require("declined", outcome, step)
+        }
+    }
+
+    private func confirmPayment(
+        _ card: String,
+        _ passesChallenge: Bool,
+        _ customer: String,
+        expecting outcome: String,
+        _ step: Scenario.Step
+    ) async throws {
+        let list = try await call(
+            "GET",
+            "/v1/subscriptions",
+            query: "customer=\(customer)&status=all&limit=1"
+                + "&expand[]=data.latest_invoice.confirmation_secret"
+        )
+        let latest = (list["data"] as? [[String: Any]])?.first?["latest_invoice"] as? [String: Any]
+        let secret = latest?["confirmation_secret"] as? [String: Any]
+        let words = secret?["client_secret"] as? String ?? ""
+        let intent = words.components(separatedBy: "_secret_")[0]
+        do {
+            let confirmed = try await call(
+                "POST",
+                "/v1/payment_intents/\(intent)/confirm",
+                [("payment_method", card)]
+            )
+            guard confirmed["status"] as? String == "requires_action" else {
+                return try require("completed", outcome, step)
+            }
+            try await world.stripe.authenticate(intent: intent, passes: passesChallenge)
+            try require(passesChallenge ? "completed" : "challenged", outcome, step)
         } catch let refusal as StripeCallRefused where refusal.status == 402 {
             try require("declined", outcome, step)
         }

@@ -9,6 +9,8 @@ public enum StripeAct: Hashable, Sendable {
     case subscribe(Order, card: String?, paymentBehavior: String?, outcome: String)
     /// The latest invoice is paid.
     case payInvoice(card: String?, outcome: String)
+    /// The customer confirms the payment of the latest invoice in the app.
+    case confirmPayment(card: String, passesChallenge: Bool, outcome: String)
     case voidInvoice
     case card(String)
     case removeCard
@@ -64,12 +66,14 @@ public enum StripeAct: Hashable, Sendable {
         public var percentOff: Int?
         /// Whether a Checkout page that sells no plan makes an invoice too.
         public var makesInvoice = false
+        /// Its invoices are sent, to be paid within so many days; `nil`: they are charged.
+        public var daysUntilDue: Int?
     }
 
     /// How the acts are written.
     static let words = [
-        "checkout", "open_checkout", "pay_checkout", "subscribe", "pay_invoice", "void_invoice",
-        "card", "remove_card", "cancel", "resume", "change", "quantity", "add_item", "pause",
+        "checkout", "open_checkout", "pay_checkout", "subscribe", "pay_invoice",
+        "confirm_payment", "void_invoice", "card", "remove_card", "cancel", "resume", "change", "quantity", "add_item", "pause",
         "unpause", "pause_collection", "resume_collection", "end_trial", "refund", "dispute",
         "close_dispute", "delete_customer", "resend", "silence", "speak",
     ]
@@ -137,6 +141,12 @@ extension ScenarioReading {
                 outcome: outcome(&fields)
             )
         case "pay_invoice": .payInvoice(card: card(&fields), outcome: outcome(&fields))
+        case "confirm_payment":
+            .confirmPayment(
+                card: card(&fields) ?? StripeAct.standardCard,
+                passesChallenge: passesChallenge(&fields),
+                outcome: outcome(&fields)
+            )
         case "void_invoice": .voidInvoice
         case "card": .card(card(&fields) ?? StripeAct.standardCard)
         case "remove_card": .removeCard
@@ -178,7 +188,8 @@ extension ScenarioReading {
             cancelAt: instant(&fields, "cancel_at"),
             with: texts(&fields, "with") ?? [],
             percentOff: number(&fields, "percent_off", in: 1...100),
-            makesInvoice: truth(&fields, "invoice") ?? false
+            makesInvoice: truth(&fields, "invoice") ?? false,
+            daysUntilDue: number(&fields, "days_until_due", in: 0...365)
         )
     }
 
