@@ -5,7 +5,7 @@ internal import TollgateCore
 /// Everything that the journal has about one purchase, in the words of whoever said it.
 struct PurchaseEvidence: Sendable {
     let subject: RowKey
-    /// `app_store/production/com.example.app/2000000001`
+    /// The purchase, such as `app_store/production/com.example.app/2000000001`.
     private(set) var name: String?
     private(set) var environment: StoreEnvironment?
     /// Whether something is not kept any more, or cannot be read: then there is nothing to judge by.

@@ -34,6 +34,7 @@ extension StripeSimulator {
     /// Pays a Checkout session without a browser.
     /// - Parameters:
     ///   - card: a test card's number.
+    ///   - amount: what the payer likes to give, where the price leaves it to them.
     ///   - passesChallenge: whether the bank's challenge is passed, if there is one.
     /// - Throws: `Refusal`, if there is no such session or it is not open.
     public func pay(
@@ -41,6 +42,7 @@ extension StripeSimulator {
         card: String = "4242424242424242",
         email: String? = nil,
         name: String? = nil,
+        amount: Int? = nil,
         passesChallenge: Bool = true
     ) async throws -> PaymentOutcome {
         var details = CardDetails(card: try testCard(card))
@@ -56,6 +58,7 @@ extension StripeSimulator {
                     ?? session["customer_email"].string ?? "payer@example.com"
             }
             var form = CheckoutForm(details: details)
+            form.amount = amount
             var outcome = try world.pay(session: id, form)
             if outcome == .requiresAuthentication, passesChallenge {
                 form.isAuthenticated = true

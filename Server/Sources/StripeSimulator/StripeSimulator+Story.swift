@@ -111,7 +111,7 @@ extension World {
         StripeSimulator.SoldPrice(
             id: price["id"].text,
             name: productName(of: price),
-            unitAmount: price["unit_amount"].count,
+            unitAmount: Self.amount(of: price, 1),
             currency: price["currency"].text,
             interval: price["recurring"]["interval"].string,
             intervalCount: price["recurring"]["interval_count"].int ?? 1

@@ -796,6 +796,8 @@ SITUATIONAL = {
     "evidence_details.enhanced_eligibility",
     # By the kinds of payment method that there is money from.
     "available.source_types", "pending.source_types",
+    # Of an account, those that its country and business call for.
+    "capabilities.", "controller.",
     # Not in the answers that accounts usually get, as the library says.
     "card.description", "card.iin", "card.issuer",
 }
@@ -814,6 +816,8 @@ CLASSES = {
     "charge": ("_charge", "Charge"),
     "checkout.session": ("checkout/_session", "Session"),
     "coupon": ("_coupon", "Coupon"),
+    "credit_note": ("_credit_note", "CreditNote"),
+    "discount": ("_discount", "Discount"),
     "customer": ("_customer", "Customer"),
     "dispute": ("_dispute", "Dispute"),
     "entitlements.active_entitlement_summary": ("entitlements/_active_entitlement_summary",
@@ -833,6 +837,7 @@ CLASSES = {
     "setup_intent": ("_setup_intent", "SetupIntent"),
     "subscription": ("_subscription", "Subscription"),
     "subscription_schedule": ("_subscription_schedule", "SubscriptionSchedule"),
+    "tax_rate": ("_tax_rate", "TaxRate"),
     "test_helpers.test_clock": ("test_helpers/_test_clock", "TestClock"),
 }
 
@@ -968,6 +973,7 @@ def test_every_promised_member_is_there(sandbox, plan):
             "_customer_session", "CustomerSession",
         ),
         (stripe.Balance.retrieve(), "_balance", "Balance"),
+        (stripe.Account.retrieve(), "_account", "Account"),
     ]
     large = stripe.Price.create(product=product.id, currency="usd", unit_amount=100_000)
     sandbox.pay(checkout(large))

@@ -67,7 +67,9 @@ extension Reports {
             let paid = paidUntil.milliseconds.subtractingReportingOverflow(
                 period.start.milliseconds
             )
-            if offer != .trial, !effective.isAddition, !paid.overflow { service += min(paid.partialValue, 2 * year) }
+            if offer != .trial, !effective.isAddition, !paid.overflow {
+                service += min(paid.partialValue, 2 * year)
+            }
             let isNewest = index == periods.count - 1
             rows.periods.append(
                 PaidPeriod(

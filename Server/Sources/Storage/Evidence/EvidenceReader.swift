@@ -137,7 +137,7 @@ package struct GivenAnswer: Sendable {
         package var since: Instant
         /// `nil`: for ever.
         package var until: Instant?
-        /// `paid`, `grace`, …
+        /// The ground, such as `paid` or `grace`.
         package var ground: String
         /// The purchase that it rests on.
         package var purchase: String

@@ -57,7 +57,7 @@ package struct EvidenceRow: Sendable {
 
 /// What one row says that no store said.
 package struct OurWords: Sendable {
-    /// `app_store/production/com.example.app/2000000001`
+    /// The purchase, such as `app_store/production/com.example.app/2000000001`.
     package var purchase: String?
     package var environment: StoreEnvironment?
     /// Each with when it was said.

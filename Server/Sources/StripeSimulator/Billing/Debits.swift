@@ -18,7 +18,7 @@ extension World {
     func netAmount(of item: JSON, in subscription: JSON, at instant: Int) -> Int {
         let others = subscription["items"].elements.filter { $0["id"] != item["id"] }
         let items = [item] + others
-        var amounts = items.map { $0["price"]["unit_amount"].count * ($0["quantity"].int ?? 1) }
+        var amounts = items.map { Self.amount(of: $0["price"], $0["quantity"].int ?? 1) }
         for reference in liveDiscounts(of: subscription, at: instant).elements {
             let discount = get(.discount, reference.reference) ?? .null
             let coupon = get(.coupon, discount["source"]["coupon"].reference) ?? .null

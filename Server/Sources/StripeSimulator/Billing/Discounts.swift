@@ -107,6 +107,7 @@ extension World {
         change(.coupon, coupon["id"].text) {
             $0["times_redeemed"] = .int($0["times_redeemed"].count + 1)
         }
+        if subscription != nil { emit("customer.discount.created", discount) }
         if let code = choice.promotionCode {
             change(.promotionCode, code) {
                 $0["times_redeemed"] = .int($0["times_redeemed"].count + 1)
@@ -149,7 +150,9 @@ extension World {
                 guard line["discountable"].bool == true,
                     products.map({ $0.contains(product) }) ?? true
                 else { return 0 }
-                return line["amount"].count
+                // Each discount takes from what those before it left.
+                let taken = line["discount_amounts"].elements.map { $0["amount"].count }
+                return line["amount"].count - taken.reduce(0, +)
             }
             let shares = Self.shares(of: coupon, on: amounts)
             for (index, share) in shares.enumerated() where share > 0 {
@@ -168,6 +171,13 @@ extension World {
         invoice["total_excluding_tax"] = invoice["total"]
     }
 
+    /// Notes that an invoice used discounts; one that applies `once` is then gone.
+    mutating func useUp(_ discounts: JSON) {
+        for id in discounts.elements.compactMap(\.reference) {
+            change(.discount, id) { $0["_is_used"] = true }
+        }
+    }
+
     /// The discounts that a subscription's next invoice has: `once` is gone after its first
     /// finalized invoice, `repeating` after its end.
     func liveDiscounts(of subscription: JSON, at instant: Int) -> JSON {
@@ -175,7 +185,7 @@ extension World {
             subscription["discounts"].elements.filter { reference in
                 let discount = get(.discount, reference.reference) ?? .null
                 let coupon = get(.coupon, discount["source"]["coupon"].reference) ?? .null
-                if coupon["duration"].string == "once" { return false }
+                if coupon["duration"].string == "once" { return discount["_is_used"].bool != true }
                 return discount["end"].int.map { $0 > instant } ?? true
             }
         )

@@ -33,7 +33,8 @@ extension World {
                 "proration": .bool(line.isProration),
                 "proration_details": Self.itemDetails(line.prorationDetails),
                 "quantity": .int(line.quantity),
-                "quantity_decimal": .string(String(line.quantity)), "tax_rates": [],
+                "quantity_decimal": .string(String(line.quantity)),
+                "tax_rates": .array(line.taxRates),
             ]
         )
         return add(.invoiceItem, item, event: "invoiceitem.created")
@@ -82,7 +83,8 @@ extension World {
                 invoiceItem: item["id"].string,
                 isProration: item["proration"].bool ?? false,
                 metadata: item["metadata"],
-                prorationDetails: Self.lineDetails(item["proration_details"])
+                prorationDetails: Self.lineDetails(item["proration_details"]),
+                taxRates: item["tax_rates"].elements
             )
         }
     }
@@ -118,14 +120,15 @@ extension World {
             let invoice = try call.parameters.string("invoice")
             let instant = world.now(for: customer)
             let line = InvoiceLine(
-                amount: amount ?? price["unit_amount"].count * quantity,
+                amount: amount ?? Self.amount(of: price, quantity),
                 description: try call.parameters.string("description")
                     ?? world.productName(of: price),
                 price: price,
                 quantity: quantity,
                 start: instant,
                 end: instant,
-                subscription: subscription
+                subscription: subscription,
+                taxRates: try world.readTaxRates(&call.parameters, "tax_rates") ?? []
             )
             var item = world.addPendingItem(line, customer: customer)
             try call.parameters.metadata(into: &item)

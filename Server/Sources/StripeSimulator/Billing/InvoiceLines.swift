@@ -12,10 +12,12 @@ struct InvoiceLine: Hashable, Sendable {
     var isProration = false
     var metadata: JSON = [:]
     var prorationDetails: JSON = .null
+    /// Its own rates; none: those of the invoice.
+    var taxRates: [JSON] = []
 
     /// "1 × Pro (at $9.99 / month)", as Stripe describes a line.
     static func description(_ quantity: Int, _ product: String, _ price: JSON) -> String {
-        let amount = Money.words(price["unit_amount"].count, price["currency"].text)
+        let amount = Money.words(World.amount(of: price, 1), price["currency"].text)
         let recurring = price["recurring"]
         guard !recurring.isNull else { return product }
         let count = recurring["interval_count"].count
@@ -32,14 +34,26 @@ enum Money {
         "xof", "xpf",
     ]
 
+    /// "9.99".
+    static func figure(_ amount: Int, _ currency: String) -> String {
+        let digits = String(amount)
+        guard !withoutMinorUnit.contains(currency) else { return digits }
+        let padded = String(repeating: "0", count: max(0, 3 - digits.count)) + digits
+        return padded.dropLast(2) + "." + padded.suffix(2)
+    }
+
+    /// The minor units of "9.99"; `nil`: it is no amount.
+    static func minor(_ figure: String, _ currency: String) -> Int? {
+        guard let amount = Double(figure.filter { $0 != "," && $0 != " " }), amount >= 0,
+            amount < 1_000_000
+        else { return nil }
+        return Int((withoutMinorUnit.contains(currency) ? amount : amount * 100).rounded())
+    }
+
     /// "$9.99", "9.99 CHF".
     static func words(_ amount: Int, _ currency: String) -> String {
         let sign = amount < 0 ? "−" : ""
-        var figure = String(abs(amount))
-        if !withoutMinorUnit.contains(currency) {
-            let padded = String(repeating: "0", count: max(0, 3 - figure.count)) + figure
-            figure = padded.dropLast(2) + "." + padded.suffix(2)
-        }
+        let figure = figure(abs(amount), currency)
         return switch currency {
         case "usd": "\(sign)$\(figure)"
         case "eur": "\(sign)€\(figure)"
@@ -99,6 +113,7 @@ extension World {
                 "quantity": .int(line.quantity),
                 "quantity_decimal": .string(String(line.quantity)),
                 "subscription": JSON(line.subscription), "taxes": [],
+                "_tax_rates": .array(line.taxRates),
             ]
         )
     }

@@ -200,7 +200,8 @@ extension World {
                 periodEnd: instant,
                 finalizesByItself: advances,
                 collectionMethod: method,
-                dueDate: dueDate
+                dueDate: dueDate,
+                taxRates: try readTaxRates(&call.parameters, "default_tax_rates")
             )
         )
         assignPendingItems(lines, to: invoice["id"].text)

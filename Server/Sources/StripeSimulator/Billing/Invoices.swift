@@ -13,6 +13,8 @@ extension World {
         var collectionMethod: String?
         /// Until when it may be paid where it is sent; `nil`: as long as the subscription gives.
         var dueDate: Int?
+        /// For lines without rates of their own; `nil`: the subscription's.
+        var taxRates: [JSON]?
     }
 
     /// Makes a draft and announces it. https://docs.stripe.com/api/invoices/object
@@ -66,7 +68,10 @@ extension World {
                 "customer_address": customer["address"], "customer_email": customer["email"],
                 "customer_name": customer["name"], "customer_phone": customer["phone"],
                 "customer_shipping": customer["shipping"],
-                "customer_tax_exempt": customer["tax_exempt"], "default_tax_rates": [],
+                "customer_tax_exempt": customer["tax_exempt"],
+                "default_tax_rates": .array(
+                    order.taxRates ?? subscription?["default_tax_rates"].elements ?? []
+                ),
                 "discounts": subscription?["discounts"] ?? [],
                 "issuer": .object(nulls: "account", ["type": "self"]),
                 "lines": Self.list(lines, url: "/v1/invoices/\(id)/lines"), "parent": parent,
@@ -88,6 +93,7 @@ extension World {
             ]
         )
         discount(&invoice)
+        tax(&invoice)
         Self.sum(&invoice, balance: customer["balance"].count)
         if order.finalizesByItself {
             invoice["automatically_finalizes_at"] = .int(instant + 3_600)
@@ -118,6 +124,7 @@ extension World {
             invoice[name] = .int(subtotal)
         }
         discount(&invoice)
+        tax(&invoice)
         Self.sum(&invoice, balance: balance)
         let changed = invoice
         change(.invoice, id, event: "invoice.updated") { $0 = changed }
@@ -144,6 +151,14 @@ extension World {
                 $0["balance"] = .int(left)
                 if $0["currency"].isNull { $0["currency"] = draft["currency"] }
             }
+            if balance != left {
+                noteBalance(
+                    of: customer,
+                    movedBy: left - balance,
+                    type: "applied_to_invoice",
+                    invoice: id
+                )
+            }
         }
         let baseURL = baseURL
         let open = change(.invoice, id) { invoice in
@@ -157,6 +172,7 @@ extension World {
             invoice["hosted_invoice_url"] = .string("\(baseURL)/i/\(id)")
             invoice["invoice_pdf"] = .string("\(baseURL)/i/\(id)/pdf")
         }
+        useUp(open["discounts"])
         emit("invoice.finalized", open)
         guard open["collection_method"].string == "send_invoice", open["amount_due"].count > 0,
             let due = open["due_date"].int
@@ -252,6 +268,16 @@ extension World {
             ] = .int(instant)
         }
         emit(status == "void" ? "invoice.voided" : "invoice.marked_uncollectible", closed)
+        let applied = invoice["ending_balance"].count - invoice["starting_balance"].count
+        if status == "void", applied != 0, let customer = invoice["customer"].string {
+            moveBalance(
+                of: customer,
+                by: -applied,
+                type: "unapplied_from_invoice",
+                currency: invoice["currency"].text,
+                invoice: id
+            )
+        }
         if let intent = invoice["_payment_intent"].string {
             cancelIntent(intent, reason: status == "void" ? "void_invoice" : "failed_invoice")
         }

@@ -146,7 +146,7 @@ extension World {
         let quantity = item["quantity"].int ?? 1
         let start = item["current_period_start"].count
         let end = item["current_period_end"].count
-        var amount = item["price"]["unit_amount"].count * quantity
+        var amount = Self.amount(of: item["price"], quantity)
         var paidEnd = end
         // A cancellation inside the new period shortens it, and what it costs, pro rata.
         if let cancelAt = subscription["cancel_at"].int, cancelAt > start, cancelAt < end {
@@ -171,7 +171,8 @@ extension World {
             end: paidEnd,
             subscription: subscription["id"].string,
             subscriptionItem: item["id"].string,
-            metadata: subscription["metadata"]
+            metadata: subscription["metadata"],
+            taxRates: item["tax_rates"].elements
         )
     }
 

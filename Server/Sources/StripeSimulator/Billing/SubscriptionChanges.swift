@@ -41,7 +41,8 @@ extension World {
                 != item["price"]["recurring"]["interval_count"]
         let isTrialing = before["status"].string == "trialing"
         let isClassic = Self.isClassic(before)
-        let becomesPaid = old["price"]["unit_amount"] == 0 && item["price"]["unit_amount"].count > 0
+        let becomesPaid =
+            Self.amount(of: old["price"], 1) == 0 && Self.amount(of: item["price"], 1) > 0
         let startsAnew = changesInterval || (isClassic && becomesPaid)
         var after = before
         if startsAnew, !isTrialing {
@@ -60,7 +61,8 @@ extension World {
             before["items"].elements.map { $0["id"].string == itemID ? changed : $0 }
         )
         put(.subscription, after)
-        guard settles, behavior != "none" || startsAnew, !isTrialing else { return nil }
+        let isOther = changed["price"] != old["price"] || changed["quantity"] != old["quantity"]
+        guard settles, isOther, behavior != "none" || startsAnew, !isTrialing else { return nil }
         let lines = prorationLines(
             from: old,
             to: changed,
@@ -102,10 +104,11 @@ extension World {
                 subscription: subscription["id"].string,
                 subscriptionItem: item["id"].string,
                 isProration: true,
-                metadata: subscription["metadata"]
+                metadata: subscription["metadata"],
+                taxRates: item["tax_rates"].elements
             )
         }
-        let newAmount = new["price"]["unit_amount"].count * (new["quantity"].int ?? 1)
+        let newAmount = Self.amount(of: new["price"], new["quantity"].int ?? 1)
         var lines: [InvoiceLine] = []
         if credits {
             var credit = line(

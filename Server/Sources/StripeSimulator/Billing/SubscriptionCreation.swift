@@ -14,6 +14,7 @@ extension World {
         try readTimes(&parameters, into: &order)
         try readCollection(&parameters, into: &order)
         order.description = try parameters.string("description")
+        order.taxRates = try readTaxRates(&parameters, "default_tax_rates") ?? []
         try parameters.object("billing_mode") { part in
             order.billingMode = try part.string("type") ?? "flexible"
             part.ignore("flexible")
@@ -48,11 +49,12 @@ extension World {
             }
             var noted: JSON = ["metadata": [:]]
             try part.metadata(into: &noted)
-            part.ignore("tax_rates", "discounts", "billing_thresholds", "period")
+            part.ignore("discounts", "billing_thresholds", "period")
             return SubscriptionOrder.Item(
                 price: price,
                 quantity: try part.int("quantity", in: 0...1_000_000) ?? 1,
-                metadata: noted["metadata"]
+                metadata: noted["metadata"],
+                taxRates: try readTaxRates(&part, "tax_rates") ?? []
             )
         }
         if field == "items", let items {

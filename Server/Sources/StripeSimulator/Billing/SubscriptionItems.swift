@@ -57,7 +57,8 @@ extension World {
             subscription: id,
             subscriptionItem: itemID,
             isProration: true,
-            metadata: before["metadata"]
+            metadata: before["metadata"],
+            taxRates: item.taxRates
         )
         let outcome = try settle(
             [line],
@@ -109,6 +110,20 @@ extension World {
         rollPeriod(of: id)
     }
 
+    /// Gives an item other rates; `nil` leaves them.
+    mutating func setTaxRates(_ rates: [JSON]?, of item: String, in subscription: String) {
+        guard let rates else { return }
+        change(.subscription, subscription) { subscription in
+            subscription["items"]["data"] = .array(
+                subscription["items"].elements.map { one in
+                    var one = one
+                    if one["id"].string == item { one["tax_rates"] = .array(rates) }
+                    return one
+                }
+            )
+        }
+    }
+
     private func holder(of item: String) -> JSON? {
         all(.subscription).first { subscription in
             subscription["items"].elements.contains { $0["id"].string == item }
@@ -155,13 +170,15 @@ extension World {
             let quantity = try call.parameters.int("quantity", in: 0...1_000_000) ?? 1
             var noted: JSON = ["metadata": [:]]
             try call.parameters.metadata(into: &noted)
+            let rates = try world.readTaxRates(&call.parameters, "tax_rates") ?? []
             let payment = try world.paymentBehavior(&call.parameters)
             call.parameters.ignore("proration_date")
             let (item, outcome) = try world.addItem(
                 SubscriptionOrder.Item(
                     price: price,
                     quantity: quantity,
-                    metadata: noted["metadata"]
+                    metadata: noted["metadata"],
+                    taxRates: rates
                 ),
                 to: id,
                 behavior: behavior ?? "create_prorations",
@@ -181,8 +198,10 @@ extension World {
             let price = changesPrice ? try world.price(in: &call.parameters) : nil
             let quantity = try call.parameters.int("quantity", in: 0...1_000_000)
             let payment = try world.paymentBehavior(&call.parameters)
+            let rates = try world.readTaxRates(&call.parameters, "tax_rates")
             call.parameters.ignore("off_session", "metadata")
             let id = before["id"].text
+            world.setTaxRates(rates, of: call.ids[0], in: id)
             let outcome = try world.changeItem(
                 call.ids[0],
                 of: id,

@@ -4,6 +4,7 @@ struct SubscriptionOrder: Sendable {
         var price: JSON
         var quantity = 1
         var metadata: JSON = [:]
+        var taxRates: [JSON] = []
     }
 
     var customer: String
@@ -11,6 +12,8 @@ struct SubscriptionOrder: Sendable {
     /// One-time prices on the first invoice.
     var extras: [Item] = []
     var metadata: JSON = [:]
+    /// For items without rates of their own.
+    var taxRates: [JSON] = []
     var description: String?
     var trialEnd: Int?
     var missingPaymentMethod = "create_invoice"
@@ -44,7 +47,7 @@ extension World {
         var lines: [InvoiceLine] = []
         for (index, item) in order.items.enumerated() {
             let end = firstPeriodEnd(order, item)
-            let full = item.price["unit_amount"].count * item.quantity
+            let full = Self.amount(of: item.price, item.quantity)
             let name = productName(of: item.price)
             var line = InvoiceLine(
                 amount: full,
@@ -55,7 +58,8 @@ extension World {
                 end: end,
                 subscription: subscription,
                 subscriptionItem: index < ids.count ? ids[index] : nil,
-                metadata: order.metadata
+                metadata: order.metadata,
+                taxRates: item.taxRates
             )
             if order.trialEnd != nil {
                 line.amount = 0
@@ -77,12 +81,13 @@ extension World {
         for item in order.extras {
             lines.append(
                 InvoiceLine(
-                    amount: item.price["unit_amount"].count * item.quantity,
+                    amount: Self.amount(of: item.price, item.quantity),
                     description: productName(of: item.price),
                     price: item.price,
                     quantity: item.quantity,
                     start: instant,
-                    end: instant
+                    end: instant,
+                    taxRates: item.taxRates
                 )
             )
         }

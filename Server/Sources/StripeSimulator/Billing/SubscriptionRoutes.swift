@@ -118,6 +118,7 @@ extension World {
             currency: after["currency"].string
         )
         if let chosen {
+            for gone in after["discounts"].elements.compactMap(\.reference) { dropDiscount(gone) }
             after["discounts"] = JSON(
                 chosen.map { redeem($0, customer: customer, subscription: id) }
             )
@@ -169,6 +170,9 @@ extension World {
             try part.object("end_behavior") { try $0.patch(&ending, "missing_payment_method") }
         }
         subscription["trial_settings"]["end_behavior"] = ending
+        if let rates = try readTaxRates(&parameters, "default_tax_rates") {
+            subscription["default_tax_rates"] = .array(rates)
+        }
         parameters.ignore("automatic_tax", "invoice_settings", "pending_invoice_item_interval")
     }
 
@@ -191,7 +195,8 @@ extension World {
         settles: Bool
     ) throws -> [PaymentAttempt] {
         typealias Change = (
-            id: String?, price: JSON?, quantity: Int?, isDeleted: Bool, metadata: JSON
+            id: String?, price: JSON?, quantity: Int?, isDeleted: Bool, metadata: JSON,
+            taxRates: [JSON]?
         )
         let changes = try call.parameters.objects("items") { part -> Change in
             let item = try part.string("id")
@@ -199,10 +204,11 @@ extension World {
             let found = hasPrice ? try price(in: &part) : nil
             var noted: JSON = ["metadata": [:]]
             try part.metadata(into: &noted)
-            part.ignore("clear_usage", "tax_rates", "discounts")
+            part.ignore("clear_usage", "discounts")
             return (
                 item, found, try part.int("quantity", in: 0...1_000_000),
-                try part.bool("deleted") ?? false, noted["metadata"]
+                try part.bool("deleted") ?? false, noted["metadata"],
+                try readTaxRates(&part, "tax_rates")
             )
         }
         var outcomes: [PaymentAttempt] = []
@@ -210,6 +216,7 @@ extension World {
             if let item = change.id, change.isDeleted {
                 try removeItem(item, of: id, behavior: behavior)
             } else if let item = change.id {
+                setTaxRates(change.taxRates, of: item, in: id)
                 let outcome = try changeItem(
                     item,
                     of: id,
@@ -226,7 +233,8 @@ extension World {
                     SubscriptionOrder.Item(
                         price: price,
                         quantity: change.quantity ?? 1,
-                        metadata: change.metadata
+                        metadata: change.metadata,
+                        taxRates: change.taxRates ?? []
                     ),
                     to: id,
                     behavior: behavior,

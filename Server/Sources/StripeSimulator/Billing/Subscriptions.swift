@@ -112,7 +112,7 @@ extension World {
                 "current_period_start": .int(start), "current_period_end": .int(end),
                 "discounts": [], "metadata": item.metadata, "plan": Self.plan(of: item.price),
                 "price": item.price, "quantity": .int(item.quantity),
-                "subscription": .string(subscription), "tax_rates": [],
+                "subscription": .string(subscription), "tax_rates": .array(item.taxRates),
                 "_features": JSON(features(of: item.price)),
             ]
         )
@@ -130,13 +130,14 @@ extension World {
                 "currency": price["currency"], "interval": recurring["interval"],
                 "interval_count": recurring["interval_count"], "livemode": false,
                 "metadata": price["metadata"], "nickname": price["nickname"],
+                "tiers_mode": price["tiers_mode"], "_tiers": price["_tiers"],
                 "product": price["product"], "usage_type": recurring["usage_type"],
                 "trial_period_days": recurring["trial_period_days"],
             ]
         )
     }
 
-    private mutating func subscriptionObject(
+    mutating func subscriptionObject(
         _ id: String,
         _ order: SubscriptionOrder,
         items: [JSON],
@@ -176,7 +177,8 @@ extension World {
                 "collection_method": .string(order.collectionMethod),
                 "currency": order.items.first?.price["currency"] ?? "usd",
                 "customer": .string(order.customer), "days_until_due": JSON(order.daysUntilDue),
-                "default_payment_method": JSON(order.paymentMethod), "default_tax_rates": [],
+                "default_payment_method": JSON(order.paymentMethod),
+                "default_tax_rates": .array(order.taxRates),
                 "description": JSON(order.description), "discounts": [],
                 "invoice_settings": .object(
                     nulls: "account_tax_ids custom_fields description footer",

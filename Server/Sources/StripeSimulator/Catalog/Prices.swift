@@ -35,11 +35,15 @@ extension World {
                 ["interval": .string(interval), "interval_count": .int(count)]
             )
             let usage = try part.choice("usage_type", of: ["licensed", "metered"])
-            recurring["usage_type"] = .string(usage ?? "licensed")
+            // A metered price names a meter, and the sandbox has none.
+            if let meter = try part.string("meter") {
+                throw APIError.noSuch("meter", meter, param: part.name("meter"))
+            }
+            if usage == "metered" { throw APIError.missing(parameter: part.name("meter")) }
+            recurring["usage_type"] = "licensed"
             if let days = try part.int("trial_period_days", in: 0...730) {
                 recurring["trial_period_days"] = .int(days)
             }
-            part.ignore("meter", "aggregate_usage")
             return recurring
         }
         return recurring ?? .null
@@ -58,23 +62,77 @@ extension World {
                 param: parameters.name("currency")
             )
         }
-        let decimal = try parameters.string("unit_amount_decimal")
-        guard
-            let amount = try parameters.int("unit_amount", in: 0...99_999_999)
-                ?? decimal.flatMap({ Double($0) }).flatMap({ Int(exactly: $0.rounded()) }),
-            (0...99_999_999).contains(amount)
-        else { throw APIError.missing(parameter: parameters.name("unit_amount")) }
         var price = addPrice(
             product: product,
             currency: currency,
-            unitAmount: amount,
+            unitAmount: 0,
             recurring: try Self.recurring(&parameters)
         )
-        if let decimal { price["unit_amount_decimal"] = .string(decimal) }
+        try readAmount(&parameters, into: &price)
         if isHidden { price["active"] = false }
         try read(&parameters, into: &price)
-        parameters.ignore("billing_scheme", "currency_options", "custom_unit_amount")
+        parameters.ignore("currency_options")
         return add(.price, price, event: "price.created")
+    }
+
+    /// Reads what a price costs: an amount for each unit, tiers, or what the payer likes to give.
+    private func readAmount(_ parameters: inout Parameters, into price: inout JSON) throws {
+        let schemes = ["per_unit", "tiered"]
+        let scheme = try parameters.choice("billing_scheme", of: schemes) ?? "per_unit"
+        let mode = try parameters.choice("tiers_mode", of: ["graduated", "volume"])
+        let tiers = try Self.tiers(&parameters)
+        let custom = try Self.customAmount(&parameters)
+        price["unit_amount"] = .null
+        price["unit_amount_decimal"] = .null
+        price["billing_scheme"] = .string(scheme)
+        price["transform_quantity"] =
+            try parameters.object("transform_quantity") { part in
+                guard let size = try part.int("divide_by", in: 1...1_000_000) else {
+                    throw APIError.missing(parameter: part.name("divide_by"))
+                }
+                guard let round = try part.choice("round", of: ["up", "down"]) else {
+                    throw APIError.missing(parameter: part.name("round"))
+                }
+                return JSON.object(["divide_by": .int(size), "round": .string(round)])
+            } ?? .null
+        if scheme == "tiered" {
+            guard let mode else {
+                throw APIError.missing(parameter: parameters.name("tiers_mode"))
+            }
+            guard let tiers else { throw APIError.missing(parameter: parameters.name("tiers")) }
+            price["tiers_mode"] = .string(mode)
+            price["_tiers"] = .array(tiers)
+            return
+        }
+        try Self.amount(&parameters, "unit_amount", into: &price)
+        if let custom {
+            guard price["recurring"].isNull, price["unit_amount_decimal"].isNull else {
+                throw APIError.invalid(
+                    "`custom_unit_amount` is only for one-time prices without a `unit_amount`.",
+                    param: parameters.name("custom_unit_amount")
+                )
+            }
+            price["custom_unit_amount"] = custom
+        } else if price["unit_amount_decimal"].isNull {
+            throw APIError.missing(parameter: parameters.name("unit_amount"))
+        }
+    }
+
+    /// Reads `custom_unit_amount`: the payer says how much, within bounds.
+    private static func customAmount(_ parameters: inout Parameters) throws -> JSON? {
+        let custom = try parameters.object("custom_unit_amount") { part -> JSON? in
+            guard let isEnabled = try part.bool("enabled") else {
+                throw APIError.missing(parameter: part.name("enabled"))
+            }
+            let range = 0...99_999_999
+            let bounds: JSON = [
+                "minimum": JSON(try part.int("minimum", in: range)),
+                "maximum": JSON(try part.int("maximum", in: range)),
+                "preset": JSON(try part.int("preset", in: range)),
+            ]
+            return isEnabled ? bounds : nil
+        }
+        return custom ?? nil
     }
 
     /// The price in a line: `price`, or `price_data` with a product of its own.

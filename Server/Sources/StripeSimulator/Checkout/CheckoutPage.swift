@@ -82,6 +82,7 @@ extension StripeSimulator {
     ) async -> Response {
         let id = session["id"].text
         var form = CheckoutForm(details: details, savesCard: entry.savesCard)
+        form.amount = Money.minor(entry.amount, session["currency"].text)
         if entry.challenge == "fail" {
             let decline = world.failChallenge(session: id)
             changed()
@@ -142,6 +143,8 @@ struct CheckoutEntry: Sendable {
     var postalCode = ""
     var savesCard = false
     var challenge: String?
+    /// As the payer typed it, where the price leaves it to them.
+    var amount = ""
 
     /// The fields as the page first shows them.
     init(_ session: JSON, _ world: World) {
@@ -186,6 +189,7 @@ struct CheckoutEntry: Sendable {
         country = text("country").isEmpty ? "US" : String(text("country").prefix(2))
         postalCode = text("postal_code")
         savesCard = text("save") == "true"
+        amount = text("amount")
         challenge = form["challenge"] == nil ? nil : text("challenge")
     }
 

@@ -11,6 +11,8 @@ enum CheckoutOutcome: Hashable, Sendable {
 struct CheckoutForm: Hashable, Sendable {
     var details: CardDetails
     var savesCard = false
+    /// What the payer likes to give, in minor units, where the price leaves it to them.
+    var amount: Int?
     /// The answer to the bank's challenge, once it was asked.
     var isAuthenticated = false
 }
@@ -18,19 +20,49 @@ struct CheckoutForm: Hashable, Sendable {
 extension World {
     /// The payer presses "Pay".
     mutating func pay(session id: String, _ form: CheckoutForm) throws -> CheckoutOutcome {
-        let session = try find(.checkoutSession, id)
+        var session = try find(.checkoutSession, id)
         guard session["status"].string == "open" else {
             throw APIError.invalid(
                 "This Checkout Session is \(session["status"].text) and can no longer be paid.",
                 code: "checkout_session_not_open"
             )
         }
+        session = try choose(form.amount, for: session)
         let method = addPaymentMethod(form.details)
         switch session["mode"].text {
         case "subscription": return try startSubscription(session, form, method: method)
         case "setup": return saveCard(session, form, method: method)
         default: return takePayment(session, form, method: method)
         }
+    }
+
+    /// Puts what the payer chose on a session whose price leaves it to them.
+    /// https://docs.stripe.com/payments/checkout/pay-what-you-want
+    private mutating func choose(_ amount: Int?, for session: JSON) throws -> JSON {
+        var lines = session["_line_items"].elements
+        let custom = lines.firstIndex { !$0["price"]["custom_unit_amount"].isNull }
+        guard let custom else {
+            guard amount == nil else {
+                throw APIError.invalid("This price does not let the payer choose.", param: "amount")
+            }
+            return session
+        }
+        let bounds = lines[custom]["price"]["custom_unit_amount"]
+        let currency = session["currency"].text
+        let lowest = max(bounds["minimum"].int ?? 0, Self.minimumCharge(currency))
+        let highest = max(lowest, bounds["maximum"].int ?? 99_999_999)
+        guard let chosen = amount ?? bounds["preset"].int, (lowest...highest).contains(chosen)
+        else {
+            throw APIError.invalid(
+                "Choose an amount from \(Money.words(lowest, currency)) to "
+                    + "\(Money.words(highest, currency)).",
+                param: "amount"
+            )
+        }
+        lines[custom]["amount_subtotal"] = .int(chosen)
+        Self.tax(&lines[custom])
+        let priced = lines
+        return change(.checkoutSession, session["id"].text) { Self.sum(&$0, priced) }
     }
 
     /// The challenge was not passed.
@@ -120,9 +152,7 @@ extension World {
     ) throws -> CheckoutOutcome {
         let data = session["_subscription_data"]
         var order = subscriptionOrder(session, customer: session["customer"].reference ?? "")
-        let amounts = firstLines(order, subscription: nil, items: []).map(\.amount)
-        let off = order.discounts.first.map { Self.shares(of: $0.coupon, on: amounts) } ?? []
-        let due = amounts.reduce(0, +) - off.reduce(0, +)
+        let due = dueNow(order)
         let card = form.details.card
         guard !card.isBankDebit else { return .declined(.generic) }
         if due > 0 {
@@ -163,16 +193,39 @@ extension World {
         }
     }
 
+    /// What the first invoice will come to.
+    private func dueNow(_ order: SubscriptionOrder) -> Int {
+        let lines = firstLines(order, subscription: nil, items: [])
+        let coupon = order.discounts.first?.coupon ?? .null
+        let products = coupon["_applies_to"]["products"].array?.compactMap(\.string)
+        let discountable = lines.map { line in
+            let product = line.price["product"].reference ?? ""
+            let isMeant = products.map { $0.contains(product) } ?? true
+            return isMeant && !line.isProration ? line.amount : 0
+        }
+        let off = Self.shares(of: coupon, on: discountable)
+        return lines.indices.map { index in
+            let net = lines[index].amount - off[index]
+            let own = lines[index].taxRates
+            return net + TaxShare.added(to: net, rates: own.isEmpty ? order.taxRates : own)
+        }.reduce(0, +)
+    }
+
     private func subscriptionOrder(_ session: JSON, customer: String) -> SubscriptionOrder {
         let data = session["_subscription_data"]
         let lines = session["_line_items"].elements.map { line in
-            SubscriptionOrder.Item(price: line["price"], quantity: line["quantity"].int ?? 1)
+            SubscriptionOrder.Item(
+                price: line["price"],
+                quantity: line["quantity"].int ?? 1,
+                taxRates: line["_tax_rates"].elements
+            )
         }
         var order = SubscriptionOrder(
             customer: customer,
             items: lines.filter { !$0.price["recurring"].isNull }
         )
         order.extras = lines.filter { $0.price["recurring"].isNull }
+        order.taxRates = data["tax_rates"].elements
         order.metadata = data["metadata"].members == nil ? [:] : data["metadata"]
         order.trialEnd = data["trial_end"].int
         order.missingPaymentMethod = data["missing_payment_method"].string ?? "create_invoice"
@@ -289,12 +342,13 @@ extension World {
         let instant = now(for: customer)
         let lines = session["_line_items"].elements.map { line in
             InvoiceLine(
-                amount: line["amount_total"].count,
+                amount: line["amount_subtotal"].count - line["amount_discount"].count,
                 description: line["description"].text,
                 price: line["price"],
                 quantity: line["quantity"].int ?? 1,
                 start: instant,
-                end: instant
+                end: instant,
+                taxRates: line["_tax_rates"].elements
             )
         }
         let invoice = addInvoice(

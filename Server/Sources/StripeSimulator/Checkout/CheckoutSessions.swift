@@ -65,17 +65,46 @@ extension World {
     }
 
     /// One line of what is bought. https://docs.stripe.com/api/checkout/sessions/line_items
-    mutating func checkoutLine(_ price: JSON, quantity: Int) -> JSON {
-        let amount = price["unit_amount"].count * quantity
-        return .object(
+    mutating func checkoutLine(_ price: JSON, quantity: Int, taxRates: [JSON] = []) -> JSON {
+        let amount = Self.amount(of: price, quantity)
+        var line = JSON.object(
             nulls: "adjustable_quantity metadata",
             [
                 "id": .string("li_" + random.token(24)), "object": "item",
                 "amount_discount": 0, "amount_subtotal": .int(amount), "amount_tax": 0,
                 "amount_total": .int(amount), "currency": price["currency"],
                 "description": .string(productName(of: price)), "discounts": [], "price": price,
-                "quantity": .int(quantity), "taxes": [],
+                "quantity": .int(quantity), "taxes": [], "_tax_rates": .array(taxRates),
             ]
         )
+        Self.tax(&line)
+        return line
+    }
+
+    /// Sums a line up: what is left after its discount, and the taxes on that.
+    static func tax(_ line: inout JSON) {
+        let net = line["amount_subtotal"].count - line["amount_discount"].count
+        let rates = line["_tax_rates"].elements
+        let shares = TaxShare.of(net, rates: rates)
+        line["taxes"] = .array(
+            shares.map {
+                [
+                    "amount": .int($0.amount), "rate": $0.rate,
+                    "taxability_reason": "not_available", "taxable_amount": .int($0.base),
+                ]
+            }
+        )
+        line["amount_tax"] = .int(shares.map(\.amount).reduce(0, +))
+        line["amount_total"] = .int(net + TaxShare.added(to: net, rates: rates))
+    }
+
+    /// Sums a session up by its lines.
+    static func sum(_ session: inout JSON, _ lines: [JSON]) {
+        func total(_ name: String) -> JSON { .int(lines.map { $0[name].count }.reduce(0, +)) }
+        session["_line_items"] = .array(lines)
+        session["amount_subtotal"] = total("amount_subtotal")
+        session["amount_total"] = total("amount_total")
+        session["total_details"]["amount_discount"] = total("amount_discount")
+        session["total_details"]["amount_tax"] = total("amount_tax")
     }
 }

@@ -50,6 +50,12 @@ extension Pages {
             }
         }
         if let url = session["cancel_url"].string { values["cancelURL"] = url }
+        if lines.contains(where: { !$0["price"]["custom_unit_amount"].isNull }) {
+            values["custom"] = [
+                "value": entry.amount.isEmpty ? Money.figure(total, currency) : entry.amount,
+                "currency": currency.uppercased(),
+            ]
+        }
         if let recurring { values["per"] = period(recurring) }
         if isTrial, let end = session["_subscription_data"]["trial_end"].int {
             values["note"] = "Free until \(CalendarDate(end).words)"
@@ -92,6 +98,7 @@ extension Pages {
                 ("email", entry.email), ("card", entry.card), ("expiry", entry.expiry),
                 ("name", entry.name), ("country", entry.country),
                 ("postal_code", entry.postalCode), ("save", entry.savesCard ? "true" : "false"),
+                ("amount", entry.amount),
             ]
         )
     }

@@ -60,11 +60,9 @@ extension World {
         var lines = session["_line_items"].elements
         for index in lines.indices {
             lines[index]["amount_discount"] = 0
-            lines[index]["amount_total"] = lines[index]["amount_subtotal"]
+            Self.tax(&lines[index])
         }
-        session["_line_items"] = .array(lines)
-        session["amount_total"] = session["amount_subtotal"]
-        session["total_details"]["amount_discount"] = 0
+        Self.sum(&session, lines)
         session["discounts"] = .null
         session["_coupon"] = .null
         session["_promotion_code"] = .null

@@ -81,12 +81,9 @@ extension World {
         let shares = Self.shares(of: choice.coupon, on: amounts)
         for (index, share) in shares.enumerated() {
             lines[index]["amount_discount"] = .int(share)
-            lines[index]["amount_total"] = .int(lines[index]["amount_subtotal"].count - share)
+            Self.tax(&lines[index])
         }
-        let off = shares.reduce(0, +)
-        session["_line_items"] = .array(lines)
-        session["amount_total"] = .int(session["amount_subtotal"].count - off)
-        session["total_details"]["amount_discount"] = .int(off)
+        Self.sum(&session, lines)
         session["discounts"] = [
             [
                 "coupon": choice.promotionCode == nil ? choice.coupon["id"] : .null,
@@ -121,8 +118,15 @@ extension World {
                     param: "line_items"
                 )
             }
-            part.ignore("tax_rates", "dynamic_tax_rates", "metadata")
-            var line = checkoutLine(price, quantity: quantity)
+            if !price["custom_unit_amount"].isNull, mode != "payment" || quantity > 1 {
+                throw APIError.invalid(
+                    "A price with `custom_unit_amount` is only for one of it, in `payment` mode.",
+                    param: part.name("price")
+                )
+            }
+            let rates = try readTaxRates(&part, "tax_rates") ?? []
+            part.ignore("dynamic_tax_rates", "metadata")
+            var line = checkoutLine(price, quantity: quantity, taxRates: rates)
             let adjustable = try part.object("adjustable_quantity") { inner in
                 JSON.object([
                     "enabled": JSON(try inner.bool("enabled") ?? false),
@@ -163,13 +167,12 @@ extension World {
         lines: [JSON]
     ) throws -> JSON {
         let id = newID(.checkoutSession)
-        let total = lines.map { $0["amount_total"].count }.reduce(0, +)
         let instant = now(for: customer)
         let known = get(.customer, customer)
         let isHosted = uiMode.hasPrefix("hosted")
         let isSetup = mode == "setup"
         let address = known?["email"].string ?? email
-        return blank(
+        var session = blank(
             .checkoutSession,
             id: id,
             created: instant,
@@ -186,8 +189,7 @@ extension World {
                 """,
             [
                 "adaptive_pricing": ["enabled": false],
-                "amount_subtotal": isSetup ? .null : .int(total),
-                "amount_total": isSetup ? .null : .int(total),
+                "amount_subtotal": .null, "amount_total": .null,
                 "automatic_tax": .object(nulls: "liability provider status", ["enabled": false]),
                 "currency": lines.first?["currency"] ?? .null, "custom_fields": [],
                 "custom_text": .object(
@@ -219,9 +221,11 @@ extension World {
                 "ui_mode": .string(uiMode),
                 "url": isHosted ? .string("\(baseURL)/c/pay/\(id)") : .null,
                 "client_secret": isHosted ? .null : .string("\(id)_secret_\(random.token(40))"),
-                "_line_items": .array(lines),
+                "_line_items": [],
             ]
         )
+        if !isSetup { Self.sum(&session, lines) }
+        return session
     }
 
     private func readPages(
@@ -343,7 +347,8 @@ extension World {
                     try behavior.patch(&data, "missing_payment_method")
                 }
             }
-            part.ignore("billing_mode", "default_tax_rates", "invoice_settings")
+            data["tax_rates"] = .array(try readTaxRates(&part, "default_tax_rates") ?? [])
+            part.ignore("billing_mode", "invoice_settings")
             return data
         }
         if intent != nil, mode != "payment" {
@@ -361,6 +366,14 @@ extension World {
         session["_payment_intent_data"] = intent ?? .null
         session["_setup_intent_data"] = setup ?? .null
         session["_subscription_data"] = subscription ?? .null
+        let rates = subscription?["tax_rates"].elements ?? []
+        guard !rates.isEmpty else { return }
+        var lines = session["_line_items"].elements
+        for index in lines.indices where lines[index]["_tax_rates"].elements.isEmpty {
+            lines[index]["_tax_rates"] = .array(rates)
+            Self.tax(&lines[index])
+        }
+        Self.sum(&session, lines)
     }
 
     private func ignoreAppearance(_ parameters: inout Parameters) {

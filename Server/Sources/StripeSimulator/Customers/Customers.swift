@@ -43,6 +43,8 @@ extension World {
             try world.read(&call.parameters, into: &customer, attached: attached)
             world.put(.customer, customer)
             world.emit("customer.created", customer)
+            let balance = customer["balance"].count
+            if balance != 0 { world.noteBalance(of: id, movedBy: balance, type: "initial") }
             return world.get(.customer, id) ?? customer
         },
         .get("customers") { world, call in
@@ -65,7 +67,12 @@ extension World {
             var customer = before
             try world.read(&call.parameters, into: &customer)
             let changed = customer
-            return world.change(.customer, call.ids[0], event: "customer.updated") { $0 = changed }
+            world.change(.customer, call.ids[0], event: "customer.updated") { $0 = changed }
+            let move = customer["balance"].count - before["balance"].count
+            if move != 0 {
+                world.noteBalance(of: call.ids[0], movedBy: move, type: "adjustment")
+            }
+            return try world.find(.customer, call.ids[0])
         },
         .delete("customers/:id") { world, call in
             let customer = try world.find(.customer, call.ids[0])

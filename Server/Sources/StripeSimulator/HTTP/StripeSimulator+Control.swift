@@ -227,6 +227,7 @@ extension StripeSimulator {
         let card = try body.string("card") ?? "4242424242424242"
         let email = try body.string("email")
         let name = try body.string("name")
+        let amount = try body.int("amount")
         let passes = try body.bool("passes_challenge") ?? true
         try body.finish()
         let outcome = try await pay(
@@ -234,6 +235,7 @@ extension StripeSimulator {
             card: card,
             email: email,
             name: name,
+            amount: amount,
             passesChallenge: passes
         )
         switch outcome {

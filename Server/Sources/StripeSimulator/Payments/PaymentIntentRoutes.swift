@@ -169,17 +169,21 @@ extension World {
     /// Charges below a currency's minimum are refused.
     /// https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts
     static func checkMinimum(_ amount: Int, _ currency: String) throws {
-        let minimums = [
-            "gbp": 30, "jpy": 50, "krw": 50, "mxn": 1_000, "dkk": 250, "nok": 300, "sek": 300,
-            "pln": 200, "ron": 200, "aed": 200, "myr": 200, "hkd": 400, "czk": 1_500,
-            "huf": 17_500, "thb": 1_000,
-        ]
-        guard amount < minimums[currency, default: 50] else { return }
+        guard amount < minimumCharge(currency) else { return }
         throw APIError.invalid(
             "Amount must be at least the minimum charge amount for \(currency).",
             code: "amount_too_small",
             param: "amount"
         )
+    }
+
+    static func minimumCharge(_ currency: String) -> Int {
+        let minimums = [
+            "gbp": 30, "jpy": 50, "krw": 50, "mxn": 1_000, "dkk": 250, "nok": 300, "sek": 300,
+            "pln": 200, "ron": 200, "aed": 200, "myr": 200, "hkd": 400, "czk": 1_500,
+            "huf": 17_500, "thb": 1_000,
+        ]
+        return minimums[currency, default: 50]
     }
 
     /// `payment_method_types` is not writable since 2026-09-30.endive.

@@ -53,7 +53,7 @@ extension Pages {
         let isEnding = !subscription["cancel_at"].isNull
         let day = CalendarDate(subscription["cancel_at"].int ?? end).words
         let amount = Money.words(
-            price["unit_amount"].count * (items.first?["quantity"].int ?? 1),
+            World.amount(of: price, items.first?["quantity"].int ?? 1),
             price["currency"].text
         )
         let prices = World.portalPrices(for: subscription, features)
@@ -68,7 +68,7 @@ extension Pages {
             "canSwitch": !prices.isEmpty && !isEnding
                 && features["subscription_update"]["enabled"].bool == true,
             "prices": prices.map { price -> [String: Any] in
-                let amount = Money.words(price["unit_amount"].count, price["currency"].text)
+                let amount = Money.words(World.amount(of: price, 1), price["currency"].text)
                 return [
                     "id": price["id"].text,
                     "label": "\(world.productName(of: price)), \(amount) "

@@ -120,7 +120,8 @@ extension World {
             var call = Call(
                 ids: ids.map { $0.removingPercentEncoding ?? $0 },
                 parameters: Parameters(fields),
-                apiVersion: name
+                apiVersion: name,
+                namesVersion: request.version != nil
             )
             let paths = try call.parameters.strings("expand") ?? []
             let object = try route.handler(&self, &call)

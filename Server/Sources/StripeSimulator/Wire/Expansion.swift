@@ -75,7 +75,7 @@ extension World {
                 return .null
             }
             return ["client_secret": intent["client_secret"], "type": "payment_intent"]
-        case ("price", "tiers"): return object["_tiers"]
+        case ("price", "tiers"), ("plan", "tiers"): return object["_tiers"]
         case ("price", "currency_options"): return .object([:])
         case ("customer", "subscriptions"):
             let subscriptions = all(.subscription).filter {

@@ -3,8 +3,10 @@ struct Call: Sendable {
     /// What stands for `:id` in the route's path, in order.
     var ids: [String]
     var parameters: Parameters
-    /// The version that the request asked for.
+    /// The version that the request asked for, or else the account's.
     var apiVersion: String
+    /// Whether the request itself named it.
+    var namesVersion: Bool
 }
 
 /// One operation of the API.
@@ -52,5 +54,7 @@ struct Route: Sendable {
         + World.balanceRoutes
         + World.refundRoutes + World.eventRoutes + World.webhookEndpointRoutes
         + World.portalRoutes + World.testClockRoutes + World.couponRoutes + World.setupIntentRoutes
-        + World.paymentLinkRoutes + World.paymentPageRoutes
+        + World.paymentLinkRoutes + World.paymentPageRoutes + World.taxRateRoutes
+        + World.customerBalanceRoutes + World.discountRoutes + World.ephemeralKeyRoutes
+        + World.accountRoutes + World.creditNoteRoutes
 }

@@ -30,6 +30,10 @@ enum Kind: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     case portalSession = "billing_portal.session"
     case portalConfiguration = "billing_portal.configuration"
     case testClock = "test_helpers.test_clock"
+    case taxRate = "tax_rate"
+    case customerBalanceTransaction = "customer_balance_transaction"
+    case creditNote = "credit_note"
+    case ephemeralKey = "ephemeral_key"
 
     /// The name in "No such …".
     var noun: String { rawValue }
@@ -67,6 +71,10 @@ enum Kind: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         case .portalSession: "bps_"
         case .portalConfiguration: "bpc_"
         case .testClock: "clock_"
+        case .taxRate: "txr_"
+        case .customerBalanceTransaction: "cbtxn_"
+        case .creditNote: "cn_"
+        case .ephemeralKey: "ephkey_"
         }
     }
 

@@ -73,7 +73,8 @@ public enum StripeAct: Hashable, Sendable {
     /// How the acts are written.
     static let words = [
         "checkout", "open_checkout", "pay_checkout", "subscribe", "pay_invoice",
-        "confirm_payment", "void_invoice", "card", "remove_card", "cancel", "resume", "change", "quantity", "add_item", "pause",
+        "confirm_payment", "void_invoice", "card", "remove_card", "cancel", "resume", "change",
+        "quantity", "add_item", "pause",
         "unpause", "pause_collection", "resume_collection", "end_trial", "refund", "dispute",
         "close_dispute", "delete_customer", "resend", "silence", "speak",
     ]

@@ -192,10 +192,10 @@ final class TollgateBackend: ScenarioBackend {
             of: Customer.ID(try await tollgate.customer(customer.id).id),
             in: environment
         )
-            .map { finding in
-                "second opinion: \(finding.kind.rawValue) \(finding.lookupKey): "
-                    + "\(finding.opinion); the server: \(finding.answer)"
-            }
+        .map { finding in
+            "second opinion: \(finding.kind.rawValue) \(finding.lookupKey): "
+                + "\(finding.opinion); the server: \(finding.answer)"
+        }
         return answer
     }
 }
