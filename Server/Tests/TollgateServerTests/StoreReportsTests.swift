@@ -279,6 +279,65 @@ struct StoreReportsTests {
         }
     }
 
+    @Test(
+        "A dispute that is won after two months is no difference, however one cuts the days",
+        arguments: Backend.allCases
+    )
+    func wonAfterMonths(_ backend: Backend) async throws {
+        try await Shop.run(on: backend) { shop in
+            let customer = try await shop.server.customer()
+            try await shop.buy("coins_100", for: customer)
+            let charge = try await shop.newestCharge()
+            try await shop.stripe.dispute(charge: charge)
+            var dispute = ""
+            for try await opened in shop.api.disputes() { dispute = opened.id }
+            try await shop.wait(days: 61)
+            try await shop.stripe.close(dispute: dispute, isWon: true)
+            try await shop.wait(days: 20)
+            let tollgate = shop.server.tollgate
+            #expect(await tollgate.fetchStoreReportsIfDue(every: 3600))
+            let first = Finance.Day(utc: Instant(milliseconds: Shop.start))
+            for days in [Int64(0)...5, 0...80, 58...65] {
+                let result = try await tollgate.reconciliation(
+                    from: first.advanced(by: days.lowerBound),
+                    to: first.advanced(by: days.upperBound),
+                    in: .sandbox
+                )
+                #expect(result.differences.filter { !$0.reason.isExplained } == [], "\(days)")
+            }
+        }
+    }
+
+    @Test(
+        "A statement opens with the account's balance, also where Tollgate came late",
+        arguments: Backend.allCases
+    )
+    func openingBalance(_ backend: Backend) async throws {
+        try await Shop.run(on: backend) { shop in
+            let customer = try await shop.server.customer()
+            // 10.00 USD less 0.59 on 1 January; nothing goes to the bank.
+            try await shop.buy("coins_100", for: customer)
+            // Reports go back ninety days.
+            try await shop.wait(days: 120)
+            try await shop.buy("coins_100", for: customer)
+            try await shop.wait(days: 3)
+            let tollgate = shop.server.tollgate
+            #expect(await tollgate.fetchStoreReportsIfDue(every: 3600))
+            let first = Finance.Day(utc: Instant(milliseconds: Shop.start))
+            let may = try await tollgate.statement(
+                month: first.advanced(by: 121),
+                in: .sandbox
+            )
+            #expect(may.month == "2026-05")
+            let balance = try #require(may.balances.first)
+            #expect(balance.basis == .reported)
+            #expect(balance.opening.decimal == "9.41" && balance.closing.decimal == "18.82")
+            // Of days before the reports nothing is known.
+            let january = try await tollgate.statement(month: first, in: .sandbox)
+            #expect(january.balances.isEmpty)
+        }
+    }
+
     @Test("Payouts bring what their transactions sum to", arguments: Backend.allCases)
     func payouts(_ backend: Backend) async throws {
         var policy = StripeSimulator.Policy()

@@ -14,6 +14,29 @@ extension Finance {
             }
         }
 
+        /// A refund that failed or a dispute that was won: the record does not count it, and what
+        /// went came back.
+        public struct Undone: Hashable, Sendable {
+            /// `re_…`, `dp_…`.
+            public var id: String
+            public var created: Instant
+            /// When the store said so.
+            public var ended: Instant
+
+            public init(id: String, created: Instant, ended: Instant) {
+                self.id = id
+                self.created = created
+                self.ended = ended
+            }
+
+            /// The days of the transactions that tell of it: from a while before it was made to when
+            /// the money should be back.
+            public var days: ClosedRange<Day> {
+                let first = Day(utc: created).advanced(by: -7)
+                return first...max(first, Day(utc: ended).advanced(by: 14))
+            }
+        }
+
         /// What was found.
         public struct Result: Sendable {
             public var pairs: [Pair] = []
@@ -26,6 +49,7 @@ extension Finance {
         public static let source = "STRIPE_BALANCE"
 
         private let terms: Terms
+        private var undone: Set<String> = []
         private var result = Result()
 
         /// - Parameters:
@@ -35,6 +59,8 @@ extension Finance {
         ///   - payouts: to be compared with the sums of their transactions.
         ///   - transactions: the ids of each payout's, where Stripe says them: a payout is compared
         ///     only where all of them are among `lines`.
+        ///   - undone: what the record knows to have come to nothing.
+        ///   - further: transactions of other days that tell of what came to nothing.
         ///   - covered: the days whose transactions are here.
         ///   - environment: whose payments the transactions tell.
         public static func match(
@@ -42,6 +68,8 @@ extension Finance {
             with lines: [BalanceLine],
             payouts: [Payout] = [],
             of transactions: [String: [String]] = [:],
+            undone: [Undone] = [],
+            beside further: [BalanceLine] = [],
             covering covered: Set<Day>,
             in environment: StoreEnvironment = .production,
             terms: Terms = Terms()
@@ -49,7 +77,10 @@ extension Finance {
             var matching = StripeMatching(terms: terms)
             let known = matching.setAside(movements, environment)
             let lines = lines.filter { $0.environment == nil || $0.environment == environment }
-            let found = matching.sort(lines, known)
+            matching.undone = Self.balanced(lines + further)
+            let waiting = undone.filter { !covered.contains($0.days.upperBound) }
+            matching.undone.formUnion(waiting.map(\.id))
+            let found = matching.sort(lines, known, Set(undone.map(\.id)))
             for movement in known.values.sorted(by: { ($0.at, $0.id) < ($1.at, $1.id) }) {
                 matching.compare(movement, found[movement.id] ?? [], covered)
             }
@@ -90,12 +121,14 @@ extension Finance {
         }
 
         /// The transactions of each movement; those of none are differences or no sales.
+        ///
+        /// - Parameter nothing: the ids of what came to nothing.
         private mutating func sort(
             _ lines: [BalanceLine],
-            _ known: [String: Movement]
+            _ known: [String: Movement],
+            _ nothing: Set<String>
         ) -> [String: [BalanceLine]] {
             var found: [String: [BalanceLine]] = [:]
-            let undone = Self.undone(lines)
             for line in lines.sorted(by: { ($0.created, $0.id) < ($1.created, $1.id) }) {
                 switch line.kind {
                 case .payout, .other: break
@@ -107,10 +140,13 @@ extension Finance {
                     if let id = line.references.first(where: { known[$0] != nil }) {
                         found[id, default: []].append(line)
                     } else if !undone.contains(line.source ?? "") {
+                        let cameToNothing = nothing.contains(line.source ?? "")
                         note(
-                            .missingHere,
+                            cameToNothing ? .missingThere : .missingHere,
                             line,
-                            "a \(line.kind.rawValue) of which nothing is known"
+                            cameToNothing
+                                ? "a \(line.kind.rawValue) that came to nothing, and the money is not back"
+                                : "a \(line.kind.rawValue) of which nothing is known"
                         )
                     }
                 }
@@ -120,12 +156,12 @@ extension Finance {
 
         /// Refunds that failed and disputes that were won: what went came back, and the record no
         /// longer counts them.
-        private static func undone(_ lines: [BalanceLine]) -> Set<String> {
-            var sums: [String: [Money]] = [:]
+        private static func balanced(_ lines: [BalanceLine]) -> Set<String> {
+            var sums: [String: [String: Money]] = [:]
             for line in lines where line.kind == .refund || line.kind == .dispute {
-                if let source = line.source { sums[source, default: []].append(line.amount) }
+                if let source = line.source { sums[source, default: [:]][line.id] = line.amount }
             }
-            return Set(sums.filter { sum($0.value)?.isZero ?? false }.keys)
+            return Set(sums.filter { sum(Array($0.value.values))?.isZero ?? false }.keys)
         }
 
         private mutating func note(_ reason: Reason, _ line: BalanceLine, _ detail: String) {

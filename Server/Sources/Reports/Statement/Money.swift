@@ -141,30 +141,55 @@ extension Finance {
             self.init(basisPoints, over: 10_000)
         }
 
-        /// Reads `1.0832`, as Stripe writes rates of exchange; nil for anything else, and for
-        /// more than eighteen digits.
+        /// Reads `1.0832` or `6.1e-05`, as Stripe writes rates of exchange: JSON's numbers that are
+        /// not negative; nil for anything else.
+        ///
+        /// What is beyond eighteen digits behind the point is cut off.
         public init?(decimal text: some StringProtocol) {
-            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-            guard (1...2).contains(parts.count), let whole = parts.first, !whole.isEmpty else {
-                return nil
+            let halves = text.split(omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
+            let parts = (halves.first ?? "").split(
+                separator: ".",
+                omittingEmptySubsequences: false
+            )
+            guard (1...2).contains(halves.count), (1...2).contains(parts.count),
+                parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (48...57).contains($0) } })
+            else { return nil }
+            var exponent = 0
+            if halves.count == 2 {
+                guard let stated = Int(halves[1]), (-40...40).contains(stated) else { return nil }
+                exponent = stated
             }
             let fraction = parts.count == 2 ? parts[1] : ""
-            let digits = String(whole) + String(fraction)
-            guard digits.utf8.count <= 18, digits.utf8.allSatisfy({ (48...57).contains($0) }),
-                parts.count == 1 || !fraction.isEmpty, let numerator = Int64(digits)
-            else { return nil }
+            var digits = (String(parts[0]) + String(fraction)).drop { $0 == "0" }
+            var places = fraction.utf8.count - exponent
+            digits.removeLast(min(digits.count, max(0, places - 18)))
+            places = min(places, 18)
+            digits += String(repeating: "0", count: max(0, -places))
+            guard let numerator = Int64(digits.isEmpty ? "0" : digits) else { return nil }
             var denominator: Int64 = 1
-            for _ in fraction { denominator *= 10 }
+            for _ in 0..<max(0, places) { denominator *= 10 }
             self.init(numerator, over: denominator)
         }
 
-        /// To four decimals, rounded down, for people.
+        /// To four decimals, of small ones to four digits; rounded down, for people.
         public var description: String {
-            let scaled = numerator.magnitude.multipliedFullWidth(by: 10_000)
-            guard scaled.high < denominator.magnitude else { return "\(numerator)/\(denominator)" }
-            let quotient = denominator.magnitude.dividingFullWidth(scaled).quotient
-            let fraction = String(quotient % 10_000 + 10_000).dropFirst()
-            return "\(numerator < 0 ? "-" : "")\(quotient / 10_000).\(fraction)"
+            var decimals = 4
+            while decimals < 18, numerator != 0, let few = scaled(to: decimals), few < 1000 {
+                decimals += 1
+            }
+            guard let scaled = scaled(to: decimals) else { return "\(numerator)/\(denominator)" }
+            let digits = String(scaled)
+            let padded = String(repeating: "0", count: max(0, decimals + 1 - digits.count)) + digits
+            return "\(numerator < 0 ? "-" : "")\(padded.dropLast(decimals))"
+                + ".\(padded.suffix(decimals))"
+        }
+
+        /// So many decimals of it as a whole number, rounded down; nil where that is too large.
+        private func scaled(to decimals: Int) -> UInt64? {
+            let power = (0..<decimals).reduce(UInt64(1)) { power, _ in power * 10 }
+            let scaled = numerator.magnitude.multipliedFullWidth(by: power)
+            guard scaled.high < denominator.magnitude else { return nil }
+            return denominator.magnitude.dividingFullWidth(scaled).quotient
         }
     }
 }

@@ -155,7 +155,10 @@ extension Finance.Payment {
         guard let first = lines.first,
             lines.allSatisfy({ $0.net.currency == first.net.currency })
         else {
-            guard movement.kind == .charge, let fee = terms.stripeFee(of: gross) else { return }
+            // Of what goes back Stripe keeps nothing more, and returns nothing of its fee.
+            // https://docs.stripe.com/refunds#refund-processing-fees
+            let fee = movement.kind == .charge ? terms.stripeFee(of: gross) : .zero(gross.currency)
+            guard let fee else { return }
             commission = fee
             tax = .zero(gross.currency)
             net = gross - fee

@@ -16,7 +16,8 @@ extension Finance {
             public var refunded: Money
             public var disputes = 0
             public var disputed: Money
-            /// Nil where the reports do not let one tell, since they pay in another currency.
+            /// Of the payments of which it is known; nil where it is of none, since the reports pay
+            /// in another currency.
             public var tax: Money?
             public var commission: Money?
             public var net: Money
@@ -34,6 +35,9 @@ extension Finance {
         /// What moved Stripe's balance in one currency; opening and movements make the closing.
         public struct Balance: Hashable, Codable, Sendable {
             public var currency: String
+            /// Whether the opening balance is Stripe's own, or the sum of the transactions that are
+            /// here.
+            public var basis: Payment.Basis
             public var opening: Money
             public var charges: Money
             public var refunds: Money
@@ -66,12 +70,16 @@ extension Finance {
         ///   - month: any day of it.
         ///   - payments: of this and other months.
         ///   - payouts: of both stores.
-        ///   - lines: all of Stripe's balance transactions up to the end of the month.
+        ///   - opening: what Stripe's balance was when the month began, in each currency; nil: nobody
+        ///     knows, and the sum of all earlier `lines` stands for it.
+        ///   - lines: Stripe's balance transactions up to the end of the month: all of them, or those
+        ///     of the month where `opening` is known.
         public init(
             month: Day,
             environment: StoreEnvironment,
             payments: [Payment],
             payouts: [Payout],
+            opening: [Money]? = nil,
             lines: [BalanceLine]
         ) {
             self.month = month.month
@@ -87,7 +95,7 @@ extension Finance {
             }.sorted { ($0.arrival, $0.amount.currency) < ($1.arrival, $1.amount.currency) }
             stripe = payouts.filter { $0.store == .stripe && $0.arrival.month == name }
                 .sorted { ($0.arrival, $0.id) < ($1.arrival, $1.id) }
-            balances = Self.balances(lines, name)
+            balances = Self.balances(opening, lines, name)
         }
 
         private static func totals(_ payments: [Payment]) -> [Total] {
@@ -104,12 +112,22 @@ extension Finance {
             return totals.sorted { $0.key < $1.key }.map(\.value)
         }
 
-        private static func balances(_ lines: [BalanceLine], _ month: String) -> [Balance] {
+        private static func balances(
+            _ opening: [Money]?,
+            _ lines: [BalanceLine],
+            _ month: String
+        ) -> [Balance] {
+            let basis: Payment.Basis = opening == nil ? .estimated : .reported
             var balances: [String: Balance] = [:]
+            for amount in opening ?? [] {
+                balances[amount.currency] = Balance(amount, basis)
+            }
             for line in lines where line.day.month <= month {
+                let isBefore = line.day.month < month
+                guard !isBefore || opening == nil else { continue }
                 let currency = line.net.currency
-                var balance = balances[currency] ?? Balance(currency)
-                balance.add(line, isBefore: line.day.month < month)
+                var balance = balances[currency] ?? Balance(.zero(currency), basis)
+                balance.add(line, isBefore: isBefore)
                 balances[currency] = balance
             }
             return balances.sorted { $0.key < $1.key }.map(\.value)
@@ -126,8 +144,6 @@ extension Finance.Statement.Total {
         gross = zero
         refunded = zero
         disputed = zero
-        tax = zero
-        commission = zero
         net = .zero(payment.net.currency)
     }
 
@@ -153,24 +169,25 @@ extension Finance.Statement.Total {
         _ left: Finance.Money?,
         _ right: Finance.Money?
     ) -> Finance.Money? {
-        guard let left, let right, left.currency == right.currency else { return nil }
-        return left + right
+        guard let left, let right else { return left ?? right }
+        return left.currency == right.currency ? left + right : left
     }
 }
 
 extension Finance.Statement.Balance {
-    fileprivate init(_ currency: String) {
-        let zero = Finance.Money.zero(currency)
+    fileprivate init(_ opening: Finance.Money, _ basis: Finance.Payment.Basis) {
+        let zero = Finance.Money.zero(opening.currency)
         self.init(
-            currency: currency,
-            opening: zero,
+            currency: opening.currency,
+            basis: basis,
+            opening: opening,
             charges: zero,
             refunds: zero,
             disputes: zero,
             fees: zero,
             other: zero,
             payouts: zero,
-            closing: zero
+            closing: opening
         )
     }
 

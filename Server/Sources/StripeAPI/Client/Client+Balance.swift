@@ -1,6 +1,11 @@
 extension Stripe.Client {
     // MARK: - The balance
 
+    /// What is in the balance right now.
+    public func balance() async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.Balance> {
+        try await get(["balance"])
+    }
+
     /// What moved the balance, the newest first, each with what it is about.
     ///
     /// - Parameters:

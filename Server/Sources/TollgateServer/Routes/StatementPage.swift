@@ -31,6 +31,8 @@ struct StatementPage {
     struct Balance {
         var currency: String
         var lines: [Line]
+        /// Where the opening balance comes from, if not from Stripe.
+        var note: String?
 
         struct Line {
             var item: String
@@ -109,6 +111,10 @@ extension StatementPage.Payout {
 extension StatementPage.Balance {
     init(_ balance: Finance.Statement.Balance) {
         currency = balance.currency
+        note =
+            balance.basis == .reported
+            ? nil
+            : "Stripe has not told its balance: the opening one is the sum of the transactions that are here"
         lines = [
             .init(item: "Opening balance", amount: "\(balance.opening)", isSum: true),
             .init(item: "Charges", amount: "\(balance.charges)", isSum: false),

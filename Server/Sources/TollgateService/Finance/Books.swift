@@ -81,9 +81,14 @@ extension Tollgate {
         let balance = StripeReports(store)
         let covered = isReported ? try await balance.coveredDays() : []
         let kept = isReported ? try await balance.keptPayouts() : []
+        let lines = isReported ? try await balance.lines(from: early, to: late) : []
+        let undone = try await undone(lines, ofStripe, in: environment)
+        let span = undone.map(\.days).reduce(early...late) { span, days in
+            min(span.lowerBound, days.lowerBound)...max(span.upperBound, days.upperBound)
+        }
         let stripe = Finance.StripeMatching.match(
             ofStripe,
-            with: isReported ? try await balance.lines(from: early, to: late) : [],
+            with: lines,
             payouts: kept.map(\.payout),
             of: Dictionary(
                 kept.compactMap { payout in
@@ -91,6 +96,9 @@ extension Tollgate {
                 },
                 uniquingKeysWith: { first, _ in first }
             ),
+            undone: undone,
+            beside: undone.isEmpty
+                ? [] : try await balance.lines(from: span.lowerBound, to: span.upperBound),
             covering: covered,
             in: environment,
             terms: terms
@@ -131,6 +139,36 @@ extension Tollgate {
         )
     }
 
+    /// The refunds and disputes in `lines` that came to nothing.
+    ///
+    /// The record has them, and not among its movements. A dispute may be won months after it was
+    /// opened.
+    private func undone(
+        _ lines: [Finance.BalanceLine],
+        _ movements: [Finance.Movement],
+        in environment: StoreEnvironment
+    ) async throws -> [Finance.StripeMatching.Undone] {
+        let counted = Set(movements.map(\.id))
+        var payments: [String: Set<String>] = [:]
+        for line in lines where line.kind == .refund || line.kind == .dispute {
+            guard let source = line.source, !counted.contains(source), let payment = line.payment
+            else { continue }
+            payments[payment, default: []].insert(source)
+        }
+        var undone: [Finance.StripeMatching.Undone] = []
+        for (payment, sources) in payments.sorted(by: { $0.key < $1.key }) {
+            let key = Purchase.Key(
+                store: .stripe,
+                environment: environment,
+                application: "-",
+                id: payment
+            )
+            guard let record = try await store.record(of: key) else { continue }
+            undone += record.takenBackInVain.filter { sources.contains($0.id) }
+        }
+        return undone
+    }
+
     /// Whether the stores' reports tell of this environment.
     func isReported(_ environment: StoreEnvironment) -> Bool {
         configuration.reportedEnvironment.map { $0 == environment } ?? true
@@ -164,5 +202,26 @@ extension Tollgate {
             }
         }
         return list.movements
+    }
+}
+
+extension Purchase {
+    /// Refunds that failed and disputes that took nothing.
+    fileprivate var takenBackInVain: [Finance.StripeMatching.Undone] {
+        let refunds = refunds.filter { !$0.value.takesBack }.map { refund in
+            Finance.StripeMatching.Undone(
+                id: refund.value.id,
+                created: refund.value.created ?? refund.stated.instant,
+                ended: refund.stated.instant
+            )
+        }
+        let disputes = disputes.filter { !$0.value.takesBack }.map { dispute in
+            Finance.StripeMatching.Undone(
+                id: dispute.value.id,
+                created: dispute.value.created ?? dispute.stated.instant,
+                ended: dispute.stated.instant
+            )
+        }
+        return refunds + disputes
     }
 }

@@ -15,6 +15,8 @@ public struct StripeReports: Sendable {
     /// Balance transactions.
     static let balance = "STRIPE_BALANCE"
     static let payout = "STRIPE_PAYOUT"
+    /// The account's balance at the beginning of a day.
+    static let opening = "STRIPE_OPENING"
 
     /// A payout as it is kept, with what went with it.
     struct KeptPayout: Codable, Hashable, Sendable {
@@ -52,8 +54,8 @@ public struct StripeReports: Sendable {
         return outcomes
     }
 
-    /// Fetches the balance transactions of the whole days before `today` that are not here yet, and
-    /// the payouts of these and of the ten days before.
+    /// Fetches the balance transactions of the whole days before `today` that are not here yet, the
+    /// payouts of these and of the ten days before, and what the balance was when today began.
     ///
     /// - Parameters:
     ///   - today: the stores' present.
@@ -88,6 +90,7 @@ public struct StripeReports: Sendable {
         }
         let since = (wanted.min() ?? end).advanced(by: -10)
         note(try await keep(try await payouts(since: since, with: client, prolong), at: today))
+        try await keepOpening(of: end, with: client, at: today)
         return outcomes
     }
 
@@ -121,6 +124,39 @@ public struct StripeReports: Sendable {
         try await store.reportLines(Self.payout, from: "0000-00-00", to: "9999-99-99").map {
             try APIJSON.decode(KeptPayout.self, from: Data($0.body))
         }
+    }
+
+    /// What the account's balance was when a day began, in each currency.
+    ///
+    /// - Returns: nil where nobody has asked Stripe for it on a day from which, or up to which, all
+    ///   transactions are here.
+    func opening(
+        of day: Finance.Day,
+        in environment: StoreEnvironment
+    ) async throws -> [Finance.Money]? {
+        let known = try await store.reportLines(
+            Self.opening,
+            from: "0000-00-00",
+            to: "9999-99-99"
+        ).map { try APIJSON.decode(KeptOpening.self, from: Data($0.body)) }
+        let covered = try await coveredDays()
+        let nearest = known.filter { kept in
+            let (first, last) = (min(day, kept.day), max(day, kept.day))
+            return kept.environment == environment
+                && (first.number..<last.number).allSatisfy {
+                    covered.contains(Finance.Day(number: $0))
+                }
+        }.min { abs($0.day.number - day.number) < abs($1.day.number - day.number) }
+        guard let nearest else { return nil }
+        var sums = Dictionary(uniqueKeysWithValues: nearest.amounts.map { ($0.currency, $0) })
+        let (first, last) = (min(day, nearest.day), max(day, nearest.day))
+        guard first < last else { return nearest.amounts }
+        for line in try await lines(from: first, to: last.advanced(by: -1))
+        where line.environment == nil || line.environment == environment {
+            let moved = nearest.day < day ? line.net : -line.net
+            sums[moved.currency] = (sums[moved.currency] ?? .zero(moved.currency)) + moved
+        }
+        return sums.values.sorted { $0.currency < $1.currency }
     }
 
     /// - Parameter isWhole: whether `lines` are all that there are of these days.
@@ -202,6 +238,49 @@ public struct StripeReports: Sendable {
 
     // MARK: - Stripe
 
+    /// Keeps what the balance was when `day`, today, began: what it is, less what moved it since.
+    ///
+    /// Once a day. Where it moves while we look, we look again; after some tries it is left to the
+    /// next round, and so it is where our key may not see the balance.
+    private func keepOpening(
+        of day: Finance.Day,
+        with client: Stripe.Client,
+        at now: Instant
+    ) async throws {
+        guard try await !store.reportPeriods(Self.opening).contains("DAILY \(day)") else { return }
+        func moved() async throws -> [String: Finance.Money] {
+            var moved: [String: Finance.Money] = [:]
+            for try await transaction in client.balanceTransactions(
+                since: day.start.milliseconds / 1000
+            ) {
+                moved[transaction.id] = Finance.Money(
+                    minorUnits: transaction.net,
+                    currency: transaction.currency
+                )
+            }
+            return moved
+        }
+        do {
+            var before = try await moved()
+            for _ in 0..<3 {
+                let balance = try await client.balance().value
+                let after = try await moved()
+                guard after == before else {
+                    before = after
+                    continue
+                }
+                let opening = KeptOpening(balance, less: after.values, on: day)
+                _ = try await keep(
+                    Self.opening,
+                    day,
+                    [Array(try APIJSON.encode(opening))],
+                    at: now
+                )
+                return
+            }
+        } catch Stripe.RequestError.refused(let error) where error.status == 403 {}
+    }
+
     /// - Parameter environment: whose balance it is, as far as a transaction has said.
     private func lines(
         on day: Finance.Day,
@@ -275,6 +354,27 @@ public struct StripeReports: Sendable {
             payouts.append(kept)
         }
         return payouts
+    }
+}
+
+/// What the account's balance was when a day began.
+private struct KeptOpening: Codable {
+    var day: Finance.Day
+    var environment: StoreEnvironment
+    var amounts: [Finance.Money]
+
+    init(_ balance: Stripe.Balance, less moved: some Sequence<Finance.Money>, on day: Finance.Day) {
+        self.day = day
+        environment = balance.livemode ? .production : .sandbox
+        var sums: [String: Finance.Money] = [:]
+        for (currency, amount) in balance.total {
+            let money = Finance.Money(minorUnits: amount, currency: currency)
+            sums[money.currency] = money
+        }
+        for amount in moved {
+            sums[amount.currency] = (sums[amount.currency] ?? .zero(amount.currency)) - amount
+        }
+        amounts = sums.values.sorted { $0.currency < $1.currency }
     }
 }
 

@@ -107,9 +107,15 @@ extension Tollgate {
                 day: 1
             ) ?? first).advanced(by: -1)
         let books = try await books(from: first, to: last, in: environment)
+        let reports = StripeReports(store)
+        let isReported = isReported(environment)
+        let opening = isReported ? try await reports.opening(of: first, in: environment) : nil
         let lines =
-            isReported(environment)
-            ? try await StripeReports(store).lines(from: Finance.Day(number: 0), to: last) : []
+            isReported
+            ? try await reports.lines(
+                from: opening == nil ? Finance.Day(number: 0) : first,
+                to: last
+            ) : []
         // What is paid in the month was earned in the two before.
         let months = [-70, -42, 0, 27].compactMap {
             Finance.FiscalMonth(containing: first.advanced(by: $0))
@@ -121,6 +127,7 @@ extension Tollgate {
             payments: payments(books, environment),
             payouts: try await payouts(of: all, environment)
                 + stripePayouts(in: environment),
+            opening: opening,
             lines: lines.filter { $0.environment == nil || $0.environment == environment }
         )
     }

@@ -28,6 +28,40 @@ struct MoneyTests {
         #expect(price.scaled(by: third).times(3) == price)
     }
 
+    @Test(
+        "Rates of exchange are read as JSON writes numbers",
+        arguments: [
+            // 1,000,000 VND are 38.12 USD at 0.00003812.
+            ("3.812e-05", "38.12", "0.00003812"), ("3.812E-5", "38.12", "0.00003812"),
+            ("0.00003812", "38.12", "0.00003812"), ("1.5e+01", "15000000", "15.0000"),
+            ("2e3", "2000000000", "2000.0000"), ("0", "0", "0.0000"), ("0.0", "0", "0.0000"),
+            // What is behind the eighteenth decimal changes nothing.
+            ("0.00003812000000000000001", "38.12", "0.00003812"),
+            ("3.8120000000000000001e-05", "38.12", "0.00003812"),
+        ]
+    )
+    func exponents(text: String, converted: String, shown: String) throws {
+        let rate = try #require(Finance.Ratio(decimal: text))
+        let price = Finance.Money(minorUnits: 1_000_000, currency: "VND")
+        let booked = Finance.Money(
+            millionths: price.scaled(by: rate).millionths,
+            currency: "USD"
+        )
+        #expect(booked == Finance.Money(decimal: converted, currency: "USD"))
+        #expect(rate.description == shown)
+    }
+
+    @Test(
+        "What is no rate is none",
+        arguments: [
+            "", ".", "1.", ".5", "-1", "1e", "e5", "1e5e5", "1e99", "1e-99", "1,5", "x",
+            "99999999999999999999",
+        ]
+    )
+    func noRates(_ text: String) {
+        #expect(Finance.Ratio(decimal: text) == nil)
+    }
+
     @Test("What no account holds stays at the limit")
     func limits() {
         let most = Finance.Money(minorUnits: .max, currency: "USD")

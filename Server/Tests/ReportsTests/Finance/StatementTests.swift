@@ -62,6 +62,83 @@ struct StatementTests {
         #expect(web.refunded?.description == "9.99 USD")
     }
 
+    @Test("A refund or a currency of which no report is here yet hides no sum")
+    func estimates() throws {
+        let web = StripeMatchingTests.payment()
+        let unreported = [
+            StripeMatchingTests.payment("re_1", kind: .refund, day: 1, cents: 500),
+            StripeMatchingTests.payment("dp_1", kind: .dispute, day: 1, cents: 499),
+        ]
+        let payments = Finance.payments(
+            [web] + unreported,
+            appStore: [],
+            stripe: [.init(movement: web, lines: [StripeMatchingTests.booked()])]
+        )
+        let total = try #require(
+            Finance.Statement(
+                month: AppStoreMatchingTests.june,
+                environment: .production,
+                payments: payments,
+                payouts: [],
+                lines: []
+            ).totals.first
+        )
+        // 9.99 less a fee of 0.59; 5.00 and 4.99 went back, and the fee did not.
+        #expect(total.estimated == 2)
+        #expect(total.commission?.description == "0.59 USD")
+        #expect(total.tax?.description == "0.00 USD")
+        #expect(total.net.description == "-0.59 USD")
+
+        // What Stripe takes in euros nobody has said; what it took once is still told.
+        let euros = ["in_2", "in_3"].map { id in
+            var movement = StripeMatchingTests.payment(id)
+            movement.amount = Finance.Money(minorUnits: 1000, currency: "eur")
+            return movement
+        }
+        let booked = StripeMatchingTests.booked(cents: 1000, currency: "eur", fee: 40)
+        let ofEuros = Finance.Statement(
+            month: AppStoreMatchingTests.june,
+            environment: .production,
+            payments: Finance.payments(
+                euros,
+                appStore: [],
+                stripe: [.init(movement: euros[0], lines: [booked])]
+            ),
+            payouts: [],
+            lines: []
+        ).totals
+        #expect(ofEuros.map { $0.commission?.description } == ["0.40 EUR"])
+        #expect(ofEuros.map(\.net.description) == ["19.60 EUR"])
+    }
+
+    @Test("A balance opens with what the account had, whatever transactions are here")
+    func opening() throws {
+        let lines = [StripeMatchingTests.booked(day: -5), StripeMatchingTests.booked("txn_9")]
+        func balances(_ opening: [Finance.Money]?) -> [Finance.Statement.Balance] {
+            Finance.Statement(
+                month: AppStoreMatchingTests.june,
+                environment: .production,
+                payments: [],
+                payouts: [],
+                opening: opening,
+                lines: lines
+            ).balances
+        }
+        // 1,000.00 USD were there, and 50.00 EUR that nothing has moved.
+        let known = balances([
+            Finance.Money(minorUnits: 100_000, currency: "usd"),
+            Finance.Money(minorUnits: 5_000, currency: "eur"),
+        ])
+        #expect(known.map(\.currency) == ["EUR", "USD"])
+        #expect(known.map(\.opening.decimal) == ["50.00", "1000.00"])
+        #expect(known.map(\.closing.decimal) == ["50.00", "1009.40"])
+        #expect(known.allSatisfy { $0.basis == .reported })
+        let unknown = balances(nil)
+        #expect(unknown.map(\.opening.decimal) == ["9.40"])
+        #expect(unknown.map(\.closing.decimal) == ["18.80"])
+        #expect(unknown.allSatisfy { $0.basis == .estimated })
+    }
+
     @Test("Sums are by store and currency, and the balance closes with what moved it")
     func totals() throws {
         let transfer = Finance.Money(minorUnits: -940, currency: "usd")

@@ -222,6 +222,61 @@ struct StripeMatchingTests {
         }
     }
 
+    @Test("A dispute that was won after two months matches, wherever one looks")
+    func wonLate() {
+        func dispute(_ id: String, day: Int64, cents: Int64) -> Finance.BalanceLine {
+            Self.booked(id, kind: .dispute, source: "dp_1", day: day, cents: cents, fee: 0)
+        }
+        let gone = dispute("txn_2", day: -50, cents: -999)
+        let back = dispute("txn_3", day: 20, cents: 999)
+        let june = Self.june
+        let won = Finance.StripeMatching.Undone(
+            id: "dp_1",
+            created: june.advanced(by: -50).start,
+            ended: june.advanced(by: 20).start
+        )
+        func reasons(
+            _ lines: [Finance.BalanceLine],
+            _ undone: [Finance.StripeMatching.Undone],
+            beside: [Finance.BalanceLine] = [],
+            covering last: Int64 = 60
+        ) -> [Finance.Reason] {
+            Finance.StripeMatching.match(
+                [],
+                with: lines,
+                undone: undone,
+                beside: beside,
+                covering: Set((-60...last).map { june.advanced(by: $0) })
+            ).differences.map(\.reason)
+        }
+        // The window of a reconciliation has one of the two.
+        #expect(reasons([gone], [won], beside: [gone, back]) == [])
+        #expect(reasons([back], [won], beside: [gone, back]) == [])
+        // Won two weeks ago at most: the money may be on its way.
+        #expect(reasons([gone], [won], beside: [gone], covering: 30) == [])
+        #expect(reasons([gone], [won], beside: [gone]) == [.missingThere])
+        #expect(reasons([gone], []) == [.missingHere])
+    }
+
+    @Test("Of two disputes of one payment each is matched by itself")
+    func twoDisputes() {
+        func line(_ id: String, _ source: String, _ cents: Int64, day: Int64) -> Finance.BalanceLine
+        {
+            Self.booked(id, kind: .dispute, source: source, day: day, cents: cents, fee: 0)
+        }
+        let result = Finance.StripeMatching.match(
+            [Self.payment(), Self.payment("dp_2", kind: .dispute, day: 3, cents: 600)],
+            with: [
+                Self.booked(), line("txn_2", "dp_1", -399, day: 2),
+                line("txn_3", "dp_1", 399, day: 9),
+                line("txn_4", "dp_2", -600, day: 3),
+            ],
+            covering: Self.covered
+        )
+        #expect(result.differences == [])
+        #expect(result.pairs.map(\.movement.id) == ["in_1", "dp_2"])
+    }
+
     @Test("A payout is the sum of its transactions, or it is a difference")
     func payouts() {
         func payout(_ cents: Int64) -> Finance.Payout {
