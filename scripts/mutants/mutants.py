@@ -30,36 +30,59 @@ TREE = OUT / "tree"
 NOTICED_AT_LEAST = 0.9
 FLAGS = "-Xswiftc -O -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2".split()
 
-# The package, its name, the modules that are changed with their folders, the tests that judge, and
-# those of them that are slow: they are asked when no other test has noticed the change.
+# The package, its name, the module that is changed, its folder and which files of it, the tests
+# that judge, and those of them that are slow: they are asked when no other test has noticed.
 PARTS = {
     "core": (
         ".",
         "BillingSDK",
-        {"TollgateCore": "Sources/TollgateCore"},
+        "TollgateCore",
+        "Sources/TollgateCore",
+        ["**/*.swift"],
         "TollgateCoreTests",
         "InvariantTests|OrderTests|LawTests|TidyTests|convergence",
     ),
-    "intake": ("Server", "Server", {"Intake": "Server/Sources/Intake"}, "IntakeTests", None),
+    "intake": (
+        "Server",
+        "Server",
+        "Intake",
+        "Server/Sources/Intake",
+        ["**/*.swift"],
+        "IntakeTests",
+        "",
+    ),
+    "ledger": (
+        "Server",
+        "Server",
+        "Storage",
+        "Server/Sources/Storage",
+        ["Record/Batch.swift", "Record/CustomerState.swift"],
+        "RecordTests",
+        "PowerCutTests|RaceTests|ServersTests",
+    ),
 }
 
 
-def copy_tree(changed):
-    """Brings the copy up to date; the modules that are changed are written by rewrite.swift."""
+def changed_files(part):
+    _, _, _, folder, patterns, _, _ = PARTS[part]
+    files = [path for pattern in patterns for path in (ROOT / folder).glob(pattern)]
+    return sorted(str(path.relative_to(ROOT)) for path in files)
+
+
+def copy_tree(part):
+    """Brings the copy up to date; the files that are changed are written by rewrite.swift."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
     wanted = {name for name in names.decode().split("\0") if name and (ROOT / name).is_file()}
-    for name in wanted:
+    wanted |= {"Server/Package.resolved"} if (ROOT / "Server/Package.resolved").exists() else set()
+    for name in sorted(wanted.difference(changed_files(part))):
         source, target = ROOT / name, TREE / name
-        if any(name.startswith(folder + "/") for folder in changed):
-            continue
         if not target.exists() or target.read_bytes() != source.read_bytes():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
-    for path in TREE.rglob("*"):
-        name = str(path.relative_to(TREE))
-        if ".build" not in name and path.is_file() and name not in wanted:
-            if not path.name.startswith("Mutant_"):
+    for folder in ("Sources", "Tests", "Server/Sources", "Server/Tests"):
+        for path in (TREE / folder).rglob("*"):
+            if path.is_file() and str(path.relative_to(TREE)) not in wanted:
                 path.unlink()
 
 
@@ -78,21 +101,18 @@ def rewriter():
     return tool
 
 
-def write(modules, refused):
-    """Writes all modules anew; returns the places that can be changed.
+def write(part, refused):
+    """Writes the files anew; returns the places that can be changed.
 
     refused: how often the compiler has refused a place: once, and the change is written out."""
+    _, _, module, folder, _, _, _ = PARTS[part]
     lists = [",".join(str(id) for id, times in refused.items() if times == n) for n in (1, 2)]
-    sites = []
-    for number, (module, folder) in enumerate(modules.items()):
-        command = [rewriter(), module, str(number * 100_000), *lists, ROOT / folder, TREE / folder]
-        found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        sites += [{**site, "path": f"{folder}/{site['file']}"} for site in found]
-        support = (HERE / "Mutant.swift").read_text().replace("MODULE", module)
-        target = TREE / folder / f"Mutant_{module}.swift"
-        if not target.exists() or target.read_text() != support:
-            target.write_text(support)
-    return sites
+    command = [rewriter(), module, *lists, ROOT, TREE, *changed_files(part)]
+    support = (HERE / "Mutant.swift").read_text().replace("MODULE", module)
+    target = TREE / folder / f"Mutant_{module}.swift"
+    if not target.exists() or target.read_text() != support:
+        target.write_text(support)
+    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
 def build(package, product, tests):
@@ -117,10 +137,10 @@ def culprits(output):
 
 def compile_all(part):
     """Compiles all changes at once, without those that the compiler does not take."""
-    package, product, modules, tests, _ = PARTS[part]
+    package, product, _, _, _, tests, _ = PARTS[part]
     refused = {}
     while True:
-        sites = write(modules, refused)
+        sites = write(part, refused)
         begun = time.time()
         result = build(package, product, tests)
         skipped = sum(times == 2 for times in refused.values())
@@ -199,21 +219,22 @@ def named():
 
 
 def judge(part, only, limit):
+    copy_tree(part)
     slow = PARTS[part][-1]
     sites, bundle = compile_all(part)
     counts = {}
     for site in sites:
         # Of several equal changes in a line, and of equal lines in a file, each has its number.
-        key = (site["path"], site["code"], site["change"])
+        key = (site["file"], site["code"], site["change"])
         counts[key] = counts.get(key, 0) + 1
         if counts[key] > 1:
             site["change"] += f" #{counts[key]}"
     trace, seconds = traced(bundle, sites, limit * 10)
     print(f"{part}: without any change the tests take {seconds:.1f} s", flush=True)
     known, noticed, unnamed, rows = named(), 0, [], []
-    places = [s for s in sites if not only or only in s["path"] + " " + s["code"]]
+    places = [s for s in sites if not only or only in s["file"] + " " + s["code"]]
     for site in places:
-        key = (site["path"], site["code"], site["change"])
+        key = (site["file"], site["code"], site["change"])
         why = {0: "never reached", 1: "makes no difference"}.get(trace[site["id"]])
         verdict = None
         if not why:
@@ -226,7 +247,7 @@ def judge(part, only, limit):
         if verdict and key in known:
             print(f"named as a survivor, and noticed by {verdict}: {key}", flush=True)
         result = verdict or f"SURVIVED ({why or 'no test fails'})"
-        place = f"{site['path']}:{site['line']}:{site['column']}"
+        place = f"{site['file']}:{site['line']}:{site['column']}"
         rows.append("\t".join([str(site["id"]), place, site["change"], result, site["code"]]))
         if only or (verdict is None and key not in known):
             print(f"{place}: {site['change']}: {result}: {site['code']}", flush=True)
@@ -248,7 +269,6 @@ def main():
     options = parser.parse_args()
     parts = options.parts or list(PARTS)
     OUT.mkdir(parents=True, exist_ok=True)
-    copy_tree([folder for part in PARTS.values() for folder in part[2].values()])
     sys.exit(0 if all([judge(part, options.only, options.limit) for part in parts]) else 1)
 
 

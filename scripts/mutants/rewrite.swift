@@ -1,7 +1,7 @@
-// Writes a module's sources anew so that a number in the environment changes one operator, without
+// Writes files of a module anew so that a number in the environment changes one operator, without
 // compiling again:
 //
-//   rewrite MODULE FIRST-NUMBER WRITTEN-OUT SKIPPED SOURCES DESTINATION > sites.json
+//   rewrite MODULE WRITTEN-OUT SKIPPED FROM TO FILE… > sites.json
 //
 // `a < b` becomes `Mutant_MODULE.less(17, a, b)`, which is `a <= b` if TOLLGATE_MUTANT is 17. Where
 // the compiler does not take the call, the change is written out: `(Mutant_MODULE.on(17) ? a <= b :
@@ -344,17 +344,15 @@ extension Trivia {
 }
 
 let arguments = CommandLine.arguments
-guard arguments.count == 7, var next = Int(arguments[2]) else {
-    fatalError("usage: rewrite MODULE FIRST-NUMBER WRITTEN-OUT SKIPPED SOURCES DESTINATION")
+guard arguments.count > 6 else {
+    fatalError("usage: rewrite MODULE WRITTEN-OUT SKIPPED FROM TO FILE…")
 }
-let (writtenOut, skipped) = (numbers(arguments[3]), numbers(arguments[4]))
-let (sources, destination) = (
-    URL(fileURLWithPath: arguments[5]), URL(fileURLWithPath: arguments[6])
-)
+let (writtenOut, skipped) = (numbers(arguments[2]), numbers(arguments[3]))
+let (from, to) = (URL(fileURLWithPath: arguments[4]), URL(fileURLWithPath: arguments[5]))
+var next = 0
 var sites: [Site] = []
-for file in try FileManager.default.subpathsOfDirectory(atPath: sources.path).sorted()
-where file.hasSuffix(".swift") {
-    let source = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
+for file in arguments[6...] {
+    let source = try String(contentsOf: from.appending(path: file), encoding: .utf8)
     let mutator = try Mutator(
         source,
         of: file,
@@ -363,7 +361,7 @@ where file.hasSuffix(".swift") {
         writtenOut: writtenOut,
         skipped: skipped
     )
-    let target = destination.appending(path: file)
+    let target = to.appending(path: file)
     let text = mutator.text()
     // A file that stays the same is not compiled again.
     if (try? String(contentsOf: target, encoding: .utf8)) != text {

@@ -106,7 +106,9 @@ struct StripeOpinion {
         _ item: StripeSubscriptionWord.Item,
         of word: StripeSubscriptionWord
     ) -> Opinion {
-        let grace = question.catalog.pastDueGrace
+        // A sent invoice is past due only after its due date
+        // (docs.stripe.com/billing/subscriptions/overview).
+        let grace = question.catalog.pastDueGrace + word.daysUntilDue * 86_400_000
         // The period rolls before it is paid. What is certain ends where paid invoices end, or,
         // without any, where the period began.
         let covered = lines(of: item).filter { $0.amount > 0 || !$0.isProration }.map(\.end).max()

@@ -80,6 +80,8 @@ struct StripeSubscriptionWord: Sendable {
     let items: [Item]
     let cancelAt: Instant
     let cancelsAtPeriodEnd: Bool
+    /// `days_until_due` of invoices that are sent; 0 where the payment method is charged.
+    let daysUntilDue: Int64
     let ended: Instant?
     let word: StripeWord
 
@@ -103,6 +105,7 @@ struct StripeSubscriptionWord: Sendable {
         }
         cancelAt = object.instant("cancel_at") ?? .distantFuture
         cancelsAtPeriodEnd = object["cancel_at_period_end"]?.bool ?? false
+        daysUntilDue = object["days_until_due"]?.int64 ?? 0
         ended = object.instant("ended_at") ?? object.instant("canceled_at")
         self.word = word
     }

@@ -264,6 +264,42 @@ struct ReconciliationTests {
         }
     }
 
+    @Test("What was lost has all read, also after a break, and once a day at most")
+    func lostAndBrokenOff() async throws {
+        try await AppStoreWorld.run { world in
+            _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
+            /// Somebody buys, and somebody else is told.
+            func buyUnheard(_ count: Int, _ name: String) async throws {
+                world.listens.set(false)
+                for number in 0..<count {
+                    let customer = try await world.customer("\(name)-\(number)")
+                    _ = try await world.appStore.buy(
+                        AppStoreWorld.lifetime,
+                        customer: customer.buyer
+                    )
+                }
+                world.listens.set(true)
+                await world.pass(days: 0.1)
+            }
+            try await buyUnheard(21, "first")
+            world.calls.forget()
+            world.calls.fail([1, 2, 3])
+            await #expect(throws: AppStore.ServerAPIError.self) {
+                _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
+            }
+            world.calls.fail([])
+            let first = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            #expect(first.taken == 21 && first.delivered == 21)
+            #expect(first.histories == 21 && first.historiesChanged == 0)
+            for (name, histories) in [("second", 0), ("third", 23)] {
+                try await buyUnheard(1, name)
+                let next = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+                #expect(next.delivered == 1 && next.histories == histories)
+                await world.pass(days: 1)
+            }
+        }
+    }
+
     @Test("Where the App Store remembers less than it says, no more is called complete")
     func shorterMemory() async throws {
         var setup = AppStoreWorld.Setup()

@@ -86,7 +86,7 @@ extension Purchase {
     /// What this purchase gives to whom, by the catalog's versions.
     public func evaluate(in history: CatalogHistory) -> Evaluation {
         var evaluation = Evaluation()
-        if !periods.isEmpty || status != nil { evaluateAppStore(in: history, &evaluation) }
+        if !periods.isEmpty { evaluateAppStore(in: history, &evaluation) }
         if let subscription { evaluate(subscription.value, in: history, &evaluation) }
         if isSubscriptionContested {
             evaluation.wanted.append(Wanted(kind: .subscription, object: key.id))

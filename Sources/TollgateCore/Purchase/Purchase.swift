@@ -183,13 +183,12 @@ public struct Purchase: Hashable, Codable, Sendable {
         case .missing(let index): refunds.insert(stated, at: index)
         case .found(let index):
             let known = refunds[index].value.rank
-            guard known != refund.rank else {
-                contest(refund.id, refunds[index], stated)
-                return refunds[index].join(stated)
-            }
             if known < refund.rank {
                 refunds[index] = stated
                 setContested(refund.id, false)
+            } else if known == refund.rank {
+                contest(refund.id, refunds[index], stated)
+                refunds[index].join(stated)
             }
         }
     }
@@ -395,8 +394,13 @@ extension Array {
         while low < high {
             let middle = (low + high) / 2
             let found = key(self[middle])
-            if found == wanted { return .found(middle) }
-            if found < wanted { low = middle + 1 } else { high = middle }
+            if found < wanted {
+                low = middle + 1
+            } else if found == wanted {
+                return .found(middle)
+            } else {
+                high = middle
+            }
         }
         return .missing(low)
     }

@@ -66,6 +66,18 @@ struct CoinLotTests {
         ]
     }
 
+    /// `in_1` of `Fact.invoice`, called unpaid.
+    static func unpaid(on day: Double) -> Fact {
+        let invoice = StripeInvoice(
+            id: "in_1",
+            isPaid: false,
+            amount: 0,
+            currency: "usd",
+            lines: []
+        )
+        return .said(.invoice(invoice), on: day, about: .stripe("sub_1"))
+    }
+
     static func line(
         _ id: String,
         _ price: String = "price_monthly",
@@ -77,7 +89,7 @@ struct CoinLotTests {
             price: price,
             quantity: quantity,
             amount: 999,
-            start: .day(5),
+            start: .day(proration ? 20 : 5),
             end: .day(35),
             isProration: proration
         )
@@ -133,7 +145,7 @@ struct CoinLotTests {
             lots: [Lot(id: "c1", credit: 100, day: 3)]
         ),
         Case(
-            testDescription: "a payment's lines are named by their prices",
+            testDescription: "a payment's lines are named by their prices, when it is paid",
             facts: [
                 .said(
                     .payment(
@@ -158,8 +170,8 @@ struct CoinLotTests {
                 ), .refund("re_1", 333, "succeeded", 2),
             ],
             lots: [
-                Lot(id: "price_coins", credit: 500, clawed: 166, day: 1),
-                Lot(id: "price_monthly", credit: 10, clawed: 3, day: 1),
+                Lot(id: "price_coins", credit: 500, clawed: 166, day: 2),
+                Lot(id: "price_monthly", credit: 10, clawed: 3, day: 2),
             ]
         ),
         Case(
@@ -184,13 +196,16 @@ struct CoinLotTests {
             lots: [Lot(id: "price_coins", credit: 100, clawed: 100)]
         ),
         Case(
-            testDescription: "a plan's paid lines, but no proration and no plan without coins",
+            testDescription: "a plan's paid lines, prorations by their share, no plan without coins",
             facts: invoice([
                 line("il_1"), line("il_2", quantity: 3), line("il_3", proration: true),
                 line("il_4", "price_yearly"), line("il_5", "price_unknown"),
                 line("il_6", quantity: 0),
             ]),
-            lots: [Lot(id: "il_1", credit: 10, day: 5), Lot(id: "il_2", credit: 30, day: 5)]
+            lots: [
+                Lot(id: "il_1", credit: 10, day: 5), Lot(id: "il_2", credit: 30, day: 5),
+                Lot(id: "il_3", credit: 5, day: 20),
+            ]
         ),
         Case(
             testDescription: "an invoice that is not paid credits nothing",
@@ -213,6 +228,68 @@ struct CoinLotTests {
         }
         #expect(found == story.lots)
         #expect(lots.allSatisfy { $0.remainder == $0.credit - $0.clawed })
+    }
+
+    /// RULES §5.5: a credit takes from the latest line of the same item, price and quantity that had
+    /// begun; each case says how many coins of each line are taken back.
+    static let credits: [(String, [StripeInvoice.Line], clawed: [String: Int64])] = [
+        (
+            "of two lines the one of the same quantity",
+            [.full(0, 30), .charge(10, 30, quantity: 2), .credit(20, 30)],
+            // Of 10 coins for 30 days 6 stay for 20 days.
+            ["full 0": 4, "charge 10": 0]
+        ),
+        (
+            "of two of the same quantity the later one",
+            [.charge(10, 30), .charge(15, 30), .credit(20, 30)],
+            ["charge 10": 0, "charge 15": 3]
+        ),
+        (
+            "of a quantity that was never charged the latest",
+            [.charge(10, 30), .charge(15, 30), .credit(20, 30, quantity: 7)],
+            ["charge 10": 0, "charge 15": 3]
+        ),
+        (
+            "not of one that is over when the credit begins",
+            [.full(0, 60), .charge(10, 20), .credit(20, 60)],
+            ["full 0": 7, "charge 10": 0]
+        ),
+        (
+            "not of one that has not begun",
+            [.full(0, 30), .full(30, 60), .credit(20, 30)],
+            ["full 0": 4, "full 30": 0]
+        ),
+        (
+            "of one that begins with it",
+            [.full(0, 30), .credit(0, 30)],
+            ["full 0": 10]
+        ),
+        (
+            "no more than is left of it",
+            [.full(0, 30), .credit(20, 365)],
+            ["full 0": 4]
+        ),
+        (
+            "a change that costs and returns nothing",
+            [.full(0, 30), .charge(10, 30, amount: 0)],
+            ["full 0": 0]
+        ),
+    ]
+
+    @Test("a credit for unused time takes back the coins of the line that it credits")
+    func credited() {
+        for (name, lines, clawed) in Self.credits {
+            let facts: [Fact] = [.plan("active", 20, .item(0, 30)), .bill("in_1", 20, lines)]
+            let lots = World(facts).evaluations().flatMap(\.lots)
+            let found = Dictionary(
+                uniqueKeysWithValues: lots.map { lot in
+                    let parts = lot.id.split(separator: "_")
+                    let day = parts.last?.split(separator: ".").first ?? ""
+                    return ("\(parts[1]) \(day)", lot.clawed)
+                }
+            )
+            #expect(found == clawed, "\(name)")
+        }
     }
 
     @Test("a correction by staff is a lot of either sign, of whom it names")

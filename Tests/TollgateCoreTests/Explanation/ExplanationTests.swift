@@ -75,7 +75,7 @@ struct ExplanationTests {
                 .bill("in_2", 30, [.full(30, 60)]),
             ],
             day: 40,
-            decides: ["invoice"]
+            decides: ["invoice 0"]
         ),
         Case(
             testDescription: "a payment",
@@ -180,6 +180,14 @@ struct ExplanationTests {
             .subscription("active", 0, from: 0, to: 30, price: "price_unknown"),
             .checkout("complete", paid: true, 0, price: "price_lifetime"), .reader(true, 0),
         ]
+        // What a plan's invoice sold once concerns it; lines of its items speak of the plan.
+        let plan = Fact.plan("active", 0, .item(0, 365, "price_yearly"))
+        let once: [StripeInvoice.Line] = [.full(0, 365, "price_yearly"), .once("price_lifetime", 0)]
+        let items: [StripeInvoice.Line] = [
+            .full(0, 30), .charge(10, 30), .credit(10, 30, "price_monthly", nil),
+        ]
+        #expect(Self.explain([plan, .bill("in_1", 0, once)], 1).facts.isEmpty == false)
+        #expect(Self.explain([plan, .bill("in_1", 0, items)], 1).facts.isEmpty)
         let apple: [Fact] = [
             .bought("r1", .unstated, "reader", on: 0), .reader(false, 1, .appStore("r1")),
         ]

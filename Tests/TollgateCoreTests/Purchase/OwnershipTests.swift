@@ -147,6 +147,35 @@ struct OwnershipTests {
             coins: ["p1": ann]
         ),
         Case(
+            testDescription: "keep: who claims again has claimed at first",
+            policy: .keep,
+            facts: [
+                .paid("p1", 0, 30), .claimed("bob", .purchased, 9), .claimed("ann", .purchased, 5),
+                .claimed("bob", .restored, 1),
+            ],
+            holders: [1: [bob]],
+            coins: ["p1": bob]
+        ),
+        Case(
+            testDescription: "transfer: who restores again has restored at last",
+            policy: .transfer,
+            facts: [
+                .paid("p1", 0, 30), .claimed("bob", .restored, 1), .claimed("ann", .restored, 5),
+                .claimed("bob", .restored, 9),
+            ],
+            holders: [1: [bob]],
+            coins: ["p1": bob]
+        ),
+        Case(
+            testDescription: "who observes again has observed at first",
+            policy: .keep,
+            facts: [
+                .paid("p1", 0, 30), .claimed("bob", .observed, 9), .claimed("ann", .observed, 5),
+                .claimed("bob", .observed, 1),
+            ],
+            holders: [1: [bob]]
+        ),
+        Case(
             testDescription: "transfer: of two restores at once the last by name",
             policy: .transfer,
             facts: [

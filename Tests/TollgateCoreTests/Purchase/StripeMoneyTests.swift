@@ -80,6 +80,22 @@ struct StripeMoneyTests {
             expected: [.on(41, .payment), .on(62, .grace), .off(63)]
         ),
         Story(
+            testDescription: "S18: what is metered is billed for about half a period",
+            facts: [
+                .bill("in_1", 45, [.full(15, 45)]),
+                .plan("past_due", 60.05, .item(60, 90, metered: true)),
+            ],
+            expected: [.on(89, .payment), .on(92, .grace), .off(93)]
+        ),
+        Story(
+            testDescription: "S18: or for about one and a half",
+            facts: [
+                .bill("in_1", 45, [.full(-15, 15)]),
+                .plan("past_due", 60.05, .item(60, 90, metered: true)),
+            ],
+            expected: [.on(61, .grace), .on(63, plus: -1, .grace), .off(63)]
+        ),
+        Story(
             testDescription: "S18: past_due for ever has one grace",
             facts: [
                 .plan("active", 0, .item(0, 30)), .bill("in_1", 0, [.full(0, 30)]),

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `tollgate reconcile`: asks a store for what it could not deliver, and for what looks overdue.
+/// `tollgate reconcile`: asks a store for what the record lacks, and for what looks overdue.
 struct ReconcileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reconcile",

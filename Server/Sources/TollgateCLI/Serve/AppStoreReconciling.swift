@@ -1,7 +1,7 @@
 import ServiceLifecycle
 import TollgateService
 
-/// Asks the App Store, as long as the server runs, for what it could not deliver, and again with
+/// Asks the App Store, as long as the server runs, for what the record lacks, and again with
 /// the receipts of those who live on them.
 struct AppStoreReconciling: Service {
     let tollgate: Tollgate

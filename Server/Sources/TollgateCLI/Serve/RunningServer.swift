@@ -120,7 +120,7 @@ struct RunningServer: Sendable {
     }
 }
 
-/// Asks Stripe at start, and every ten minutes, for what it could not deliver.
+/// Asks Stripe at start, and every ten minutes, for what the record lacks.
 private struct StripeSweeps: Service {
     let tollgate: Tollgate
 

@@ -15,15 +15,14 @@ extension AppStoreReconciliation {
         _ place: inout Place,
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
-        let lost = place.lost
         try await takeParts(&place, prolong)
-        guard place.lost > lost else { return }
+        let lost = place.lost - place.said
+        guard lost > 0 else { return }
+        place.said = place.lost
         let now = await tollgate.clocks.now().milliseconds
         tollgate.logger.warning(
             "the App Store had delivered notifications that the record lacked, such as after a restored backup; they were taken in",
-            metadata: [
-                "environment": "\(environment.rawValue)", "notifications": "\(place.lost - lost)",
-            ]
+            metadata: ["environment": "\(environment.rawValue)", "notifications": "\(lost)"]
         )
         // Where another server is told of the same app, something is missing every time.
         if let noticed = place.noticed, now - noticed < Self.day { return }

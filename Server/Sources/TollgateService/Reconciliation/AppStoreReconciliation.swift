@@ -81,8 +81,10 @@ public struct AppStoreReconciliation: Sendable {
         var reading: Reading?
         /// Since when and up to when finished passes have proven the record complete.
         var proven: Span?
-        /// How many notifications turned out to have been lost in this pass.
+        /// How many notifications turned out to have been lost in this pass, and of how many that was
+        /// said.
         var lost = 0
+        var said = 0
         /// When that had all be read, the last time.
         var noticed: Int64?
         var report: Report
@@ -243,7 +245,12 @@ public struct AppStoreReconciliation: Sendable {
         place.left.from = min(earliest, place.left.to)
         place.part = nil
         place.token = nil
-        place.report.completeFrom = max(place.report.completeFrom, place.left.from)
+        var provenFrom = place.left.from
+        // Unless earlier passes have proven it.
+        if let proven = place.proven, proven.to >= place.left.from {
+            provenFrom = min(proven.from, provenFrom)
+        }
+        place.report.completeFrom = max(place.report.completeFrom, provenFrom)
     }
 
     func keep(_ place: Place) async throws {

@@ -1,0 +1,100 @@
+import Testing
+import TollgateCore
+
+@Suite("What a statement says")
+struct StatementTests {
+    @Test("its parts are in no order of their own")
+    func order() {
+        func subscription(_ items: [StripeSubscription.Item]) -> StripeSubscription {
+            StripeSubscription(status: "active", customer: "cus_1", items: items)
+        }
+        let items: [StripeSubscription.Item] = [
+            .item(0, 30, "price_monthly", "si_1"), .item(0, 30, "price_monthly", "si_2"),
+            .item(0, 30, "price_monthly", "si_3"),
+        ]
+        #expect(subscription(items.reversed()) == subscription(items))
+        #expect(subscription(items.reversed()).items == items)
+
+        func invoice(_ lines: [StripeInvoice.Line]) -> StripeInvoice {
+            StripeInvoice(id: "in_1", isPaid: true, amount: 1, currency: "usd", lines: lines)
+        }
+        let lines: [StripeInvoice.Line] = [.charge(0, 30), .credit(0, 30), .full(0, 30)]
+        #expect(invoice(lines.reversed()).lines == lines)
+    }
+
+    @Test("a payment has one line for each price, with no nonsense in it")
+    func lines() {
+        func merged(_ lines: [(String, Int64)]) -> [[Int64]: String] {
+            let payment = StripePayment(
+                session: "cs_1",
+                status: "complete",
+                isPaid: true,
+                customer: nil,
+                reference: nil,
+                lines: lines.map { .init(price: $0.0, quantity: $0.1) },
+                amount: 1,
+                currency: "usd",
+                created: .day(0)
+            )
+            let pairs = (payment.lines ?? []).enumerated().map {
+                ([Int64($0), $1.quantity], $1.price)
+            }
+            return Dictionary(uniqueKeysWithValues: pairs)
+        }
+        for order in permutations([("b", 1), ("c", 5), ("a", 2), ("b", 7)] as [(String, Int64)]) {
+            #expect(merged(order) == [[0, 2]: "a", [1, 8]: "b", [2, 5]: "c"])
+        }
+        #expect(merged([("a", -1), ("b", .max)]) == [[0, 0]: "a", [1, 1_000_000]: "b"])
+        #expect(merged([("a", 999_999), ("a", 2)]) == [[0, 1_000_000]: "a"])
+    }
+
+    @Test("what it leaves out is not so")
+    func defaults() {
+        let terms = RenewalTerms(willRenew: true)
+        #expect(!terms.awaitsConsent && !terms.isInBillingRetry)
+        let subscription = StripeSubscription(status: "active", customer: "cus_1", items: [])
+        #expect(!subscription.cancelsAtPeriodEnd)
+        let item = StripeSubscription.Item(
+            id: "si_1",
+            price: "price_monthly",
+            quantity: 1,
+            start: .day(0),
+            end: .day(30)
+        )
+        #expect(item.isBilledInArrears == nil, "not false: older records keep their bytes")
+        let period = Period(
+            id: "1",
+            transactionID: "1",
+            product: "p",
+            kind: .consumable,
+            start: .day(0)
+        )
+        #expect(!period.isUpgraded && !period.isFamilyShared && period.quantity == 1)
+    }
+
+    @Test("statuses that no later one leaves, and those in which billing has ended")
+    func statuses() {
+        let words = [
+            "active", "trialing", "past_due", "canceled", "unpaid", "paused", "incomplete",
+            "incomplete_expired",
+        ]
+        let final = words.filter {
+            StripeSubscription(status: $0, customer: "cus_1", items: []).isFinal
+        }
+        #expect(final == ["canceled", "incomplete_expired"])
+        #expect((1...5).filter { SubscriptionStatus(value: $0).isFailed } == [2, 3, 5])
+        let refunds = ["pending", "requires_action", "succeeded", "failed", "canceled", "of_tomorrow"]
+        #expect(
+            refunds.filter { StripeRefund(id: "re", amount: 1, status: $0).takesBack }
+                == ["pending", "succeeded"]
+        )
+        let disputes = [
+            "warning_needs_response", "warning_under_review", "warning_closed", "needs_response",
+            "under_review", "won", "lost", "prevented",
+        ]
+        #expect(
+            disputes.filter { StripeDispute(id: "dp", amount: 1, status: $0).takesBack }
+                == ["needs_response", "under_review", "lost"]
+        )
+    }
+}
