@@ -196,7 +196,8 @@ struct CoinLotTests {
             lots: [Lot(id: "price_coins", credit: 100, clawed: 100)]
         ),
         Case(
-            testDescription: "a plan's paid lines, prorations by their share, no plan without coins",
+            testDescription:
+                "a plan's paid lines, prorations by their share, no plan without coins",
             facts: invoice([
                 line("il_1"), line("il_2", quantity: 3), line("il_3", proration: true),
                 line("il_4", "price_yearly"), line("il_5", "price_unknown"),

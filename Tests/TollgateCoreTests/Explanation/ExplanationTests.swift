@@ -182,7 +182,9 @@ struct ExplanationTests {
         ]
         // What a plan's invoice sold once concerns it; lines of its items speak of the plan.
         let plan = Fact.plan("active", 0, .item(0, 365, "price_yearly"))
-        let once: [StripeInvoice.Line] = [.full(0, 365, "price_yearly"), .once("price_lifetime", 0)]
+        let once: [StripeInvoice.Line] = [
+            .full(0, 365, "price_yearly"), .once("price_lifetime", 0),
+        ]
         let items: [StripeInvoice.Line] = [
             .full(0, 30), .charge(10, 30), .credit(10, 30, "price_monthly", nil),
         ]

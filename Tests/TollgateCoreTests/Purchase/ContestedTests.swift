@@ -169,7 +169,8 @@ struct ContestedTests {
             ],
             wanted: [],
             unknown: [
-                StoreProduct(.appStore, "com.example.app.new"), StoreProduct(.stripe, "price_newer"),
+                StoreProduct(.appStore, "com.example.app.new"),
+                StoreProduct(.stripe, "price_newer"),
                 StoreProduct(.stripe, "price_new"),
             ]
         ),

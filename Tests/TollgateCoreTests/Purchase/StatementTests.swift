@@ -83,7 +83,9 @@ struct StatementTests {
         }
         #expect(final == ["canceled", "incomplete_expired"])
         #expect((1...5).filter { SubscriptionStatus(value: $0).isFailed } == [2, 3, 5])
-        let refunds = ["pending", "requires_action", "succeeded", "failed", "canceled", "of_tomorrow"]
+        let refunds = [
+            "pending", "requires_action", "succeeded", "failed", "canceled", "of_tomorrow",
+        ]
         #expect(
             refunds.filter { StripeRefund(id: "re", amount: 1, status: $0).takesBack }
                 == ["pending", "succeeded"]
