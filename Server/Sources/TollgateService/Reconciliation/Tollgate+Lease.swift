@@ -13,7 +13,7 @@ extension Tollgate {
     func leased<Result: Sendable>(
         _ name: String,
         seconds: Int64 = 120,
-        _ work: (_ prolong: @Sendable () async throws -> Void) async throws -> Result
+        _ work: (_ prolong: @escaping @Sendable () async throws -> Void) async throws -> Result
     ) async throws -> Result? {
         let holder = newID("server_")
         let store = store

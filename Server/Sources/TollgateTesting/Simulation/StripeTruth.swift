@@ -183,8 +183,13 @@ struct StripeTruth {
         for invoice in invoices
         where invoice.customer == customer && invoice.parent?.subscription_details != nil {
             let taken = takenBack(ofInvoice: invoice.id)
-            for line in invoice.lines.data where !line.isProration {
+            for line in invoice.lines.data {
                 let coins = product(line.pricing.price_details.price)?.coins ?? 0
+                // Parts of a period bring and take parts of its coins; the books do not say of which.
+                guard !line.isProration else {
+                    if coins > 0 { truth.areCoinsSure = false }
+                    continue
+                }
                 credit(coins * line.quantity, taken.amount, of: invoice.amount_paid, &truth)
             }
         }
