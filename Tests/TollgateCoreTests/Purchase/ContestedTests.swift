@@ -25,8 +25,8 @@ struct ContestedTests {
 
     static func refund(
         _ amount: Int64,
-        _ status: String = "pending",
         _ day: Double,
+        _ status: String = "pending",
         paying invoice: String? = nil
     ) -> Fact {
         let refund = StripeRefund(id: "re_1", amount: amount, status: status, invoice: invoice)
@@ -121,7 +121,7 @@ struct ContestedTests {
         ),
         Case(
             testDescription: "and so does a refund that has gone on",
-            facts: [paid, refund(400, 1), refund(500, 1), refund(500, "succeeded", 1)],
+            facts: [paid, refund(400, 1), refund(500, 1), refund(500, 1, "succeeded")],
             wanted: []
         ),
         Case(
@@ -192,13 +192,13 @@ struct ContestedTests {
         Story(
             testDescription: "a refund never goes back a step",
             facts: [
-                paid, refund(1000, "failed", 3), refund(1000, "succeeded", 5), refund(1000, 9),
+                paid, refund(1000, 3, "failed"), refund(1000, 5, "succeeded"), refund(1000, 9),
             ],
             coins: 100
         ),
         Story(
             testDescription: "of two statements about a refund the newer one counts",
-            facts: [paid, refund(100, "succeeded", 3), refund(500, "succeeded", 5)],
+            facts: [paid, refund(100, 3, "succeeded"), refund(500, 5, "succeeded")],
             coins: 50
         ),
         Story(
