@@ -9,12 +9,7 @@
             var groups: Set<String> = []
             for await result in StoreKit.Transaction.currentEntitlements {
                 guard case .verified(let transaction) = result else { continue }
-                statements.append(
-                    StoreKitStatement(
-                        transaction: transaction.jsonRepresentation,
-                        signedTransaction: result.jwsRepresentation
-                    )
-                )
+                statements.append(StoreKitStatement(transaction: transaction.jsonRepresentation))
                 if let group = transaction.subscriptionGroupID { groups.insert(group) }
             }
             for group in groups.sorted() {

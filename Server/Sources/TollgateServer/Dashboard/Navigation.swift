@@ -13,7 +13,6 @@ enum Navigation {
             "nav_people",
             [
                 ("customers", "/dashboard/customers"), ("purchases", "/dashboard/purchases"),
-                ("access", "/dashboard/access"),
             ]
         ),
         (
