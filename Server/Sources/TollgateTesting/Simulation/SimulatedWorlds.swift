@@ -29,9 +29,17 @@ public struct SimulatedWorlds: Sendable {
         return try await Simulation(
             settings,
             authority: authority,
-            openDatabase: { try database.open() },
+            database: Self.database(database),
             makeScratch: { try StorageSQLite(path: scratch) }
         ).run()
+    }
+
+    private static func database(_ database: TestDatabase) -> SimulatedDatabase {
+        SimulatedDatabase {
+            try database.open()
+        } copy: {
+            Self.database(try database.copy())
+        }
     }
 
     private static func makeFolder() throws -> URL {

@@ -64,22 +64,22 @@ public struct Simulation: Sendable {
 
     public let settings: Settings
     private let authority: Data
-    private let openDatabase: @Sendable () throws -> any StorageDriver
+    private let database: SimulatedDatabase
     private let makeScratch: @Sendable () throws -> any StorageDriver
 
     /// - Parameters:
     ///   - authority: what the App Store signs with, of `SimulatedAppStore.makeAuthority`.
-    ///   - openDatabase: opens the world's database, empty at first, once at a time.
+    ///   - database: the world's, empty at first.
     ///   - makeScratch: an empty database for what is derived again.
     public init(
         _ settings: Settings,
         authority: Data,
-        openDatabase: @escaping @Sendable () throws -> any StorageDriver,
+        database: SimulatedDatabase,
         makeScratch: @escaping @Sendable () throws -> any StorageDriver
     ) {
         self.settings = settings
         self.authority = authority
-        self.openDatabase = openDatabase
+        self.database = database
         self.makeScratch = makeScratch
     }
 
@@ -119,7 +119,7 @@ public struct Simulation: Sendable {
                 environment: plan.settings.isProduction ? .production : .sandbox,
                 bug: settings.bug,
                 fate: fate,
-                openDatabase: openDatabase
+                database: database
             )
         )
         var world = try await SimulatedWorld(
