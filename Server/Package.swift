@@ -224,7 +224,7 @@ let package = Package(
         .target(
             name: "TollgateTesting",
             dependencies: [
-                "AppStoreAPI", "AppStoreSimulator", "CLibPQ", "Reports", "SandboxClock", "SecondOpinion",
+                "AppStoreAPI", "AppStoreSimulator", "CLibPQ", "SandboxClock", "SecondOpinion",
                 "Storage", "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
                 "TollgateService", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),

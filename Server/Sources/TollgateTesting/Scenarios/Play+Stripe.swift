@@ -272,7 +272,7 @@ extension Play {
         _ = try await call("POST", "/v1/subscriptions/\(id)/\(verb)", form)
     }
 
-    func subscription(of customer: String) async throws -> [String: Any] {
+    private func subscription(of customer: String) async throws -> [String: Any] {
         let list = try await call(
             "GET",
             "/v1/subscriptions",
@@ -303,7 +303,7 @@ extension Play {
 
     // MARK: - Calls
 
-    func price(_ product: String) throws -> String {
+    private func price(_ product: String) throws -> String {
         guard let price = loaded.catalog.product(id: product)?.stripePriceIDs.first else {
             throw StripeCallRefused(status: 404, message: "‘\(product)’ has no price at Stripe")
         }
@@ -313,7 +313,7 @@ extension Play {
     /// The customer's id at Stripe, made when it is first needed: by the backend, or for it.
     ///
     /// - Parameter isOrdering: whether the customer buys; one who was deleted then gets another id.
-    mutating func stripeCustomer(
+    private mutating func stripeCustomer(
         _ person: ScenarioCustomer,
         isOrdering: Bool
     ) async throws -> String {
@@ -346,7 +346,7 @@ extension Play {
         return id
     }
 
-    func call(
+    private func call(
         _ method: String,
         _ path: String,
         _ form: [(String, String)] = [],

@@ -84,20 +84,6 @@ enum Forgery {
         object(in: payload)?["originalTransactionId"] as? String
     }
 
-    /// Of what `verifyReceipt` answers.
-    static func originalTransactionIDs(inAnswer answer: String) -> Set<String> {
-        let object = try? JSONSerialization.jsonObject(with: Data(answer.utf8)) as? [String: Any]
-        let receipt = object?["receipt"] as? [String: Any]
-        let entries = [receipt?["in_app"], object?["latest_receipt_info"]]
-            .compactMap { $0 as? [[String: Any]] }.joined()
-        return Set(entries.compactMap { $0["original_transaction_id"] as? String })
-    }
-
-    /// Of a signed transaction.
-    static func productID(in payload: String) -> String? {
-        object(in: payload)?["productId"] as? String
-    }
-
     private static func object(in payload: String) -> [String: Any]? {
         let parts = payload.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let words = decode(String(parts[1])) else { return nil }

@@ -40,9 +40,9 @@ public struct Shrinking: Sendable {
             try await attempt(kept.filter { $0.customer == index }, &kept, &best)
         }
         for calmer in ["none", "deliveries", "server", "stores"] {
-            guard let trouble = Trouble(named: calmer), trouble != best.settings.trouble,
-                best.settings.trouble.name != "none"
-            else { continue }
+            guard let trouble = Trouble(named: calmer), trouble != best.settings.trouble else {
+                continue
+            }
             var settings = best.settings
             settings.trouble = trouble
             settings.acts = Set(kept.map(\.number))
@@ -83,18 +83,8 @@ public struct Shrinking: Sendable {
         guard left > 0 else { return false }
         left -= 1
         let outcome = try await run(settings)
-        guard let failure = outcome.failures.first, failure.kind == best.outcome.failures.first?.kind
-        else { return false }
+        guard !outcome.failures.isEmpty else { return false }
         best = Found(settings: settings, outcome: outcome)
         return true
-    }
-}
-
-extension Simulation.Failure {
-    /// What failures of one cause have in common: about whom they are, and of what.
-    fileprivate var kind: String {
-        let what = message.contains("coins") && !message.contains(";") ? "coins" : "access"
-        return customer.map { "\($0) \(what)" }
-            ?? String(message.prefix { !$0.isNumber })
     }
 }

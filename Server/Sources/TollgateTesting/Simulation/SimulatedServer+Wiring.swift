@@ -20,8 +20,8 @@ extension SimulatedServer {
         let impostors = [Array(parts.impostor.rootDER)]
         // Real time is the stores', as it is outside of a sandbox (RULES §14).
         let clock = stores.clock
-        let client = hasKey ? try appStoreClient(stores) : nil
-        var options = AppStoreOptions(receipts: receiptClient(stores))
+        let client = try appStoreClient(stores)
+        var options = AppStoreOptions()
         options.journalsInTurn = true
         return Tollgate(
             configuration: Configuration(
@@ -48,11 +48,11 @@ extension SimulatedServer {
                 jitter: { 0.5 }
             ),
             clocks: .init(
-                now: { [self] in
+                now: {
                     if let believed = Self.believedNow { return Instant(milliseconds: believed) }
-                    return Instant(milliseconds: clock.nowAtOnce - lag)
+                    return Instant(milliseconds: clock.nowAtOnce)
                 },
-                wall: { [self] in Instant(milliseconds: clock.nowAtOnce - lag) }
+                wall: { Instant(milliseconds: clock.nowAtOnce) }
             ),
             randomBytes: randomBytes,
             signer: AnswerSigner(),
@@ -82,19 +82,6 @@ extension SimulatedServer {
             bundleID: ScenarioWorld.bundleID,
             production: client,
             sandbox: client
-        )
-    }
-
-    /// For apps of old versions, whose receipts the store itself reads.
-    private func receiptClient(_ stores: Stores) -> AppStore.ReceiptClient {
-        AppStore.ReceiptClient(
-            sharedSecret: stores.sharedSecret,
-            urls: [
-                parts.environment == .production ? .production : .sandbox:
-                    "https://app-store.test/verifyReceipt"
-            ],
-            transport: { [self] in try await askAppStore($0, stores) },
-            sleep: { _ in }
         )
     }
 
@@ -162,10 +149,7 @@ extension SimulatedServer {
             method: request.method.rawValue,
             path: parts?.path ?? "",
             query: query,
-            body: planting.alter(
-                form: String(decoding: request.body, as: UTF8.self),
-                path: parts?.path ?? ""
-            ),
+            body: String(decoding: request.body, as: UTF8.self),
             headers: request.headers
         )
         let body = Array(answer.body.utf8)

@@ -22,7 +22,7 @@ final class SimulatedServer: ScenarioBackend {
         var environment: StoreEnvironment
         var bug: PlantedBug?
         var fate: Fate
-        var database: SimulatedDatabase
+        var openDatabase: @Sendable () throws -> any StorageDriver
     }
 
     /// The stores that it asks; they are met after they were told of it.
@@ -31,7 +31,6 @@ final class SimulatedServer: ScenarioBackend {
         var appStore: SimulatedAppStore
         var serverAPI: InProcessServerAPI
         var apiKey: SimulatedAppStore.APIKey
-        var sharedSecret: String
         var stripe: StripeSimulator
     }
 
@@ -47,15 +46,10 @@ final class SimulatedServer: ScenarioBackend {
         var kills = 0
     }
 
-    struct State {
+    private struct State {
         var tollgate: Tollgate?
         var storage: KillableStorage?
-        /// Opened at each start.
-        var opens: SimulatedDatabase
-        var plight = Plight()
-        var copy: Copy?
-        /// What the stores sent while it was held up.
-        var heldUp: [Letter] = []
+        var downUntil: Int64 = .min
         /// What is still under way although its store has given it up, by the instant it arrives.
         var late: [(due: Int64, letter: Letter)] = []
         var acknowledged: Set<RowKey> = []
@@ -66,14 +60,6 @@ final class SimulatedServer: ScenarioBackend {
         var shown: [String: Set<String>] = [:]
     }
 
-    /// A copy of the database, and what its server had promised by then.
-    struct Copy {
-        var database: SimulatedDatabase
-        var acknowledged: Set<RowKey>
-        var notifications: Set<String>
-        var shown: [String: Set<String>]
-    }
-
     /// The stores' present in a server that does not check dates.
     @TaskLocal static var believedNow: Int64?
 
@@ -81,18 +67,17 @@ final class SimulatedServer: ScenarioBackend {
     let planting: Planting
     private let stores = Mutex<Stores?>(nil)
     private let random: Mutex<SplitMix64>
-    let state: Mutex<State>
+    private let state = Mutex(State())
 
     init(_ parts: Parts) {
         self.parts = parts
-        state = Mutex(State(opens: parts.database))
         random = Mutex(SplitMix64(seed: parts.seed ^ 0x5E54_E500))
         planting = Planting(parts.bug)
     }
 
     // MARK: - Life
 
-    struct NotRunning: Error, CustomStringConvertible {
+    private struct NotRunning: Error, CustomStringConvertible {
         var description: String { "the server does not start again" }
     }
 
@@ -103,7 +88,6 @@ final class SimulatedServer: ScenarioBackend {
             appStore: world.appStore,
             serverAPI: InProcessServerAPI(world.appStore),
             apiKey: await world.appStore.apiKey,
-            sharedSecret: await world.appStore.sharedSecret,
             stripe: world.stripe
         )
         stores.withLock { $0 = met }
@@ -134,90 +118,22 @@ final class SimulatedServer: ScenarioBackend {
     /// What was seen to be wrong so far.
     var violations: [String] { state.withLock { $0.violations } }
 
-    func object(_ violation: String) {
+    private func object(_ violation: String) {
         state.withLock { $0.violations.append(violation) }
     }
 
-    // MARK: - Plights
-
-    /// What keeps it from hearing, knowing or telling the time.
-    var plight: Plight {
-        get { state.withLock { $0.plight } }
-        set { state.withLock { $0.plight = newValue } }
+    /// Is down until an instant of the stores' time.
+    func goDown(until instant: Int64) {
+        state.withLock { $0.downUntil = max($0.downUntil, instant) }
     }
 
-    /// The stores' present.
-    var present: Int64 { stores.withLock { $0?.clock.nowAtOnce } ?? 0 }
-
-    var isDown: Bool { present < plight.downUntil }
-
-    /// Whether it has a key for the App Store Server API.
-    var hasKey: Bool { present >= plight.keylessUntil }
-
-    /// By how many milliseconds its clock is behind.
-    var lag: Int64 { plight.lag(at: present) }
-
-    /// Ends whatever plight it is in.
-    func comeUp() async {
-        let wasKeyless = !hasKey
-        plight = Plight()
-        if wasKeyless { await bootAgain() }
+    func comeUp() {
+        state.withLock { $0.downUntil = .min }
     }
 
-    /// Starts again, as a server does whose settings have changed.
-    func bootAgain() async {
-        await shutDown()
-        do { try await boot() } catch { object("the server does not start again: \(error)") }
-    }
-
-    private func shutDown() async {
-        let storage = state.withLock { state in
-            defer { (state.tollgate, state.storage) = (nil, nil) }
-            return state.storage
-        }
-        await storage?.close()
-    }
-
-    /// Copies the database.
-    func backUp() async throws {
-        await shutDown()
-        let database = try state.withLock { $0.opens }.copy()
-        state.withLock { state in
-            state.copy = Copy(
-                database: database,
-                acknowledged: state.acknowledged,
-                notifications: state.notifications,
-                shown: state.shown
-            )
-        }
-        await bootAgain()
-    }
-
-    /// Puts the database back to its last copy: what was promised since is forgotten.
-    ///
-    /// - Returns: whether there is one.
-    func restore() async throws -> Bool {
-        guard let copy = state.withLock({ $0.copy }) else { return false }
-        await shutDown()
-        let database = try copy.database.copy()
-        state.withLock { state in
-            state.opens = database
-            state.acknowledged = copy.acknowledged
-            state.notifications = copy.notifications
-            state.shown = copy.shown
-        }
-        await bootAgain()
-        return true
-    }
-
-    /// Lets what is held up arrive.
-    func letGo() async {
-        let letters = state.withLock { state in
-            state.plight.isHeldUp = false
-            defer { state.heldUp = [] }
-            return state.heldUp
-        }
-        for letter in letters { await hand(letter) }
+    private var isDown: Bool {
+        let present = stores.withLock { $0?.clock.nowAtOnce } ?? 0
+        return state.withLock { present < $0.downUntil }
     }
 
     /// Starts on the database as it is; a start may be cut off too.
@@ -227,7 +143,7 @@ final class SimulatedServer: ScenarioBackend {
         var failure: any Error = NotRunning()
         for _ in 0..<50 {
             let storage = KillableStorage(
-                try state.withLock { $0.opens }.open(),
+                try parts.openDatabase(),
                 fate: parts.fate,
                 tears: parts.bug == .tornTransactions
             )
@@ -258,7 +174,7 @@ final class SimulatedServer: ScenarioBackend {
     }
 
     /// Starts again if it was killed.
-    func revive() async {
+    private func revive() async {
         guard let killed = state.withLock({ $0.storage }), killed.isKilled else { return }
         state.withLock {
             $0.counts.kills += 1
@@ -270,7 +186,7 @@ final class SimulatedServer: ScenarioBackend {
     }
 
     /// Does what a client tries again until it is answered.
-    func insist<R: Sendable>(
+    private func insist<R: Sendable>(
         _ body: @Sendable (Tollgate, Int) async throws -> R
     ) async throws -> R {
         var failure: any Error = NotRunning()
@@ -299,17 +215,10 @@ final class SimulatedServer: ScenarioBackend {
     /// The way from a store to the server, and what happens on it.
     private func carry(_ letter: Letter) async -> Bool {
         let (fate, trouble) = (parts.fate, parts.fate.trouble)
-        if present < plight.swallowedUntil { return true }
-        if plight.isHeldUp {
-            // Stripe signs an event for the minutes in which it is sent, so it has to send it again.
-            guard case .notification = letter else { return false }
-            state.withLock { $0.heldUp.append(letter) }
-            return true
-        }
         await attack(letter)
         if fate.strikes(trouble.lost) { return false }
         if fate.strikes(trouble.late) {
-            let present = present
+            let present = stores.withLock { $0?.clock.nowAtOnce } ?? 0
             let delay =
                 if case .event = letter { fate.below(240_000) } else { fate.below(864_000_000) }
             state.withLock { $0.late.append((present + 1000 + Int64(delay), letter)) }
@@ -361,11 +270,8 @@ final class SimulatedServer: ScenarioBackend {
     }
 
     /// Puts a letter into the server's hands; says whether it was answered 200.
-    ///
-    /// - Parameter isLate: whether it comes so late that the minutes for which Stripe signed it may be
-    ///   over.
     @discardableResult
-    func hand(_ letter: Letter, isGenuine: Bool = true, isLate: Bool = false) async -> Bool {
+    func hand(_ letter: Letter, isGenuine: Bool = true) async -> Bool {
         guard !isDown, let tollgate = try? tollgate else { return false }
         if parts.bug == .seenBeforeProcessed, isGenuine,
             !planting.isNew(Forgery.name(of: letter))
@@ -388,7 +294,6 @@ final class SimulatedServer: ScenarioBackend {
             return true
         } catch {
             let wasKilled = state.withLock { $0.storage?.isKilled ?? false }
-            if isGenuine, !isLate { objectIfRefused(error, "what a store sent") }
             await revive()
             let believesItIsDone =
                 wasKilled ? parts.bug == .acknowledgedBeforeCommit : parts.bug == .successOnFailure
@@ -396,16 +301,6 @@ final class SimulatedServer: ScenarioBackend {
             acknowledge(letter)
             return true
         }
-    }
-
-    /// What is genuine is never refused for good: a store would send it again in vain, or not at all.
-    func objectIfRefused(_ error: any Error, _ what: String) {
-        var told = Refusal(telling: error)
-        if parts.bug == .clockBehindRefuses, lag > 0, !(error is StorageError) {
-            told.status = 400
-        }
-        guard (400..<500).contains(told.status), told.status != 409 else { return }
-        object("\(what) was refused: \(told.status) \(told.error.message)")
     }
 
     private func acknowledge(_ letter: Letter) {
@@ -427,4 +322,156 @@ final class SimulatedServer: ScenarioBackend {
 
     /// The ids of the notifications that were answered 200.
     var notifications: Set<String> { state.withLock { $0.notifications } }
+
+    // MARK: - What clients do
+
+    func begin(_ customer: ScenarioCustomer) async throws {
+        _ = try await insist { tollgate, _ in
+            try await tollgate.createCustomer(
+                API.CreateCustomerRequest(
+                    appUserID: customer.id,
+                    appAccountToken: customer.id
+                )
+            ).isNew
+        }
+    }
+
+    /// Opens a checkout, for which Tollgate makes the Stripe customer; it is never paid.
+    func stripeCustomer(
+        of customer: ScenarioCustomer,
+        at stripe: StripeSimulator
+    ) async throws -> String? {
+        let session = try await insist { tollgate, _ in
+            try await tollgate.createCheckout(
+                API.CheckoutSessionRequest(product: "coins_100"),
+                customer: customer.id
+            ).id
+        }
+        let words = Data((await stripe.object(session) ?? "{}").utf8)
+        return (try JSONSerialization.jsonObject(with: words) as? [String: Any])?["customer"]
+            as? String
+    }
+
+    /// - Throws: `ServerDown`; the device shows it again another day.
+    func post(
+        _ signedTransaction: String,
+        by customer: ScenarioCustomer,
+        mode: String
+    ) async throws {
+        if isDown { throw ServerDown() }
+        _ = try await insist { tollgate, _ in
+            let id = Customer.ID(try await tollgate.customer(customer.id).id)
+            do {
+                _ = try await tollgate.receiveSignedTransaction(
+                    API.AppStoreTransactionRequest(
+                        signedTransaction: signedTransaction,
+                        mode: API.SubmissionMode(rawValue: mode) ?? .observed
+                    ),
+                    from: id
+                )
+            } catch let refusal as Refusal where refusal.status == 409 {
+                // Somebody else's purchase: an answer, which the next comparison looks at.
+            }
+            return true
+        }
+        if let original = Forgery.originalTransactionID(in: signedTransaction) {
+            state.withLock { _ = $0.shown[customer.id, default: []].insert(original) }
+        }
+    }
+
+    /// Original transaction ids of what a customer's devices have shown.
+    func shown(by customer: ScenarioCustomer) -> Set<String> {
+        state.withLock { $0.shown[customer.id] ?? [] }
+    }
+
+    /// The database as the running server sees it.
+    var database: any StorageDriver {
+        get throws {
+            guard let storage = state.withLock({ $0.storage }) else { throw NotRunning() }
+            return storage
+        }
+    }
+
+    struct ServerDown: Error {}
+
+    /// Spends coins; says whether that was granted.
+    func spend(
+        _ amount: Int64,
+        by customer: ScenarioCustomer,
+        in environment: StoreEnvironment,
+        key: String
+    ) async throws -> Bool {
+        if isDown { throw ServerDown() }
+        let isForgetful = parts.bug == .spendsAgainWhenRetried
+        return try await insist { tollgate, attempt in
+            do {
+                let reply = try await tollgate.spend(
+                    API.SpendRequest(amount: amount),
+                    of: customer.id,
+                    in: environment,
+                    idempotencyKey: isForgetful ? "\(key)-\(attempt)" : key
+                )
+                if reply.balance < 0 { self.object("coins were spent that nobody had") }
+                return true
+            } catch let refusal as Refusal where refusal.status == 409 {
+                return false
+            }
+        }
+    }
+
+    func settle() async {
+        guard !isDown, let tollgate = try? tollgate else { return }
+        await tollgate.fetchWanted()
+        await revive()
+    }
+
+    /// Asks both stores what was missed.
+    ///
+    /// - Parameter mustSucceed: whether a failure is a violation.
+    /// - Returns: whether both answered to the end.
+    func reconcile(mustSucceed: Bool) async -> Bool {
+        guard !isDown else { return false }
+        var isWhole = true
+        do {
+            let report = try await tollgate.reconcileAppStore(in: parts.environment)
+            if let lost = report?.delivered, lost > 0 {
+                object("\(lost) notifications were answered 200 and were not in the journal")
+            }
+        } catch {
+            isWhole = false
+            if mustSucceed { object("reconciling with the App Store fails: \(error)") }
+        }
+        await revive()
+        do {
+            _ = try await tollgate.reconcileStripe()
+        } catch {
+            isWhole = false
+            if mustSucceed { object("reconciling with Stripe fails: \(error)") }
+        }
+        await revive()
+        return isWhole
+    }
+
+    func answer(
+        _ customer: ScenarioCustomer,
+        lookupKeys _: [String]
+    ) async throws -> ScenarioAnswer {
+        try await answer(customer, in: parts.environment)
+    }
+
+    /// What the customer may use now, and how many coins they have.
+    func answer(
+        _ customer: ScenarioCustomer,
+        in environment: StoreEnvironment
+    ) async throws -> ScenarioAnswer {
+        let tollgate = try tollgate
+        var at: Instant?
+        if parts.bug == .lapsesAtMidnight, let met = try? met() {
+            let day: Int64 = 86_400_000
+            at = Instant(milliseconds: met.clock.nowAtOnce / day * day)
+        }
+        let list = try await tollgate.entitlements(of: customer.id, in: environment, at: at)
+        let coins = try await tollgate.coins(of: customer.id, in: environment)
+        return ScenarioAnswer(has: Set(list.data.map(\.lookupKey)), coins: coins.balance)
+    }
 }

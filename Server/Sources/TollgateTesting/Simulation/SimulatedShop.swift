@@ -59,48 +59,9 @@ enum SimulatedShop {
             entitlements: [archive]
             coins: 10
             subscription_group: club
-            level: 2
+            level: 1
             duration: P1M
             price: {amount: 500, currency: usd}
-          - id: coin_club_plus
-            name: Thirty coins each month
-            kind: auto_renewable
-            app_store_product_id: com.example.app.club.plus
-            stripe_price_ids: [price_coin_club_plus]
-            entitlements: [archive]
-            coins: 30
-            subscription_group: club
-            level: 1
-            duration: P1M
-            price: {amount: 1200, currency: usd}
-          - id: team_monthly
-            name: Back issues for a team
-            kind: auto_renewable
-            app_store_product_id: com.example.app.team
-            entitlements: [archive]
-            coins: 4
-            subscription_group: team
-            level: 1
-            duration: P1M
-            price: {amount: 300, currency: usd}
-          - id: studio_yearly
-            name: Back issues of the studio, yearly
-            kind: auto_renewable
-            app_store_product_id: com.example.app.studio.yearly
-            entitlements: [archive]
-            subscription_group: studio
-            level: 2
-            duration: P1Y
-            price: {amount: 2999, currency: usd}
-          - id: studio_monthly
-            name: The studio, monthly
-            kind: auto_renewable
-            app_store_product_id: com.example.app.studio.monthly
-            entitlements: [pro]
-            subscription_group: studio
-            level: 1
-            duration: P1M
-            price: {amount: 1499, currency: usd}
           - id: lifetime
             name: Pro for ever
             kind: non_consumable
@@ -133,25 +94,6 @@ enum SimulatedShop {
     static func catalog() throws -> Catalog {
         try CatalogReader.read(yaml, file: "catalog.yaml")
     }
-
-    /// A coupon as Stripe is told to make it.
-    struct Coupon {
-        var id: String
-        var form: [(String, String)]
-    }
-
-    /// https://docs.stripe.com/api/coupons/create
-    static let coupons = [
-        Coupon(id: "half_once", form: [("percent_off", "50"), ("duration", "once")]),
-        Coupon(id: "free_once", form: [("percent_off", "100"), ("duration", "once")]),
-        Coupon(
-            id: "less_for_ever",
-            form: [("amount_off", "300"), ("currency", "usd"), ("duration", "forever")]
-        ),
-    ]
-
-    /// What is sold by the seat.
-    static let multiseat: Set<String> = ["team_monthly"]
 
     /// What a family may share.
     static let shareable: Set<String> = ["pro_yearly", "pro_monthly", "lifetime"]

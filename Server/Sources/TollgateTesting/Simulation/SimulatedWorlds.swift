@@ -29,17 +29,9 @@ public struct SimulatedWorlds: Sendable {
         return try await Simulation(
             settings,
             authority: authority,
-            database: Self.database(database),
+            openDatabase: { try database.open() },
             makeScratch: { try StorageSQLite(path: scratch) }
         ).run()
-    }
-
-    private static func database(_ database: TestDatabase) -> SimulatedDatabase {
-        SimulatedDatabase {
-            try database.open()
-        } copy: {
-            Self.database(try database.copy())
-        }
     }
 
     private static func makeFolder() throws -> URL {

@@ -64,22 +64,22 @@ public struct Simulation: Sendable {
 
     public let settings: Settings
     private let authority: Data
-    private let database: SimulatedDatabase
+    private let openDatabase: @Sendable () throws -> any StorageDriver
     private let makeScratch: @Sendable () throws -> any StorageDriver
 
     /// - Parameters:
     ///   - authority: what the App Store signs with, of `SimulatedAppStore.makeAuthority`.
-    ///   - database: the world's, empty at first.
+    ///   - openDatabase: opens the world's database, empty at first, once at a time.
     ///   - makeScratch: an empty database for what is derived again.
     public init(
         _ settings: Settings,
         authority: Data,
-        database: SimulatedDatabase,
+        openDatabase: @escaping @Sendable () throws -> any StorageDriver,
         makeScratch: @escaping @Sendable () throws -> any StorageDriver
     ) {
         self.settings = settings
         self.authority = authority
-        self.database = database
+        self.openDatabase = openDatabase
         self.makeScratch = makeScratch
     }
 
@@ -119,7 +119,7 @@ public struct Simulation: Sendable {
                 environment: plan.settings.isProduction ? .production : .sandbox,
                 bug: settings.bug,
                 fate: fate,
-                database: database
+                openDatabase: openDatabase
             )
         )
         var world = try await SimulatedWorld(

@@ -1,0 +1,205 @@
+import AppStoreSimulator
+import TollgateCore
+
+/// What a customer must have by the App Store's own books.
+///
+/// Shares nothing with the engine that is judged by it but the catalog's list of products.
+struct AppStoreTruth {
+    let catalog: Catalog
+    /// UNIX milliseconds.
+    let now: Int64
+    /// Transactions whose refund the store took back, with when.
+    let reversed: [String: Int64]
+    /// Purchases without a token that the customer's device has shown: original transaction ids.
+    let shown: Set<String>
+
+    typealias Transaction = SimulatedAppStore.Transaction
+
+    /// - Parameters:
+    ///   - subscriptions: by original transaction id.
+    ///   - token: the customer's own.
+    func read(
+        _ transactions: [Transaction],
+        subscriptions: [String: SimulatedAppStore.Subscription],
+        token: String
+    ) -> Truth {
+        var truth = Truth()
+        let distinct = withoutAliases(transactions)
+        for (original, chain) in distinct.filter({ $0.kind == .autoRenewable })
+            .grouped(by: \.originalID)
+        {
+            guard let subscription = subscriptions[original] else { continue }
+            read(chain, subscription, token, &truth)
+        }
+        for one in distinct where one.kind != .autoRenewable {
+            guard owns(one.appAccountToken, one.originalID, token) else { continue }
+            read(one, &truth)
+        }
+        return truth
+    }
+
+    /// A restore on another device may make new ids for the same purchase.
+    private func withoutAliases(_ transactions: [Transaction]) -> [Transaction] {
+        var seen: Set<String> = []
+        return transactions.filter { transaction in
+            seen.insert(transaction.webOrderLineItemID ?? transaction.originalID).inserted
+        }
+    }
+
+    private func owns(_ stated: String?, _ id: String, _ token: String) -> Bool {
+        stated.map { $0 == token } ?? shown.contains(id)
+    }
+
+    private func isRevoked(_ transaction: Transaction) -> Bool {
+        transaction.revocation != nil && reversed[transaction.id] == nil
+    }
+
+    // MARK: - Subscriptions
+
+    private func read(
+        _ chain: [Transaction],
+        _ subscription: SimulatedAppStore.Subscription,
+        _ token: String,
+        _ truth: inout Truth
+    ) {
+        // As they were made: what a family member shares anew may have been bought long before.
+        let ordered = chain.sorted { (Int64($0.id) ?? 0) < (Int64($1.id) ?? 0) }
+        var inherited: String?
+        var running: (transaction: Transaction, isOwn: Bool)?
+        for transaction in ordered {
+            inherited = transaction.appAccountToken ?? inherited
+            let isOwn = owns(inherited, transaction.originalID, token)
+            if isOwn { credit(transaction, &truth) }
+            if transaction.purchaseDate <= now { running = (transaction, isOwn) }
+        }
+        // By RULES §2.2 a reversal also makes refunds of the subscription's other periods void.
+        let last = ordered.compactMap { reversed[$0.id] }.max() ?? .min
+        if ordered.contains(where: { isRevoked($0) && $0.revocation?.date ?? .max <= last }) {
+            truth.areCoinsSure = false
+            truth.unsure.formUnion(ordered.flatMap { keys($0.productID) })
+        }
+        guard let running, running.isOwn else { return }
+        let latest = running.transaction
+        if subscription.state == .revoked, subscription.latestTransactionID != latest.id {
+            // A renewal charged ahead was refunded: what of the running period stays is disputed.
+            return truth.unsure.formUnion(keys(latest.productID))
+        }
+        guard isRunning(latest, subscription) else { return }
+        truth.has.formUnion(keys(latest.productID))
+    }
+
+    private func isRunning(
+        _ latest: Transaction,
+        _ subscription: SimulatedAppStore.Subscription
+    ) -> Bool {
+        guard !isRevoked(latest) else { return false }
+        if let end = latest.expiresDate, now < end { return true }
+        switch subscription.state {
+        case .active: return now < subscription.renewalDate
+        case .billingGrace: return subscription.gracePeriodExpiresDate.map { now < $0 } ?? false
+        case .expired, .billingRetry, .revoked: return false
+        }
+    }
+
+    // MARK: - All else
+
+    private func read(_ one: Transaction, _ truth: inout Truth) {
+        switch one.kind {
+        case .nonRenewing:
+            let cut = isRevoked(one) ? one.revocation?.date : nil
+            truth.passes.append(
+                Truth.Pass(
+                    product: product(one.productID)?.id ?? "",
+                    bought: one.purchaseDate,
+                    cut: cut
+                )
+            )
+        case .nonConsumable:
+            if !isRevoked(one) { truth.has.formUnion(keys(one.productID)) }
+        case .consumable, .autoRenewable: credit(one, &truth)
+        }
+    }
+
+    private func credit(_ transaction: Transaction, _ truth: inout Truth) {
+        guard transaction.ownership == .purchased,
+            let coins = product(transaction.productID)?.coins, coins > 0
+        else { return }
+        let credit = coins * Int64(transaction.quantity)
+        truth.coins += credit
+        if isRevoked(transaction), let revocation = transaction.revocation {
+            truth.coins -= credit * Int64(revocation.percentage ?? 100_000) / 100_000
+        }
+    }
+
+    private func product(_ id: String) -> Catalog.Product? {
+        catalog.products.first { $0.appStoreProductID == id }
+    }
+
+    private func keys(_ id: String) -> [String] {
+        product(id)?.entitlements ?? []
+    }
+}
+
+/// What a customer must have in one environment.
+struct Truth {
+    /// A non-renewing purchase.
+    struct Pass {
+        /// The catalog's id.
+        var product: String
+        var bought: Int64
+        /// When it was refunded.
+        var cut: Int64?
+    }
+
+    /// Lookup keys.
+    var has: Set<String> = []
+    /// Lookup keys of which the books do not say whether the customer has them.
+    var unsure: Set<String> = []
+    var passes: [Pass] = []
+    /// Before what was spent.
+    var coins: Int64 = 0
+    /// Whether the books and the rules mean the same by them.
+    var areCoinsSure = true
+
+    static func + (left: Truth, right: Truth) -> Truth {
+        Truth(
+            has: left.has.union(right.has),
+            unsure: left.unsure.union(right.unsure),
+            passes: left.passes + right.passes,
+            coins: left.coins + right.coins,
+            areCoinsSure: left.areCoinsSure && right.areCoinsSure
+        )
+    }
+
+    /// With what the passes give at `now`: each begins where the one before it ended.
+    func withPasses(at now: Int64, in catalog: Catalog) -> Truth {
+        var truth = self
+        func isSure(_ key: String) -> Bool { !unsure.contains(key) }
+        for (product, passes) in passes.grouped(by: \.product) {
+            let keys = catalog.product(id: product)?.entitlements ?? []
+            var end = Int64.min
+            for pass in passes.sorted(by: { $0.bought < $1.bought }) {
+                let start = max(pass.bought, end)
+                end = start + 30 * 86_400_000
+                if let cut = pass.cut { end = max(start, min(end, cut)) }
+                // Where it is not known when a pass ended, it is not known when the next one began.
+                if start <= now, now < end { truth.has.formUnion(keys.filter(isSure)) }
+            }
+        }
+        return truth
+    }
+}
+
+extension Sequence {
+    /// The elements by a key, in the order in which the keys come.
+    func grouped<Key: Hashable>(by key: (Element) -> Key) -> [(Key, [Element])] {
+        var order: [Key] = []
+        var groups: [Key: [Element]] = [:]
+        for element in self {
+            let name = key(element)
+            if groups[name] == nil { order.append(name) }
+            groups[name, default: []].append(element)
+        }
+        return order.map { ($0, groups[$0] ?? []) }
+    }
+}
