@@ -297,9 +297,13 @@ struct SimulatedWorld {
         guard let customer = play.people[name] else { return }
         let now = now
         let apple = try await appStoreTruth(of: customer)
-        let stripe =
-            play.stripeCustomers[customer].map { books.read(customer: $0.id, at: now, in: catalog) }
-            ?? Truth()
+        // After the first was deleted at Stripe, the person has another one.
+        let former = try (play.formerStripeCustomers[customer] ?? []).map {
+            try JSONDecoder().decode(StripeTruth.Reference.self, from: Data($0.utf8)).id
+        }
+        let stripe = (former + (play.stripeCustomers[customer].map { [$0.id] } ?? []))
+            .map { books.read(customer: $0, at: now, in: catalog) }
+            .reduce(Truth(), +)
         let own: StoreEnvironment = customer.isProduction ? .production : .sandbox
         for environment in StoreEnvironment.allCases {
             var truth = environment == own ? apple : Truth()

@@ -23,7 +23,7 @@ struct StripeTruth {
         var has_more: Bool
     }
 
-    private struct Reference: Decodable {
+    struct Reference: Decodable {
         var id: String
     }
 
