@@ -51,6 +51,11 @@ struct KeysPlace: ParsableArguments {
         guard let key = Settings.list("SECRET_KEY").first else {
             throw ValidationError("Set TOLLGATE_SECRET_KEY to the server's secret key.")
         }
+        guard !Loopback.isInTheClear(server) else {
+            throw ValidationError(
+                "--server \(server): the secret key would be sent in the clear. Use https://, or http:// to this machine only."
+            )
+        }
         let base = server.hasSuffix("/") ? String(server.dropLast()) : server
         let path = rotation == nil ? APIPath.signingKeys.path : APIPath.signingKeysRotate.path
         var request = HTTPClientRequest(url: base + path)
