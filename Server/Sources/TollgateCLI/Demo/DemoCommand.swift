@@ -87,7 +87,7 @@ struct DemoCommand: AsyncParsableCommand {
             try await world.run(routes: { page.addRoutes(to: $0) }) {
                 try await app.signIn("user-1")
                 let link = try await world.dashboardLink()
-                Terminal.say(Self.welcome(world, dashboard: link))
+                Terminal.announce(Self.welcome(world, dashboard: link))
                 // Until the process is told to stop.
                 while !Task.isCancelled { try await Task.sleep(for: .seconds(3600)) }
             }
