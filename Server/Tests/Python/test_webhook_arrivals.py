@@ -24,8 +24,7 @@ class World:
         root.write_bytes(self.apple.root_der)
         self.server = Server(
             f"sqlite:{folder}/arrivals.sqlite", root,
-            environment={"TOLLGATE_STRIPE_WEBHOOK_SECRETS": SIGNING_SECRET,
-                         "TOLLGATE_STRIPE_API_KEY": "sk_test_x", "TOLLGATE_STRIPE_API_BASE": "http://127.0.0.1:9"})
+            environment={"TOLLGATE_STRIPE_WEBHOOK_SECRETS": SIGNING_SECRET})
         self.number = 0
 
     def customer(self) -> dict:
