@@ -59,6 +59,19 @@ struct AppStoreBoundaryTests {
             expected: [.off(11)]
         ),
         Story(
+            testDescription: "a receipt is no signature, and ends no status 5",
+            facts: [.status(5, 10), .paid("p1", 0, 30, said: 20, source: "receipt:t")],
+            expected: [.on(9, .payment), .off(21)]
+        ),
+        Story(
+            testDescription: "nor does a signature that still names a revocation",
+            facts: [
+                .paid("p1", 0, 30, said: 5, revoked: 5), .reversed("p1", 8), .status(5, 10),
+                .paid("p1", 0, 30, said: 20, revoked: 5),
+            ],
+            expected: [.on(9, .payment), .off(21)]
+        ),
+        Story(
             testDescription: "after that minute it is another one",
             facts: [
                 .status(5, 10, source: "m"),
@@ -128,6 +141,68 @@ struct AppStoreBoundaryTests {
         ),
     ]
 
+    /// RULES §2.4, §2.10: what a family member has again after they lost something newer.
+    static let shares = [
+        Story(
+            testDescription: "a reach that is no share's end is of the newest product",
+            facts: [
+                .paid("y", 0, 20, Shop.yearly, family: true),
+                .paid("p", 30, 60, said: 40, revoked: 40, family: true),
+                .status(1, 50, reaching: 70),
+            ],
+            expected: [.on(55, .status), .archive(55, nil)]
+        ),
+        Story(
+            testDescription: "while the newest runs nothing was lost",
+            facts: [
+                .paid("y", 0, 365, Shop.yearly, family: true), .paid("p", 30, 60, family: true),
+                .status(1, 40, reaching: 365),
+            ],
+            expected: [.on(61, .status), .archive(61, nil)]
+        ),
+        Story(
+            testDescription: "when it has ended, what ends where the status reaches is had again",
+            facts: [
+                .paid("y", 0, 365, Shop.yearly, family: true), .paid("p", 30, 60, family: true),
+                .status(1, 60, reaching: 365),
+            ],
+            expected: [.off(61), .archive(61, .status)]
+        ),
+        Story(
+            testDescription: "a status of the instant in which that is revoked knows of it",
+            facts: [
+                .paid("y", 0, 365, Shop.yearly, said: 50, revoked: 50, family: true, source: "a"),
+                .paid("p", 30, 45, family: true), .status(1, 50, reaching: 365, source: "b"),
+            ],
+            expected: [.on(100, .status), .archive(100, nil)]
+        ),
+        Story(
+            testDescription:
+                "what was signed after the loss is had again, whatever a status 1 says",
+            facts: [
+                .paid("y", 5, 365, Shop.yearly, said: 42, family: true),
+                .paid("p", 30, 60, said: 40, revoked: 40, family: true), .status(1, 45),
+            ],
+            expected: [.archive(41, nil), .archive(43, .family)]
+        ),
+        Story(
+            testDescription: "but not what was upgraded",
+            facts: [
+                .paid("y", 5, 365, Shop.yearly, said: 42, upgraded: true, family: true),
+                .paid("p", 30, 60, said: 40, revoked: 40, family: true),
+            ],
+            expected: [.archive(43, nil)]
+        ),
+        Story(
+            testDescription: "a status 5 alone is a loss too",
+            facts: [
+                .paid("y", 5, 365, Shop.yearly, said: 50, family: true),
+                .paid("p", 30, 60, family: true), .status(5, 40),
+            ],
+            expected: [.off(41), .archive(49, nil), .archive(51, .family)]
+        ),
+    ]
+
     /// RULES §2.3, §3.
     static let failures = [
         Story(
@@ -144,6 +219,64 @@ struct AppStoreBoundaryTests {
             testDescription: "so does one of an older period",
             facts: [.paid("p1", 30, 60), .terms(29, grace: 70)],
             expected: [.on(60, plus: hour, .renewal), .off(61)]
+        ),
+        Story(
+            testDescription: "terms of before the newest seats that are left speak of none of them",
+            facts: [
+                .paid("p1", 0, 30, seats: 10, addition: true),
+                .paid("p2", 10, 30, seats: 5, addition: true),
+                .paid("p3", 20, 30, said: 21, revoked: 21, seats: 5, addition: true),
+                .terms(5, grace: 46),
+            ],
+            expected: [.on(29, .payment), .on(30, plus: hour, .renewal), .off(40)]
+        ),
+        Story(
+            testDescription: "an upgrade that is stated when the period ends leaves no window",
+            facts: [.paid("p1", 0, 30, said: 30, upgraded: true), .terms(30)],
+            expected: [.on(29, .payment), .off(30, plus: hour)]
+        ),
+        Story(
+            testDescription: "a grace shorter than the window is all there is",
+            facts: [.paid("p1", 0, 30), .terms(30, grace: 30 + 1.0 / 24)],
+            expected: [.on(30, plus: hour / 2, .grace), .off(30, plus: hour * 3 / 2)]
+        ),
+        Story(
+            testDescription: "also one that is stated when the period begins",
+            facts: [.paid("p1", 0, 30), .terms(0, grace: 30 + 1.0 / 24)],
+            expected: [.on(30, plus: hour / 2, .grace), .off(30, plus: hour * 3 / 2)]
+        ),
+        Story(
+            testDescription: "a status 5 after the end leaves no window",
+            facts: [.paid("p1", 0, 30), .terms(20), .status(5, 31)],
+            expected: [.on(29, .payment), .off(30, plus: hour)]
+        ),
+        Story(
+            testDescription: "and ends the grace",
+            facts: [.paid("p1", 0, 30), .terms(30, grace: 46), .status(5, 40)],
+            expected: [.on(39, .grace), .off(41)]
+        ),
+        Story(
+            testDescription: "a date that is the end is none: three days from the status",
+            facts: [.paid("p1", 0, 30), .terms(31, grace: 30), .status(4, 31)],
+            expected: [.on(33, .grace), .off(34)]
+        ),
+        Story(
+            testDescription: "a price that waits for consent leaves no window",
+            facts: [.paid("p1", 0, 30), .terms(20, awaitsConsent: true)],
+            expected: [.on(29, .payment), .off(30, plus: hour)]
+        ),
+        Story(
+            testDescription: "what was refunded has no grace",
+            facts: [.paid("p1", 0, 30, said: 10, revoked: 10), .terms(20, grace: 46)],
+            expected: [.on(9, .payment), .off(31), .off(40)]
+        ),
+        Story(
+            testDescription: "what rests on a status alone ends where that reaches",
+            facts: [
+                .paid("p1", 0, 30, said: 10, revoked: 10, source: "a"), .terms(0),
+                .status(1, 20, reaching: 30, source: "b"),
+            ],
+            expected: [.off(19), .on(29, .status), .off(30, plus: hour)]
         ),
         Story(
             testDescription: "a status 3 of the instant in which a period begins is its own",
@@ -236,7 +369,7 @@ struct AppStoreBoundaryTests {
         ),
     ]
 
-    static let stories = revocations + reaches + failures + receipts
+    static let stories = revocations + reaches + shares + failures + receipts
 
     @Test("access follows the rules to the millisecond", arguments: stories)
     func access(_ story: Story) { expect(story) }
@@ -259,6 +392,16 @@ struct AppStoreBoundaryTests {
         #expect(!Self.asks([valid, receipt]))
         #expect(!Self.asks([valid, .status(1, 60, reaching: 30)]))
         #expect(Self.asks([valid, .status(1, 60, reaching: 90)]))
+    }
+
+    @Test("what several rules ask is asked once")
+    func once() {
+        let world = World([
+            .paid("p1", 0, 30, said: 5), .paid("p1", 0, 37, said: 6, source: "receipt:t"),
+            .status(1, 20, reaching: 60),
+        ])
+        let question = Wanted(kind: .subscriptionStatus, object: "1")
+        #expect(world.evaluations()[0].wanted == [question])
     }
 
     @Test("what is given anew counts until its end, if it is signed before")

@@ -34,6 +34,11 @@ struct EffectivePeriodTests {
             rows: [Row(id: "p1", end: 20), Row(id: "p2", end: 50)]
         ),
         Case(
+            testDescription: "the next one, not the one after it",
+            facts: [.paid("y", 0, 365, Shop.yearly), .paid("p1", 20, 50), .paid("p2", 50, 80)],
+            rows: [Row(id: "y", end: 20), Row(id: "p1", end: 50), Row(id: "p2", end: 80)]
+        ),
+        Case(
             testDescription: "an upgrade, a refund, and one that was taken back",
             facts: [
                 .paid("p1", 0, 30, said: 10, upgraded: true),
@@ -80,6 +85,34 @@ struct EffectivePeriodTests {
             rows: [Row(id: "p1", end: 30, grace: 35), Row(id: "p2", end: 65)]
         ),
         Case(
+            testDescription: "until the first payment that came, of several",
+            facts: [
+                .paid("p1", 0, 30), .terms(30, grace: 46), .paid("p2", 35, 65),
+                .paid("p3", 65, 95),
+            ],
+            rows: [
+                Row(id: "p1", end: 30, grace: 35), Row(id: "p2", end: 65), Row(id: "p3", end: 95),
+            ]
+        ),
+        Case(
+            testDescription: "a grace that was prolonged lasted to its later end",
+            facts: [
+                .paid("p1", 0, 30), .terms(30, grace: 36), .terms(33, grace: 46),
+                .paid("p2", 50, 80),
+            ],
+            rows: [Row(id: "p1", end: 30, grace: 46), Row(id: "p2", end: 80)]
+        ),
+        Case(
+            testDescription: "a payment that came in time left nothing to tolerate",
+            facts: [.paid("p1", 0, 30), .terms(29, grace: 46), .paid("p2", 30, 60)],
+            rows: [Row(id: "p1", end: 30, grace: 30), Row(id: "p2", end: 60)]
+        ),
+        Case(
+            testDescription: "grace that is stated when the next one begins is none of this one",
+            facts: [.paid("p1", 0, 30), .paid("p2", 30, 60), .terms(30, grace: 46)],
+            rows: [Row(id: "p1", end: 30), Row(id: "p2", end: 60)]
+        ),
+        Case(
             testDescription: "grace of the newest is none of an older one",
             facts: [
                 .paid("p1", 0, 30), .paid("p2", 30, 60), .terms(60, grace: 76), .status(4, 60),
@@ -89,6 +122,11 @@ struct EffectivePeriodTests {
         Case(
             testDescription: "a date of grace that is no later than the end is none",
             facts: [.paid("p1", 0, 30), .terms(20, grace: 30)],
+            rows: [Row(id: "p1", end: 30)]
+        ),
+        Case(
+            testDescription: "nor are three days that are over at the end",
+            facts: [.paid("p1", 0, 30), .status(4, 27)],
             rows: [Row(id: "p1", end: 30)]
         ),
         Case(
@@ -124,6 +162,24 @@ struct EffectivePeriodTests {
                 Row(id: "p1", end: 30),
                 Row(id: "p2", end: 30, isAddition: true, seatsRevoked: 20),
             ]
+        ),
+        Case(
+            testDescription: "refunded seats of which newer statements know nothing",
+            facts: [
+                .paid("p1", 0, 30, said: 20, seats: 5, returned: 2),
+                .paid("p1", 0, 30, said: 25, seats: 5, returned: 0),
+                .paid("p2", 30, 60, said: 40, seats: 5, returned: 2),
+                .paid("p2", 30, 60, said: 45, seats: 5),
+            ],
+            rows: [Row(id: "p1", end: 30), Row(id: "p2", end: 60)]
+        ),
+        Case(
+            testDescription: "seats that are added when a period ends are of the next one",
+            facts: [
+                .paid("p1", 0, 30, seats: 10, addition: true),
+                .paid("p2", 30, 60, seats: 5, addition: true),
+            ],
+            rows: [Row(id: "p1", end: 30), Row(id: "p2", end: 60)]
         ),
         Case(
             testDescription: "seats of what was revoked as a whole",
