@@ -106,20 +106,19 @@ extension Purchase {
         let lost: (stated: Stated, source: String)
         if let status, status.value.value == SubscriptionStatus.revoked {
             lost = (status.stated, status.source)
-        } else if let revocation = last.revocation, self.revocation(of: last) != nil {
+        } else if let revocation = last.revocation {
             lost = (revocation.stated, revocation.source)
         } else {
             return []
         }
         return ordered.compactMap { record in
-            let stated = record.newest.stated.instant
             guard record.period.kind == .autoRenewable, record.upgradedBy == nil,
-                record.period.start < last.period.start, let end = record.period.end, stated < end,
+                record.period.start < last.period.start, let end = record.period.end,
                 isStatedValid(record, since: lost.stated, by: lost.source)
             else { return nil }
             return AccessInterval(
                 product: StoreProduct(.appStore, record.period.product),
-                since: stated,
+                since: record.newest.stated.instant,
                 until: end,
                 ground: record.period.isFamilyShared ? .family : .payment,
                 evidence: record.period.transactionID

@@ -115,7 +115,7 @@ extension Purchase {
 
     /// When the payment of an item's present period was taken back in whole.
     private func refundOfPeriod(_ item: StripeSubscription.Item) -> Instant? {
-        for invoice in invoices.map(\.value) where invoice.isPaid && invoice.amount > 0 {
+        for invoice in invoices.map(\.value) {
             let paysForIt = invoice.lines.contains {
                 $0.isFor(item) && $0.start == item.start && !$0.isProration
             }
