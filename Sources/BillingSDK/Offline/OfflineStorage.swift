@@ -12,6 +12,8 @@ struct OfflineStorage: Sendable {
         case mark
         /// Checkouts that were begun and not yet come back from.
         case checkouts
+        /// For whom, and when, the server was last told what StoreKit holds.
+        case observation
     }
 
     var load: @Sendable (Name) -> Data?
