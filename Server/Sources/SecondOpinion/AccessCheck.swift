@@ -50,9 +50,8 @@ package struct AccessCheck: Sendable {
         report.unjudged = tally.unjudged.count
         report.isCut = tally.candidates.count > Self.mostCandidates
         for (person, more) in tally.candidates.prefix(Self.mostCandidates) {
-            let misfiled = tally.misfiled
             report.findings += try await store.readEvidence(question.history) {
-                [question] reader in
+                [question, misfiled = tally.misfiled] reader in
                 try CustomerCheck(person, question, reader, more, misfiled)?.findings() ?? []
             }
             try await step(tally.rows)

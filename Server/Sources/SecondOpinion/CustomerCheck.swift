@@ -97,12 +97,10 @@ struct CustomerCheck {
             let about = judged.flatMap { entry in entry.opinions.map { (entry.evidence, $0) } }
                 .filter { $0.1.lookupKeys.contains(lookupKey) }
             let theirs = about.filter { $0.1.owners.mayInclude(person.customer) }
-            let unknown = "no product that was shown opens it"
+            let none = Opinion(.no, since: question.at, "no product that was shown opens it", [])
             var (evidence, opinion) =
                 theirs.max { $0.1.since < $1.1.since } ?? about.last
-                ?? (
-                    PurchaseEvidence(person.customer), Opinion(.no, since: question.at, unknown, [])
-                )
+                ?? (PurchaseEvidence(person.customer), none)
             if theirs.isEmpty, !about.isEmpty { opinion.reason = "it is somebody else's" }
             return finding(.device, lookupKey, opinion, evidence)
         }
@@ -159,8 +157,7 @@ struct CustomerCheck {
 extension PurchaseEvidence {
     fileprivate func messages(_ rows: [Int64]) -> [AccessFinding.Evidence] {
         Set(rows).sorted().map { row in
-            let message = messages[row].flatMap { $0.isEmpty ? nil : $0 }
-            return AccessFinding.Evidence(journal: row, message: message)
+            .init(journal: row, message: messages[row].flatMap { $0.isEmpty ? nil : $0 })
         }
     }
 }

@@ -89,8 +89,7 @@ struct StripeOpinion {
     }
 
     private func pastDue(_ item: Item, of word: StripeSubscriptionWord) -> Opinion {
-        // A sent invoice is past due only after its due date
-        // (docs.stripe.com/billing/subscriptions/overview).
+        // A sent invoice is past due only after its due date (billing/subscriptions/overview).
         let grace = question.catalog.pastDueGrace + word.daysUntilDue * 86_400_000
         // The period rolls before it is paid. What is certain ends where paid invoices end, or,
         // without any, where the period began.

@@ -217,10 +217,8 @@ struct AccessCheckTests {
                 ([], ["pro"], 400, "parameter_invalid"),
                 (Array(repeating: jws, count: 11), ["pro"], 400, "parameter_invalid"),
                 ([jws], ["' OR 1=1 --"], 400, "parameter_invalid"),
-                (
-                    [jws], Array(repeating: "pro", count: 1).map { $0 + "x" }, 400,
-                    "parameter_invalid"
-                ),
+                ([jws], ["prox"], 400, "parameter_invalid"),
+                ([jws], [], 400, "parameter_invalid"),
             ] {
                 let answer = try await observe(jws, keys, as: session, server)
                 #expect(answer.status == status && answer.code == code, "\(code)")
@@ -236,12 +234,15 @@ struct AccessCheckTests {
             #expect(try await server.rowCounts() == before)
             #expect(try await server.tollgate.store.accessFindings().isEmpty)
             // Genuine, and another's: it stays another's, and is one row however often it is told.
-            // The forged ones above were counted.
+            // The forged ones above were counted. The session has ended meanwhile.
             server.wall.advance(seconds: 3600)
+            let expired = try await observe([jws], as: session, server)
+            #expect(expired.status == 401 && expired.code == "session_expired")
+            let newer = try await server.session(of: second)
             for _ in 0..<4 {
-                #expect(try await observe([jws], as: session, server).status == 200)
+                #expect(try await observe([jws], as: newer, server).status == 200)
             }
-            let frequent = try await observe([jws], as: session, server)
+            let frequent = try await observe([jws], as: newer, server)
             #expect(frequent.status == 429 && frequent.code == "rate_limited")
             #expect(try await server.tollgate.store.accessFindings().count == 1)
             #expect(try await server.access(of: second).isEmpty)

@@ -83,4 +83,9 @@ package struct AccessReport: Hashable, Codable, Sendable {
     package var isCut = false
 
     package init(at: Instant) { self.at = at }
+
+    enum CodingKeys: String, CodingKey {
+        case at, findings, rows, purchases, unjudged
+        case isCut = "cut"
+    }
 }

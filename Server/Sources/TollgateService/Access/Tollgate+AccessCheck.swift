@@ -32,7 +32,7 @@ extension Tollgate {
     /// - Parameter step: told how many rows of the journal were read.
     package func accessReport(
         at instant: Instant? = nil,
-        step: @escaping @Sendable (Int) async throws -> Void = { _ in }
+        step: @Sendable (Int) async throws -> Void = { _ in }
     ) async throws -> AccessReport {
         var at = instant
         if at == nil { at = await clocks.now() }
