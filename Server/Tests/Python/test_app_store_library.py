@@ -5,6 +5,7 @@ simulator serves. `TOLLGATE_BIN` names the command under test; `Server/.build/de
 default.
 """
 
+import base64
 import json
 import os
 import pathlib
@@ -1011,6 +1012,26 @@ def test_the_command_line_acts_in_a_running_sandbox(production):
     act("set-app", "notification_version=1")
     assert act("app")["notification_version"] == 1
     act("set-app", "notification_version=2")
+    # Seats, and subscriptions that go on under another original transaction id: newer than the library.
+    production.control("PUT", "products", {"data": [PRODUCTS[0] | {
+        "product_id": "team", "subscription_group_id": "21000003", "multiseat": True}]})
+
+    def told():
+        body = production.last().data.signedTransactionInfo.split(".")[1]
+        return json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+
+    team = act("buy", "product_id=team", f"customer={user}", "quantity=3")["original_transaction_id"]
+    assert act("add-seats", team, "seats=2")["status"] == 1
+    assert told()["originalTransactionId"] == team and told()["quantity"] == 2
+    act("assign-seat", team, f"customer={act('customer')['id']}")
+    assert told()["inAppOwnershipType"] == "ASSIGNED"
+    solo = act("buy", "product_id=monthly", f"customer={act('customer')['id']}")[
+        "original_transaction_id"]
+    assert act("migrate", solo)["status"] == 2
+    moved = told()
+    assert moved["previousOriginalTransactionId"] == solo
+    assert act("switch-to-bundle", moved["originalTransactionId"])["status"] == 5
+    assert told()["previousOriginalTransactionId"] == moved["originalTransactionId"]
     act("withdraw", "gold")
     assert not act("end", bought)["auto_renews"]
     assert "error" in act("end", "1", code=1)

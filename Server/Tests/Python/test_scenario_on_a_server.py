@@ -121,15 +121,17 @@ def test_a_server_of_ours_is_scored_as_any_backend_is(backend):
     # plans made by the API of a Stripe that it cannot ask.
     unknowable = {
         "production-tries-again", "card-blocked", "card-not-processed", "card-stolen",
-        "challenge-at-every-payment", "challenge-passed", "disputed-as-not-received",
-        "incomplete-then-confirmed", "incomplete-then-paid", "pass-of-thirty-days",
+        "challenge-at-every-payment", "challenge-passed", "dispute-lost-late",
+        "disputed-as-not-received", "free-with-an-invoice", "incomplete-then-confirmed",
+        "incomplete-then-paid", "pass-beside-a-plan", "pass-of-thirty-days", "pass-paid-late",
         "quantity-of-a-plan", "refund-of-a-lifetime", "renewal-fails-and-recovers",
         "sent-invoices", "trial-ended-early", "trial-without-card-ends",
         "trial-without-card-pauses", "unpaid", "passes-of-both-stores", "unlock-for-ever",
     }
     names = sorted(
         f"{path.parent.name}/{path.stem}" for path in SCENARIOS.glob("*/*.yaml")
-        if path.stem not in unknowable)
+        # The server has one catalog.
+        if path.stem not in unknowable and "catalog: ../catalog.yaml" in path.read_text())
     assert len(names) > 100
     # Others each day: `make soak` plays all.
     if not os.environ.get("TOLLGATE_SOAK"):
@@ -140,7 +142,8 @@ def test_a_server_of_ours_is_scored_as_any_backend_is(backend):
         "--entitled", f"{address}/entitled", "--authority", keys, "--webhook-secret", SECRET,
         "--json")
     answer = json.loads(ended.stdout)
-    assert [one["failures"] for one in answer["scenarios"] if one["failures"]] == []
+    failures = [failure for one in answer["scenarios"] for failure in one["failures"]]
+    assert not failures, "\n".join(f"{one['file']}: {one['message']}" for one in failures)
     assert ended.returncode == 0
     # A story of which nothing could be asked has not passed.
     asked = [one for one in answer["scenarios"] if one["asked"]]
