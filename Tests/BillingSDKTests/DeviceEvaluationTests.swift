@@ -247,12 +247,13 @@ import TollgateCore
         #expect(app.billing.client.cachedAnswer(lookupKey: "pro") == true)
     }
 
-    @Test func aServerThatRefusesIsLeftAloneForADayAndOneOutOfReachIsNot() async throws {
-        for (status, count) in [(400, 1), (429, 1), (503, 2)] {
+    @Test func aServerThatHasHeardItIsLeftAloneForADayAndOneOutOfReachIsNot() async throws {
+        let refusals = [400, 429, 503].map { FakeServer.Mood.answers($0, .parameterInvalid) }
+        for (mood, count) in refusals.map({ ($0, 1) }) + [(.unreachable, 2)] {
             let (phone, storeKit) = phoneWithPlan()
             let server = phone.server
             let app = phone.launch(storeKit: {
-                server.mood(.answers(status, .parameterInvalid))
+                server.mood(mood)
                 return await storeKit()
             })
             for _ in 0..<2 {
@@ -260,8 +261,19 @@ import TollgateCore
                 _ = try await ask(app)
             }
             let told = server.requests("POST", APIPath.appStoreObservations.path).count
-            #expect(told == count, "\(status)")
+            #expect(told == count, "\(mood)")
         }
+    }
+
+    @Test func answersThatComeTogetherTellOnce() async throws {
+        let (phone, storeKit) = phoneWithPlan()
+        let app = phone.launch(storeKit: storeKit)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 { group.addTask { _ = try await app.keys(forceRefresh: true) } }
+            try await group.waitForAll()
+        }
+        _ = try await ask(app)
+        #expect(phone.server.world.withLock { $0.observed.count } == 1)
     }
 
     @Test func aSignedAnswerIsNoSlice() async throws {

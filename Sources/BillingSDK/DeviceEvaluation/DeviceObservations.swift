@@ -10,32 +10,21 @@ final class DeviceObservations: Sendable {
     }
 
     private let storage: OfflineStorage
-    /// `nil`: not loaded yet.
-    private let last = Locked<Last??>(nil)
-    /// The comparison under way, or the last one.
+    /// The last comparison; each waits for the one before.
     let task = Locked<Task<Void, Never>?>(nil)
 
     init(storage: OfflineStorage) { self.storage = storage }
 
-    /// Whether a day has gone by since this customer's device told something.
+    /// Whether a day has gone by since this customer's device told something, this process or another.
     func isDue(_ customer: String, at now: Date) -> Bool {
-        let last = last.withLock { last -> Last? in
-            if let last { return last }
-            let loaded = storage.load(.observation).flatMap {
-                try? APIJSON.decode(Last.self, from: $0)
-            }
-            last = .some(loaded)
-            return loaded
-        }
+        let last = storage.value(Last.self, of: .observation)
         guard let last, last.customer == customer else { return true }
         let age = now.timeIntervalSince(last.at)
         return age < 0 || age >= 86_400
     }
 
     func told(_ customer: String, at now: Date) {
-        let told = Last(customer: customer, at: now)
-        last.withLock { $0 = .some(told) }
-        storage.save(.observation, try? APIJSON.encode(told))
+        storage.keep(Last(customer: customer, at: now), as: .observation)
     }
 }
 
@@ -45,11 +34,15 @@ extension BillingClient {
     /// Where the device has verified what the answer lacks, the server is told, at most once a day:
     /// it takes it in, or shows its people why it does not.
     func observe(_ list: API.EntitlementList, of customer: String) {
-        let now = now()
-        guard let slice = offline.catalog(at: now), observations.isDue(customer, at: now) else {
-            return
+        guard let slice = offline.catalog(at: now()) else { return }
+        observations.task.withLock { task in
+            let before = task
+            task = Task {
+                await before?.value
+                guard self.observations.isDue(customer, at: self.now()) else { return }
+                await self.tell(list, of: customer, slice)
+            }
         }
-        observations.task.withLock { $0 = Task { await self.tell(list, of: customer, slice) } }
     }
 
     /// The most that the server takes at once.
@@ -87,11 +80,12 @@ extension BillingClient {
             }
             observations.told(customer, at: now())
             if !reply.entitled.isEmpty { _ = try? await activeEntitlements(forceRefresh: true) }
-        } catch BillingSDKError.requestRefused, BillingSDKError.notFound,
-            BillingSDKError.serverUnavailable(status: 429, message: _)
+        } catch BillingSDKError.networkUnavailable, BillingSDKError.customerSessionProviderFailed,
+            BillingSDKError.unauthenticated, BillingSDKError.interrupted
         {
-            // Tomorrow again. A server that cannot be reached is told with the next answer.
+            // The server has not heard it: the next answer is compared again.
+        } catch {
             observations.told(customer, at: now())
-        } catch {}
+        }
     }
 }
