@@ -32,6 +32,9 @@ if grep -nwE '(Purchase|PurchaseAccess|Timeline|Fact|Statement|AccessInterval|Ex
     Server/Sources/SecondOpinion/*.swift | grep -v ':[0-9]*: *//'; then
     problem "the second opinion reads what the engine makes of the evidence"
 fi
+if [ "$(cat Server/Sources/SecondOpinion/*.swift | wc -l)" -ge 1500 ]; then
+    problem "the second opinion is meant to stay small: fewer than 1,500 lines"
+fi
 
 for script in scripts/*.sh .ci/run; do
     bash -n "$script" || problem "$script does not parse"

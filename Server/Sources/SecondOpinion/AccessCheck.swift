@@ -89,13 +89,11 @@ package struct AccessCheck: Sendable {
                 let rows = try reader.rows(after: from, before: end, limit: Self.page)
                 var (finished, open) = ([PurchaseEvidence](), rest)
                 for row in rows {
-                    if let other = open, other.subject != row.subject {
-                        finished.append(other)
-                        open = nil
+                    if open?.subject != row.subject {
+                        if let other = open.take() { finished.append(other) }
+                        open = PurchaseEvidence(row.subject)
                     }
-                    var evidence = open.take() ?? PurchaseEvidence(row.subject)
-                    try evidence.add(row)
-                    open = evidence
+                    try open?.add(row)
                 }
                 let next = rows.count < Self.page ? nil : rows.last.map { ($0.subject, $0.id) }
                 if next == nil, let other = open.take() { finished.append(other) }
@@ -169,8 +167,7 @@ struct Tally: Sendable {
         covered.formUnion(other.covered)
         passes.merge(other.passes) { $0 &+ $1 }
         candidates.merge(other.candidates) { $0.union($1) }
-        guard misfiled.count < 100_000 else { return }
-        misfiled.merge(other.misfiled) { $0 + $1 }
+        if misfiled.count < 100_000 { misfiled.merge(other.misfiled) { $0 + $1 } }
     }
 
     /// What these purchases give, compared with what their holders are answered.

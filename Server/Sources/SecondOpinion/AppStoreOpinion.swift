@@ -20,7 +20,7 @@ struct AppStoreOpinion {
     private typealias Period = AppStorePeriod
 
     func opinions() -> [Opinion] {
-        let periods = evidence.periods.values.sorted {
+        let periods = evidence.periods.values.filter { $0.current.purchased <= at }.sorted {
             ($0.current.purchased, $0.current.period) < ($1.current.purchased, $1.current.period)
         }
         guard let first = periods.first, let last = periods.last else { return [] }
@@ -63,7 +63,7 @@ struct AppStoreOpinion {
 
     private func subscription(_ periods: [Period]) -> [Opinion] {
         var (opinions, paid): ([Opinion], [Period]) = ([], [])
-        for (index, period) in periods.enumerated() where period.current.purchased <= at {
+        for (index, period) in periods.enumerated() {
             let later = periods[(index + 1)...]
             if at < end(period) { opinions.append(finish(within(period, later), period, periods)) }
             let isLasting = !period.isRevoked(at: at) && !period.isUpgraded
@@ -95,17 +95,20 @@ struct AppStoreOpinion {
     /// A period whose dates cover the instant.
     private func within(_ period: Period, _ later: ArraySlice<Period>) -> Opinion {
         let (start, rows) = (period.current.purchased, [period.current.row])
+        let activeSince = status.flatMap { [1, 4].contains($0.value) ? $0.stated : nil }
         if let revoked = period.revoked, revoked <= at {
-            return Opinion(.no, since: revoked, "it was refunded or revoked at \(revoked)", rows)
+            // After a reversal whose notice was lost the fields of the revocation may still be there.
+            let verdict: Verdict = activeSince ?? .distantPast > revoked ? .open : .no
+            let reason = "it was refunded or revoked at \(revoked)"
+            return Opinion(verdict, since: revoked, reason, rows)
         }
         if let next = successor(of: period, in: later) {
             // Whether the former plan comes back when its successor is refunded is not said; nor is
             // which one is active, if the App Store says so after the last word about the others.
-            let active = status.flatMap { [1, 4].contains($0.value) ? $0.stated : nil }
             let isOpen =
                 later.contains { $0.isRevoked(at: at) }
                 || next.current.product == period.current.product
-                || later.allSatisfy { $0.current.signed < active ?? .distantPast }
+                || later.allSatisfy { $0.current.signed < activeSince ?? .distantPast }
             let (other, since) = (next.current.product, next.current.purchased)
             let reason = "\(other) took its place at \(since)"
             return Opinion(isOpen ? .open : .no, since: since, reason, rows)

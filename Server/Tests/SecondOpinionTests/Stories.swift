@@ -120,6 +120,21 @@ extension Story {
             expected: [25: .yes]
         ),
         Story(
+            testDescription: "the notice of a reversal is lost, and a status says active",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice("REFUND", signed: 10, Paid(revoked: 10), Terms(), status: 5),
+                .notice(
+                    "DID_CHANGE_RENEWAL_STATUS",
+                    signed: 20,
+                    Paid(revoked: 10),
+                    Terms(),
+                    status: 1
+                ),
+            ],
+            expected: [15: .no, 25: .open]
+        ),
+        Story(
             testDescription: "two periods are refunded, and the older refund is reversed",
             words: [
                 .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),

@@ -92,6 +92,11 @@ struct AccessCheckTests {
             }
             #expect(try await metric("tollgate_access_findings{kind=\"locked_out\"}", server) == 2)
             #expect(try await metric("tollgate_access_findings{kind=\"let_in\"}", server) == 2)
+            let since = "tollgate_access_findings_oldest_seconds{kind=\"locked_out\"}"
+            let age =
+                (await server.tollgate.clocks.now().milliseconds
+                    - lockedOut.since.milliseconds) / 1000
+            #expect(try await metric(since, server) == Int(age))
             server.wall.advance(seconds: 90)
             #expect(try await metric("tollgate_access_check_age_seconds", server) == 90)
 
@@ -103,6 +108,10 @@ struct AccessCheckTests {
             #expect(kept.allSatisfy { $0.seen.milliseconds - $0.firstSeen.milliseconds == 90_000 })
             #expect(try await server.send(.delete, "/v1/customers/\(idler)").status == 200)
             #expect(try await server.tollgate.store.accessFindings().isEmpty, "erased (D4)")
+            // A check that had looked before the erasure keeps nothing after it.
+            try await server.tollgate.store.keep(report, now: server.wall.now)
+            let late = try await server.tollgate.store.accessFindings()
+            #expect(Set(late.map(\.finding.customer.rawValue)) == [payer])
             #expect(try await #require(server.tollgate.checkAccess()).findings.isEmpty)
         }
     }
@@ -239,9 +248,12 @@ struct AccessCheckTests {
             let expired = try await observe([jws], as: session, server)
             #expect(expired.status == 401 && expired.code == "session_expired")
             let newer = try await server.session(of: second)
-            for _ in 0..<4 {
+            #expect(try await observe([jws], as: newer, server).status == 200)
+            let once = try await server.rowCounts()
+            for _ in 0..<3 {
                 #expect(try await observe([jws], as: newer, server).status == 200)
             }
+            #expect(try await server.rowCounts() == once, "what is told again is kept once")
             let frequent = try await observe([jws], as: newer, server)
             #expect(frequent.status == 429 && frequent.code == "rate_limited")
             #expect(try await server.tollgate.store.accessFindings().count == 1)

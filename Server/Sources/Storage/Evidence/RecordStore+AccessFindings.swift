@@ -15,7 +15,10 @@ extension RecordStore {
     ///
     /// - Parameter now: real time.
     package func keep(_ report: AccessReport, most: Int = 1_000, now: Instant) async throws {
-        let rows = try report.findings.prefix(most).map { try Self.row($0, now) }
+        // Rows are locked in order.
+        let rows = try report.findings.prefix(most).sorted {
+            RowKey(of: $0.customer) < RowKey(of: $1.customer)
+        }.map { try Self.row($0, now) }
         let keys = Set(rows.compactMap { row in row.first })
         try await driver.write { connection in
             let old = try connection.query(
@@ -24,14 +27,14 @@ extension RecordStore {
             )
             let gone = old.compactMap(\.values.first).filter { !keys.contains($0) }
             try connection.executeMany(Self.dropSQL, gone.map { [$0] })
-            try connection.executeMany(Self.keepSQL, rows)
+            try connection.executeMany(Self.keepSQL(connection), rows)
         }
     }
 
     /// Keeps what a device saw.
     package func keep(_ finding: AccessFinding, now: Instant) async throws {
         let row = try Self.row(finding, now)
-        try await driver.write { _ = try $0.execute(Self.keepSQL, row) }
+        try await driver.write { _ = try $0.execute(Self.keepSQL($0), row) }
     }
 
     /// Forgets what devices saw and see no more.
@@ -64,11 +67,16 @@ extension RecordStore {
 
     private static let device = SQLValue.text(AccessFinding.Kind.device.rawValue)
     private static let dropSQL = "DELETE FROM access_finding WHERE key = $1"
-    private static let keepSQL = """
-        INSERT INTO access_finding (key, customer, kind, first_seen, seen, body)
-        VALUES ($1, $2, $3, $4, $4, $5)
-        ON CONFLICT (key) DO UPDATE SET seen = $4, body = $5
+
+    /// Nothing is kept of who was erased meanwhile: an erasure waits for the lock, or is seen.
+    private static func keepSQL(_ connection: any StorageConnection) -> String {
         """
+        INSERT INTO access_finding (key, customer, kind, first_seen, seen, body)
+        SELECT $1, customer, $3, $4, $4, $5 FROM profile
+        WHERE customer = $2 AND length(body) > 0 \(connection.dialect.rowLock)
+        ON CONFLICT (key) DO UPDATE SET seen = excluded.seen, body = excluded.body
+        """
+    }
 
     private static func row(_ finding: AccessFinding, _ now: Instant) throws -> [SQLValue] {
         let kind = finding.kind.rawValue

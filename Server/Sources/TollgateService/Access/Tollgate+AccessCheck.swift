@@ -17,6 +17,8 @@ package struct AccessSummary: Codable, Sendable {
     package var engine: Int64
     /// How many findings there are of each kind.
     package var counts: [String: Int]
+    /// Since when the oldest finding of each kind is so, by the stores' time.
+    package var since: [String: Instant]
     package var rows: Int
     package var purchases: Int
     package var unjudged: Int
@@ -54,13 +56,14 @@ extension Tollgate {
                 try await prolong()
                 await pause()
             }
-            let counts = Dictionary(grouping: report.findings, by: \.kind.rawValue)
-                .mapValues(\.count)
+            let kinds = Dictionary(grouping: report.findings, by: \.kind.rawValue)
+            let counts = kinds.mapValues(\.count)
             let summary = AccessSummary(
                 at: report.at,
                 ended: clocks.wall(),
                 engine: engineVersion,
                 counts: counts,
+                since: kinds.compactMapValues { $0.map(\.since).min() },
                 rows: report.rows,
                 purchases: report.purchases,
                 unjudged: report.unjudged,
@@ -164,6 +167,14 @@ extension Tollgate {
         let now = await clocks.now()
         var purchases: [String] = []
         for signed in observation.signedTransactions {
+            do {
+                _ = try await receiveSignedTransaction(
+                    API.AppStoreTransactionRequest(signedTransaction: signed, mode: .observed),
+                    from: session.customer
+                )
+            } catch let refusal as Refusal where refusal.status == 409 {
+                // Somebody else's: it is taken in all the same, and is the cause.
+            }
             let verifier = try verifier()
             let transaction = try verifier.verifyTransaction(
                 Array(signed.utf8),
@@ -180,14 +191,6 @@ extension Tollgate {
                         id: id
                     ).canonical
                 )
-            }
-            do {
-                _ = try await receiveSignedTransaction(
-                    API.AppStoreTransactionRequest(signedTransaction: signed, mode: .observed),
-                    from: session.customer
-                )
-            } catch let refusal as Refusal where refusal.status == 409 {
-                // Somebody else's: it is taken in all the same, and is the cause.
             }
         }
         let has = try await store.reading(of: session.customer, in: session.environment)

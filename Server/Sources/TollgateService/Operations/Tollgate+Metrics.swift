@@ -70,11 +70,14 @@ extension Tollgate {
         if let access {
             let age = seconds(from: access.ended, to: wall)
             gauge("tollgate_access_check_age_seconds", [("", age)])
+            let kinds = [AccessFinding.Kind.letIn, .lockedOut].map(\.rawValue)
             gauge(
                 "tollgate_access_findings",
-                ["let_in", "locked_out"].map {
-                    ("kind=\"\($0)\"", Int64(access.counts[$0] ?? 0))
-                }
+                kinds.map { ("kind=\"\($0)\"", Int64(access.counts[$0] ?? 0)) }
+            )
+            gauge(
+                "tollgate_access_findings_oldest_seconds",
+                kinds.map { ("kind=\"\($0)\"", seconds(from: access.since[$0], to: now)) }
             )
         }
         let deliveries = try await store.deliveryCounts()
