@@ -108,9 +108,11 @@ struct OfflineStorage: Sendable {
         #endif
     }
 
+    /// How each file is written.
+    ///
     /// Extensions and background launches read while the device is locked, so Apple's classes that
-    /// lock with it will not do. A Mac has FileVault instead.
-    /// https://developer.apple.com/documentation/uikit/encrypting-your-app-s-files
+    /// lock with it will not do (developer.apple.com/documentation/uikit/encrypting-your-app-s-files).
+    /// A Mac has FileVault instead.
     private static var writing: Data.WritingOptions {
         #if os(macOS)
             .atomic
