@@ -14,8 +14,7 @@ extension Desk {
             caption: words["nav_access"],
             columns: [
                 words["kind"], words["customer"], words["entitlement"], words["since"],
-                words["second_opinion"], words["server_says"], words["message_ids"],
-                words["first_seen"],
+                words["second_opinion"], words["message_ids"],
             ],
             rows: findings.map { row($0) },
             empty: words[summary == nil ? "access_never" : "no_access_findings"]
@@ -41,6 +40,10 @@ extension Desk {
     private func row(_ kept: KeptFinding) -> [Cell] {
         let finding = kept.finding
         let customer = finding.customer.rawValue
+        var since = Cell.time(finding.since, formats)
+        since.note = "\(words["first_seen"]): \(formats.moment(kept.firstSeen))"
+        var reasons = Cell.english(finding.opinion)
+        reasons.note = "\(words["server_says"]): \(finding.answer)"
         return [
             Cell.badge(
                 words["access_\(finding.kind.rawValue)"],
@@ -51,9 +54,7 @@ extension Desk {
                 "/dashboard/customers/\(Ask.escaped(customer))"
                     + "?environment=\(finding.environment.rawValue)",
                 note: finding.environment == .sandbox ? words["environment_sandbox"] : nil
-            ), Cell.noted(finding.lookupKey, finding.purchase ?? "–"),
-            Cell.time(finding.since, formats), Cell.english(finding.opinion),
-            Cell.english(finding.answer), evidence(finding), Cell.time(kept.firstSeen, formats),
+            ), Cell(finding.lookupKey), since, reasons, evidence(finding),
         ]
     }
 
