@@ -29,6 +29,15 @@ if grep -rnE '^ *(public |internal |package |private )?import (AppStoreAPI|Strip
     problem "a simulator imports our side"
 fi
 
+# A second opinion that asked the engine would be the first one again.
+if grep -nwE '(Purchase|PurchaseAccess|Timeline|Fact|Statement|AccessInterval|Explanation|Holder)' \
+    Server/Sources/SecondOpinion/*.swift | grep -v ':[0-9]*: *//'; then
+    problem "the second opinion reads what the engine makes of the evidence"
+fi
+if [ "$(cat Server/Sources/SecondOpinion/*.swift | wc -l)" -ge 1500 ]; then
+    problem "the second opinion is meant to stay small: fewer than 1,500 lines"
+fi
+
 for script in scripts/*.sh .ci/run; do
     bash -n "$script" || problem "$script does not parse"
 done

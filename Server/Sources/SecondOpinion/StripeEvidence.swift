@@ -3,22 +3,12 @@ internal import TollgateCore
 
 /// All that Stripe said of one subscription, or of one payment.
 struct StripeEvidence: Sendable {
-    /// A paid invoice.
-    struct Invoice: Sendable {
-        var lines: [StripePaidLine]
-        var amount: Int64?
-    }
-
-    /// What was taken back of a payment.
-    enum TakenBack {
-        case nothing
-        /// A part, or perhaps all.
-        case inPart
-        case all(Instant)
-    }
+    /// When all of a payment was taken back, else whether a part of it was, or may be.
+    typealias TakenBack = (all: Instant?, isPart: Bool)
 
     private(set) var subscriptions: [StripeSubscriptionWord] = []
-    private(set) var invoices: [String: Invoice] = [:]
+    /// Paid ones.
+    private(set) var invoices: [String: (lines: [StripePaidLine], amount: Int64?)] = [:]
     private(set) var returns: [String: StripeReturn] = [:]
     /// The invoice whose payment a refund or dispute is about, as Stripe was asked.
     var invoiceOfReturn: [String: String] = [:]
@@ -28,8 +18,7 @@ struct StripeEvidence: Sendable {
     /// Whether it lives on a test clock, or a list was cut off: then what is seen decides nothing.
     private(set) var isOpen = false
 
-    // What was bought once.
-    /// Prices; `nil` until somebody has read them.
+    /// The prices of what was bought once; `nil` until somebody has read them.
     private(set) var prices: [String]?
     private(set) var total: Int64?
     /// When it was paid for: not before, and not after.
@@ -51,7 +40,7 @@ struct StripeEvidence: Sendable {
             let lines = (object.list("lines") ?? []).compactMap {
                 StripePaidLine($0, of: word, paid: paid)
             }
-            invoices[word.id] = Invoice(lines: lines, amount: amount)
+            invoices[word.id] = (lines, amount)
             guard !word.isOfSubscription else { return }
             sell(lines.map(\.price), for: amount, within: paid...paid, word.row)
         case "checkout.session":
@@ -103,11 +92,8 @@ struct StripeEvidence: Sendable {
             entry.created <= at && (invoice == nil || invoiceOfReturn[id] == invoice)
         }.map(\.value)
         let certain = all.filter(\.takesBack)
-        if let total, total > 0, certain.reduce(0, { $0 + $1.amount }) >= total,
-            let last = certain.map(\.created).max()
-        {
-            return .all(last)
-        }
-        return all.contains { $0.takesBack || $0.isOpen } ? .inPart : .nothing
+        let sum = certain.reduce(0) { $0 + $1.amount }
+        if let total, total > 0, sum >= total { return (certain.map(\.created).max(), false) }
+        return (nil, all.contains { $0.takesBack || $0.isOpen })
     }
 }

@@ -409,7 +409,7 @@ extension Request {
         } catch let unknown as StrictKeys.UnknownKey {
             throw SimulatedAppStore.Refusal.invalid(unknown.description)
         } catch {
-            throw SimulatedAppStore.Refusal.invalid("The body is not what is expected: \(error)")
+            throw SimulatedAppStore.Refusal.invalid("The body cannot be read: \(error)")
         }
     }
 }

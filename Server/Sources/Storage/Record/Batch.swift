@@ -863,6 +863,7 @@ extension Batch {
         )
         try connection.execute("DELETE FROM session WHERE customer = $1", [name.value])
         try connection.execute("DELETE FROM profile_email WHERE customer = $1", [name.value])
+        try connection.execute("DELETE FROM access_finding WHERE customer = $1", [name.value])
         try connection.execute(
             "DELETE FROM receipt WHERE customer = $1",
             [.text(customer.rawValue)]

@@ -150,7 +150,7 @@ struct SandboxAppStorePlayCommand: AsyncParsableCommand {
             do {
                 configuration.products = try StrictKeys.decode(Listing.self, from: bytes).data
             } catch {
-                throw ValidationError("\(products) cannot be read: \(error)")
+                throw ValidationError("\(products) cannot be read: \(PlainWords.of(error))")
             }
         }
         return configuration

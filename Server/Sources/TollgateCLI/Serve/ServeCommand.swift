@@ -131,7 +131,7 @@ enum CatalogFile {
         do {
             bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
-            throw CheckFailed(message: "\(path): cannot be read: \(error.localizedDescription)")
+            throw CheckFailed(message: "\(path): cannot be read: \(PlainWords.of(error))")
         }
         let check = CatalogCheck(bytes: bytes, file: path)
         guard let catalog = check.catalog, check.isOK else {

@@ -53,6 +53,7 @@ struct Desk: Sendable {
         case ("customers", 2): try await customer(ask.path[1])
         case ("customers", 3) where ask.path[2] == "explain": try await explain(ask.path[1])
         case ("customers", 3): try await confirm(ask.path[1], ask.path[2])
+        case ("access", 1): try await access()
         case ("purchases", 1): try await purchases()
         case ("purchases", 2): try await purchase(ask.path[1])
         case ("deliveries", 1): try await deliveries()

@@ -62,7 +62,7 @@ public final class CallLimit: @unchecked Sendable {
     }
 }
 
-/// The limits of the addresses that ask Stripe for whoever opens them.
+/// The limits of the addresses that ask Stripe for whoever opens them, or make much work.
 public struct CallLimits: Sendable {
     /// Opening Checkout from a buy button's address, per network address.
     public let visits = CallLimit(calls: 20, seconds: 60)
@@ -70,4 +70,6 @@ public struct CallLimits: Sendable {
     public let returns = CallLimit(calls: 60, seconds: 60)
     /// Asking how a checkout went, per customer, or per network address of who is not signed in.
     public let questions = CallLimit(calls: 60, seconds: 60)
+    /// Telling what StoreKit holds, per customer; the SDK does so once a day.
+    public let observations = CallLimit(calls: 4, seconds: 3_600)
 }

@@ -72,7 +72,7 @@ struct DashboardPageTests {
     {
         var paths = [
             "", "/customers", "/purchases", "/deliveries", "/parked", "/events", "/catalog",
-            "/health", "/audit", "/staff", "/account", "/reports", "/reconciliation",
+            "/health", "/audit", "/staff", "/account", "/reports", "/reconciliation", "/access",
             "/customers?q=nothing",
         ].map { "/dashboard\($0)" }
         paths += [
