@@ -13,6 +13,7 @@ enum Navigation {
             "nav_people",
             [
                 ("customers", "/dashboard/customers"), ("purchases", "/dashboard/purchases"),
+                ("app-store", "/dashboard/app-store"),
             ]
         ),
         (
