@@ -74,6 +74,9 @@ extension APIPath {
     public static let signingKeys = Self(template: "/v1/signing_keys")
     public static let signingKeysRotate = Self(template: "/v1/signing_keys/rotate")
     public static let appStoreWebhook = Self(template: "/webhooks/app_store")
+    public static let appStoreRetentionMessage = Self(
+        template: "/webhooks/app_store/retention_message"
+    )
     public static let stripeWebhook = Self(template: "/webhooks/stripe")
     public static let payments = Self(template: "/v1/payments")
     public static let reconciliation = Self(template: "/v1/reports/reconciliation")

@@ -15,6 +15,7 @@ struct ControlRoutes: Sendable {
         addSubscriptions(to: control)
         addTransactions(to: control)
         addNotifications(to: control)
+        RetentionRoutes(store: store).addControl(to: control)
     }
 
     private func addClock(to control: RouterGroup<BasicRequestContext>) {

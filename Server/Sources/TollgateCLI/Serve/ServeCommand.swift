@@ -88,7 +88,7 @@ struct ServeCommand: AsyncParsableCommand {
                 catalog: catalog,
                 appStore: try stores.verifier(),
                 appStoreClients: try stores.appStoreClients(over: client),
-                appStoreOptions: stores.appStoreOptions(over: client),
+                appStoreOptions: try stores.appStoreOptions(over: client, catalog: catalog),
                 stripe: stores.stripe(over: client),
                 clocks: .init(
                     now: clock.now(over: client),

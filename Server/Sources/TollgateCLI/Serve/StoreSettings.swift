@@ -172,6 +172,29 @@ struct StoreSettings: Sendable {
         return options
     }
 
+    /// The same for a server, which also answers what customers are shown who are about to cancel.
+    ///
+    /// - Throws: `CheckFailed` with every mistake in the table of retention messages.
+    func appStoreOptions(over client: HTTPClient, catalog: Catalog) throws -> AppStoreOptions {
+        var options = appStoreOptions(over: client)
+        guard let path = Settings.text(nil, "RETENTION_MESSAGES") else { return options }
+        do {
+            options.retentionRules = try RetentionRules.read(
+                bytes: try Data(contentsOf: URL(fileURLWithPath: path)),
+                file: path,
+                catalog: catalog
+            )
+        } catch let errors as CatalogErrors {
+            throw CheckFailed(message: errors.description)
+        } catch {
+            throw CheckFailed(
+                message:
+                    "TOLLGATE_RETENTION_MESSAGES: \(path) cannot be read: \(error.localizedDescription)"
+            )
+        }
+        return options
+    }
+
     func stripe(over client: HTTPClient) -> Stripe.Client? {
         guard let stripeSecretKey else { return nil }
         return Stripe.Client(

@@ -14,6 +14,7 @@ enum Navigation {
             [
                 ("customers", "/dashboard/customers"), ("purchases", "/dashboard/purchases"),
                 ("access", "/dashboard/access"),
+                ("app-store", "/dashboard/app-store"),
             ]
         ),
         (
