@@ -2,6 +2,7 @@ extension Purchase {
     /// The coins of an App Store period, once per period whatever its transaction ids.
     func credit(
         _ record: PeriodRecord,
+        among ordered: [PeriodRecord],
         to owner: HolderNames,
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
@@ -12,9 +13,16 @@ extension Purchase {
             let credit = Self.coins(known.coins, times: period.quantity), credit > 0
         else { return }
         var clawed: Int64 = 0
-        if revocation(of: record) != nil, period.isSwitched != true {
-            clawed = Self.share(credit, period.revokedShare ?? Self.whole, of: Self.whole)
-        } else if let seats = period.revokedSeats {
+        let upgraded = upgrade(of: record, among: ordered)
+        if let end = upgraded, let whole = period.end.map({ period.start.milliseconds(to: $0) }) {
+            clawed = credit - Self.share(credit, period.start.milliseconds(to: end), of: whole)
+        }
+        if let revoked = revocation(of: record), period.isSwitched != true {
+            // What comes with an upgrade pays back what the upgrade has ended.
+            if upgraded.map({ $0.advanced(by: 60_000) < revoked }) ?? true {
+                clawed += Self.share(credit, period.revokedShare ?? Self.whole, of: Self.whole)
+            }
+        } else if upgraded == nil, let seats = period.revokedSeats {
             clawed = Self.share(credit, seats, of: period.quantity)
         }
         evaluation.lots.append(
@@ -22,10 +30,20 @@ extension Purchase {
                 id: period.id,
                 owner: owner,
                 credit: credit,
-                clawed: clawed,
+                clawed: min(credit, clawed),
                 credited: period.start
             )
         )
+    }
+
+    /// When an upgrade ended a period, so that the store gave back the price of the rest; `nil`: none
+    /// did (RULES §2.13).
+    private func upgrade(of record: PeriodRecord, among ordered: [PeriodRecord]) -> Instant? {
+        guard record.period.isSwitched != true, let stated = record.upgradedBy else { return nil }
+        let next = ordered.first {
+            $0.period.start > record.period.start && !$0.period.isAddition(to: record.period)
+        }
+        return earlier(earlier(stated, next?.period.start), record.period.end)
     }
 
     /// 100 % in Apple's thousandths of a percent.
