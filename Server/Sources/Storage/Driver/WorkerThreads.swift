@@ -66,9 +66,9 @@ package final class WorkerThreads<Context>: @unchecked Sendable {
         defer { condition.unlock() }
         guard !isClosed else { return false }
         jobs.append(job)
-        if idle > 0 {
-            condition.signal()
-        } else if running < count {
+        if idle > 0 { condition.signal() }
+        // A thread counts as idle until it has woken up, also one that an earlier job has called.
+        if idle < jobs.count - firstJob, running < count {
             running += 1
             let thread = Thread { [self] in work() }
             thread.name = name
