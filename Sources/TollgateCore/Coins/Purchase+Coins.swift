@@ -13,16 +13,11 @@ extension Purchase {
             let credit = Self.coins(known.coins, times: period.quantity), credit > 0
         else { return }
         var clawed: Int64 = 0
-        let upgraded = upgrade(of: record, among: ordered)
-        if let end = upgraded, let whole = period.end.map({ period.start.milliseconds(to: $0) }) {
-            clawed = credit - Self.share(credit, period.start.milliseconds(to: end), of: whole)
-        }
-        if let revoked = revocation(of: record), period.isSwitched != true {
-            // What comes with an upgrade pays back what the upgrade has ended.
-            if upgraded.map({ $0.advanced(by: 60_000) < revoked }) ?? true {
-                clawed += Self.share(credit, period.revokedShare ?? Self.whole, of: Self.whole)
-            }
-        } else if upgraded == nil, let seats = period.revokedSeats {
+        if let revoked = revocation(of: record), period.isSwitched != true,
+            !isUpgrade(revoked, of: record, among: ordered)
+        {
+            clawed = Self.share(credit, period.revokedShare ?? Self.whole, of: Self.whole)
+        } else if let seats = period.revokedSeats {
             clawed = Self.share(credit, seats, of: period.quantity)
         }
         evaluation.lots.append(
@@ -30,20 +25,23 @@ extension Purchase {
                 id: period.id,
                 owner: owner,
                 credit: credit,
-                clawed: min(credit, clawed),
+                clawed: clawed,
                 credited: period.start
             )
         )
     }
 
-    /// When an upgrade ended a period, so that the store gave back the price of the rest; `nil`: none
-    /// did (RULES §2.13).
-    private func upgrade(of record: PeriodRecord, among ordered: [PeriodRecord]) -> Instant? {
-        guard record.period.isSwitched != true, let stated = record.upgradedBy else { return nil }
+    /// Whether a revocation came with the upgrade that ended the period (RULES §2.12).
+    private func isUpgrade(
+        _ revoked: Instant,
+        of record: PeriodRecord,
+        among ordered: [PeriodRecord]
+    ) -> Bool {
+        guard let stated = record.upgradedBy else { return false }
         let next = ordered.first {
             $0.period.start > record.period.start && !$0.period.isAddition(to: record.period)
         }
-        return earlier(earlier(stated, next?.period.start), record.period.end)
+        return revoked <= min(stated, next?.period.start ?? stated).advanced(by: 60_000)
     }
 
     /// 100 % in Apple's thousandths of a percent.
