@@ -2,7 +2,6 @@ extension Purchase {
     /// The coins of an App Store period, once per period whatever its transaction ids.
     func credit(
         _ record: PeriodRecord,
-        among ordered: [PeriodRecord],
         to owner: HolderNames,
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
@@ -13,9 +12,7 @@ extension Purchase {
             let credit = Self.coins(known.coins, times: period.quantity), credit > 0
         else { return }
         var clawed: Int64 = 0
-        if let revoked = revocation(of: record), period.isSwitched != true,
-            !isUpgrade(revoked, of: record, among: ordered)
-        {
+        if revocation(of: record) != nil, period.isSwitched != true {
             clawed = Self.share(credit, period.revokedShare ?? Self.whole, of: Self.whole)
         } else if let seats = period.revokedSeats {
             clawed = Self.share(credit, seats, of: period.quantity)
@@ -29,19 +26,6 @@ extension Purchase {
                 credited: period.start
             )
         )
-    }
-
-    /// Whether a revocation came with the upgrade that ended the period (RULES §2.12).
-    private func isUpgrade(
-        _ revoked: Instant,
-        of record: PeriodRecord,
-        among ordered: [PeriodRecord]
-    ) -> Bool {
-        guard let stated = record.upgradedBy else { return false }
-        let next = ordered.first {
-            $0.period.start > record.period.start && !$0.period.isAddition(to: record.period)
-        }
-        return revoked <= min(stated, next?.period.start ?? stated).advanced(by: 60_000)
     }
 
     /// 100 % in Apple's thousandths of a percent.

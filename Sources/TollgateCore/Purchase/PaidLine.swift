@@ -62,12 +62,10 @@ extension Purchase {
             ? open.filter { lines[$0].line.item == credit.line.item } : priced
         let same = candidates.last { lines[$0].line.quantity == credit.line.quantity }
         if let same { return [same] }
-        for index in candidates.reversed() {
-            let tiers = candidates.filter { lines[$0].isOfOneCharge(with: lines[index]) }
-            let quantity = tiers.map { lines[$0].line.quantity }.reduce(0, &+)
-            if quantity == credit.line.quantity { return tiers }
-        }
-        return candidates.last.map { [$0] } ?? []
+        guard let last = candidates.last else { return [] }
+        let tiers = candidates.filter { lines[$0].isOfOneCharge(with: lines[last]) }
+        let quantity = tiers.map { lines[$0].line.quantity }.reduce(0, &+)
+        return quantity == credit.line.quantity ? tiers : [last]
     }
 
     /// To where paid invoices cover an item, at whatever price (RULES §5.1).
