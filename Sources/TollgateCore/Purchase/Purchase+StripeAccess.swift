@@ -52,18 +52,19 @@ extension Purchase {
             )
         }
         let isCut = end < item.end
+        let stop = subscription.stop
         switch subscription.status {
         case "active", "trialing":
-            let end = min(end, subscription.cancelAt ?? end)
+            let end = min(end, stop ?? end)
             let paid = interval(item.start, end, .payment)
-            return isCut || subscription.stops(item)
-                ? [paid] : [paid, interval(end, end, .renewal)]
+            let renews = !isCut && stop.map { item.end < $0 } ?? true
+            return renews ? [paid, interval(end, end, .renewal)] : [paid]
         case "past_due":
             guard !isCut else { return [interval(item.start, end, .payment)] }
             let unpaid = unpaid(item, of: subscription, coveredTo: covered)
-            let paid = interval(item.start, unpaid, .payment)
+            if let stop, stop <= unpaid { return [interval(item.start, stop, .payment)] }
             let due = unpaid.advanced(by: (subscription.daysUntilDue ?? 0).days)
-            return [paid, interval(unpaid, due, .grace)]
+            return [interval(item.start, unpaid, .payment), interval(unpaid, due, .grace)]
         case "canceled":
             guard let ended = subscription.endedAt else { return [] }
             return [interval(item.start, min(end, ended), .payment)]

@@ -171,6 +171,7 @@ extension StripeSimulator {
             changed.danglingParameterStatus = status == 404 ? 404 : 400
         }
         if let days = try body.int("upcoming_days") { changed.upcomingDays = max(0, min(days, 60)) }
+        if let days = try body.int("debit_days") { changed.debitDays = max(0, min(days, 60)) }
         if let payouts = try body.word("payouts", as: Policy.Payouts.self) {
             changed.payouts = payouts
         }
