@@ -14,10 +14,15 @@ extension Purchase {
         let cut = self.end(of: last, in: ordered)
         guard cut == end || cut == revoked else { return resumed(after: last, in: ordered) }
         let product = StoreProduct(.appStore, last.period.product)
-        func interval(_ ground: Ground, _ evidence: String, until: Instant) -> AccessInterval {
+        func interval(
+            _ ground: Ground,
+            _ evidence: String,
+            since: Instant,
+            until: Instant
+        ) -> AccessInterval {
             AccessInterval(
                 product: product,
-                since: end,
+                since: since,
                 until: until,
                 ground: ground,
                 evidence: evidence
@@ -25,16 +30,19 @@ extension Purchase {
         }
         var intervals: [AccessInterval] = []
         if revoked == nil, let (graceEnd, evidence) = grace(after: last) {
-            intervals.append(interval(.grace, evidence, until: graceEnd))
+            intervals.append(interval(.grace, evidence, since: end, until: graceEnd))
         }
-        intervals += reached(past: last, end, revoked, in: ordered, &evaluation)
+        let further = reached(past: last, end, revoked, in: ordered, &evaluation)
+        intervals += further
         if revoked != nil, intervals.isEmpty { return resumed(after: last, in: ordered) }
         if revoked == nil, !hasFailed(last), let renewal,
             renewal.value.willRenew, !renewal.value.awaitsConsent,
             renewal.stated.instant < last.period.start
                 || renewal.value.graceEnd.map({ $0 <= end }) ?? true
         {
-            intervals.append(interval(.renewal, renewal.source, until: end))
+            // What was extended renews where the status reaches to.
+            let due = further.last { $0.product == product }?.until ?? end
+            intervals.append(interval(.renewal, renewal.source, since: due, until: due))
         }
         return intervals
     }
