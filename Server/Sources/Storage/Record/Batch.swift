@@ -890,7 +890,7 @@ extension Holder {
     var aliasKey: RowKey? {
         switch self {
         case .customer, .unclaimed: nil
-        case .token, .stripeCustomer, .reference: RowKey(self)
+        case .token, .stripeCustomer, .reference, .appUser: RowKey(self)
         }
     }
 }
