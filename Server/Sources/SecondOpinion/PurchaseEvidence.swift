@@ -113,6 +113,7 @@ struct PurchaseEvidence: Sendable {
     private var stripeNames: [RowKey] {
         stripe.customers.map { RowKey(stripeCustomer: $0) }
             + stripe.references.map { RowKey(clientReference: $0) }
+            + stripe.appUserIDs.map { RowKey(appUserID: $0) }
     }
 
     /// What it gives, and to whom.

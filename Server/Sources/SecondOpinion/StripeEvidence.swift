@@ -15,6 +15,8 @@ struct StripeEvidence: Sendable {
     /// `cus_…` and `client_reference_id`s.
     private(set) var customers: Set<String> = []
     private(set) var references: Set<String> = []
+    /// Those of sessions that this server did not open: each is an `app_user_id`.
+    private(set) var appUserIDs: Set<String> = []
     /// Whether it lives on a test clock, or a list was cut off: then what is seen decides nothing.
     private(set) var isOpen = false
 
@@ -44,7 +46,13 @@ struct StripeEvidence: Sendable {
             guard !word.isOfSubscription else { return }
             sell(lines.map(\.price), for: amount, within: paid...paid, word.row)
         case "checkout.session":
-            if let id = object["client_reference_id"]?.string { references.insert(id) }
+            if let id = object["client_reference_id"]?.string {
+                if object["metadata"]?["tollgate_lines"] == nil {
+                    appUserIDs.insert(id)
+                } else {
+                    references.insert(id)
+                }
+            }
             guard object["status"]?.isString("complete") == true, !word.isOfSubscription else {
                 return
             }

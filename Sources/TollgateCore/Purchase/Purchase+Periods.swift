@@ -58,8 +58,8 @@ extension Purchase {
         var names: HolderNames = []
         if let subscription { names.append(.stripeCustomer(subscription.value.customer)) }
         if let customer = payment?.customer { names.append(.stripeCustomer(customer)) }
-        if let reference = payment?.reference { names.append(.reference(reference)) }
-        if let buyer { names.append(.reference(buyer.value.reference)) }
+        if let reference = payment?.reference { names += Holder.names(ofReference: reference) }
+        if let buyer { names += Holder.names(ofReference: buyer.value.reference) }
         return owner(named: names)
     }
 }

@@ -6,7 +6,7 @@ extension Purchase {
         _ evaluation: inout Evaluation
     ) {
         var names: HolderNames = [.stripeCustomer(subscription.customer)]
-        if let buyer { names.append(.reference(buyer.value.reference)) }
+        if let buyer { names += Holder.names(ofReference: buyer.value.reference) }
         let owner = owner(named: names)
         let lines = paidLines
         var access = PurchaseAccess()
@@ -135,7 +135,7 @@ extension Purchase {
     ) {
         var names: HolderNames = []
         if let customer = record.customer { names.append(.stripeCustomer(customer)) }
-        if let reference = record.reference { names.append(.reference(reference)) }
+        if let reference = record.reference { names += Holder.names(ofReference: reference) }
         let owner = owner(named: names)
         guard record.isComplete, record.isPaid else {
             return evaluation.add(PurchaseAccess(), to: owner)

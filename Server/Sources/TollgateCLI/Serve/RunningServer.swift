@@ -97,6 +97,7 @@ struct RunningServer: Sendable {
                 .init(service: Announcing(tollgate: tollgate)),
                 .init(service: Delivering(tollgate: tollgate)),
                 .init(service: SigningKeyFollowing(tollgate: tollgate)),
+                .init(service: ExpiredDropping(tollgate: tollgate)),
             ] + beside
         let group = ServiceGroup(
             configuration: .init(
