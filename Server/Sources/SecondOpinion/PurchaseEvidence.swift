@@ -107,13 +107,7 @@ struct PurchaseEvidence: Sendable {
     /// The names, hashed, under which the stores know whoever holds it.
     var names: [RowKey] {
         appStore.periods.values.compactMap(\.token).map { RowKey(appAccountToken: $0) }
-            + stripeNames
-    }
-
-    private var stripeNames: [RowKey] {
-        stripe.customers.map { RowKey(stripeCustomer: $0) }
-            + stripe.references.map { RowKey(clientReference: $0) }
-            + stripe.appUserIDs.map { RowKey(appUserID: $0) }
+            + stripe.names
     }
 
     /// What it gives, and to whom.
@@ -134,7 +128,7 @@ struct PurchaseEvidence: Sendable {
                 since: epoch
             )
         }
-        let named = Set(stripeNames.compactMap { customers[$0] })
+        let named = Set(stripe.names.compactMap { customers[$0] })
         let buyers = ownership.owners(named: named, isNamed: true)
         return AppStoreOpinion(evidence: appStore, question: question, owners: owners).opinions()
             + StripeOpinion(evidence: stripe, question: question, owners: buyers).opinions()

@@ -12,11 +12,8 @@ struct StripeEvidence: Sendable {
     private(set) var returns: [String: StripeReturn] = [:]
     /// The invoice whose payment a refund or dispute is about, as Stripe was asked.
     var invoiceOfReturn: [String: String] = [:]
-    /// `cus_…` and `client_reference_id`s.
-    private(set) var customers: Set<String> = []
-    private(set) var references: Set<String> = []
-    /// Those of sessions that this server did not open: each is an `app_user_id`.
-    private(set) var appUserIDs: Set<String> = []
+    /// The payers' names: `cus_…`, and the `client_reference_id`s of sessions.
+    private(set) var names: Set<RowKey> = []
     /// Whether it lives on a test clock, or a list was cut off: then what is seen decides nothing.
     private(set) var isOpen = false
 
@@ -29,7 +26,9 @@ struct StripeEvidence: Sendable {
 
     mutating func add(_ word: StripeWord) {
         let object = word.object
-        if let customer = object.reference("customer") { customers.insert(customer) }
+        if let customer = object.reference("customer") {
+            names.insert(RowKey(stripeCustomer: customer))
+        }
         for list in ["items", "lines", "line_items"]
         where object[named: list]?["has_more"]?.bool == true { isOpen = true }
         if object.reference("test_clock") != nil { isOpen = true }
@@ -47,11 +46,9 @@ struct StripeEvidence: Sendable {
             sell(lines.map(\.price), for: amount, within: paid...paid, word.row)
         case "checkout.session":
             if let id = object["client_reference_id"]?.string {
-                if object["metadata"]?["tollgate_lines"] == nil {
-                    appUserIDs.insert(id)
-                } else {
-                    references.insert(id)
-                }
+                // In a session that this server did not open it is an `app_user_id`.
+                let isOurs = object["metadata"]?["tollgate_lines"] != nil
+                names.insert(isOurs ? RowKey(clientReference: id) : RowKey(appUserID: id))
             }
             guard object["status"]?.isString("complete") == true, !word.isOfSubscription else {
                 return
