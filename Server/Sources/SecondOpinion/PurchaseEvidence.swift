@@ -106,8 +106,8 @@ struct PurchaseEvidence: Sendable {
 
     /// The names, hashed, under which the stores know whoever holds it.
     var names: [RowKey] {
-        appStore.periods.values.compactMap(\.token).map { RowKey(appAccountToken: $0) }
-            + stripe.names
+        let tokens = appStore.periods.values.compactMap(\.token)
+        return tokens.map { RowKey(appAccountToken: $0) } + stripe.names
     }
 
     /// What it gives, and to whom.

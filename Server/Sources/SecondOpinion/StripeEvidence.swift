@@ -1,4 +1,5 @@
 internal import StrictJSON
+internal import Storage
 internal import TollgateCore
 
 /// All that Stripe said of one subscription, or of one payment.
@@ -64,8 +65,7 @@ struct StripeEvidence: Sendable {
                     String(line.prefix { $0 != ":" }.drop { $0 == " " })
                 }
             }
-            let amount = object["amount_received"]?.int64
-            sell(lines, for: amount, within: word.when(created), word.row)
+            sell(lines, for: object["amount_received"]?.int64, within: word.when(created), word.row)
         case "refund", "dispute":
             let new = StripeReturn(word)
             if returns[word.id].map(new.isNewer) ?? true { returns[word.id] = new }
