@@ -158,8 +158,9 @@ extension Desk {
     /// What a purchase's page offers to do at the App Store.
     func appStoreModel(of record: Purchase) -> Model {
         let isThere = record.key.store == .appStore && tollgate.appStoreClients != nil
+        let isRenewing = record.periods.contains { $0.period.kind == .autoRenewable }
         return [
-            "isAppStore": isThere, "isRenewing": isThere && record.subscription != nil,
+            "isAppStore": isThere, "isRenewing": isThere && isRenewing,
             "reasons": reasons, "nonce": tollgate.newFormNonce(),
         ]
     }
