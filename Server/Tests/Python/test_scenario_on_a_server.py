@@ -125,14 +125,16 @@ def test_a_server_of_ours_is_scored_as_any_backend_is(backend):
         "disputed-as-not-received", "free-with-an-invoice", "incomplete-then-confirmed",
         "incomplete-then-paid", "pass-beside-a-plan", "pass-of-thirty-days", "pass-paid-late",
         "quantity-of-a-plan", "refund-of-a-lifetime", "renewal-fails-and-recovers",
-        "sent-invoices", "trial-ended-early", "changed-back-after-no-proration",
-        "free-until-the-discount-ends", "pass-refunded-in-parts", "trial-resumed-and-not-paid", "trial-without-card-ends",
+        "sent-invoices", "trial-ended-early", "pass-refunded-in-parts",
+        "trial-resumed-and-not-paid", "trial-without-card-ends",
         "trial-without-card-pauses", "unpaid", "passes-of-both-stores", "unlock-for-ever",
     }
+    # These fail here and hold where the server can ask Stripe. Why they fail here is not known yet.
+    unexplained = {"changed-back-after-no-proration", "free-until-the-discount-ends"}
     names = sorted(
         f"{path.parent.name}/{path.stem}" for path in SCENARIOS.glob("*/*.yaml")
         # The server has one catalog.
-        if path.stem not in unknowable and "catalog: ../catalog.yaml" in path.read_text())
+        if path.stem not in unknowable | unexplained and "catalog: ../catalog.yaml" in path.read_text())
     assert len(names) > 100
     # Others each day: `make soak` plays all.
     if not os.environ.get("TOLLGATE_SOAK"):
