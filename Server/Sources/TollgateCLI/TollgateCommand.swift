@@ -17,7 +17,7 @@ struct TollgateCommand: AsyncParsableCommand {
             ReconcileCommand.self, ImportCommand.self, AppStoreCommand.self, ParkedCommand.self,
             StaffCommand.self, AuditCommand.self, ReportCommand.self, ExportCommand.self,
             SimulateCommand.self,
-            WebhooksCommand.self, KeysCommand.self,
+            WebhooksCommand.self, KeysCommand.self, CheckAccessCommand.self,
         ]
     )
 
@@ -33,10 +33,14 @@ struct TollgateCommand: AsyncParsableCommand {
             Terminal.complain("\(error)")
             exit(withError: ExitCode(error.isUsage ? 2 : 1))
         } catch {
-            Terminal.complain(fullMessage(for: error))
+            let code = exitCode(for: error)
+            // ArgumentParser has no words for errors that are none of its own.
+            let isFailure = code == .failure && !(error is ExitCode)
+            Terminal.complain(
+                isFailure ? "Error: \(PlainWords.of(error))" : fullMessage(for: error)
+            )
             // What ArgumentParser calls a wrong usage is 2 here, everything that failed is 1.
-            let isUsage = exitCode(for: error) == .validationFailure
-            exit(withError: isUsage ? ExitCode(2) : ExitCode(1))
+            exit(withError: code == .validationFailure ? ExitCode(2) : ExitCode(1))
         }
     }
 

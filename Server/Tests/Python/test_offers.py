@@ -27,10 +27,10 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 
-from keys import key
+import keys
 from test_app_store_commands import MONTHLY, World
 
-SECRET_KEY = key("sk", "offers")
+SECRET_KEY = keys.key("sk", "offers")
 ROOT = pathlib.Path(__file__).parents[3]
 BUNDLE = "com.example.app"
 PRODUCT = "com.example.app.pro.monthly"
@@ -56,7 +56,7 @@ def environment(folder, **settings):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
     return kept | {
         "TOLLGATE_SECRET_KEY": SECRET_KEY,
-        "TOLLGATE_PUBLISHABLE_KEY": key("pk", "offers"),
+        "TOLLGATE_PUBLISHABLE_KEY": keys.key("pk", "offers"),
         "TOLLGATE_LISTEN": "127.0.0.1:0",
         "TOLLGATE_DATABASE": f"sqlite:{folder / 'tollgate.sqlite'}",
         "TOLLGATE_CATALOG": str(ROOT / "catalog.yaml"),

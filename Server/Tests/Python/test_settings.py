@@ -94,6 +94,13 @@ def test_k3_the_demos_keys_are_taken_on_this_machine_only(tmp_path):
         process.stdout.close()
 
 
+@pytest.mark.parametrize("option", ["--listen", "--app-store-listen", "--stripe-listen"])
+def test_k3_the_demo_listens_on_this_machine_only(tmp_path, option):
+    code, said = refusal(
+        tmp_path, {"TOLLGATE_CATALOG": CATALOG}, "demo", "--script", option, f"0.0.0.0:{free_port()}")
+    assert code == 2 and f"{option}: everybody knows the demo's keys" in said, said
+
+
 @pytest.mark.parametrize("server", ["http://billing.example.com", "http://10.0.0.1:8080", "HTTP://x"])
 @pytest.mark.parametrize("command", [("keys", "list"), ("keys", "rotate")])
 def test_k4_the_secret_key_is_not_sent_in_the_clear(tmp_path, command, server):
@@ -132,7 +139,7 @@ def test_k5_metrics_have_an_address_of_their_own(tmp_path):
         process.stdout.close()
 
 
-def test_p1_what_serve_makes_is_for_its_owner_only(tmp_path):
+def test_d6_what_serve_makes_is_for_its_owner_only(tmp_path):
     old = os.umask(0)
     try:
         process = subprocess.Popen(

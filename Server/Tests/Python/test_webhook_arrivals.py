@@ -128,7 +128,9 @@ def test_what_follows_and_is_no_request_does_not_take_the_place_of_the_answer(wo
         wire.sendall(post(APP_STORE, world.coins_bought(customer)) + b"what is this\r\n\r\n")
         assert answer(lines)[0] == 200
         assert lines.readline() == b"HTTP/1.1 400 Bad Request\r\n"
-        assert lines.read().endswith(b"\r\n\r\n")
+        fields, _, body = lines.read().partition(b"\r\n\r\n")
+        assert b"\r\nConnection: close\r\n" in fields
+        assert json.loads(body)["error"]["code"] == "malformed_request"
     assert world.balance(customer) == COINS
 
 

@@ -167,7 +167,7 @@ struct TableTests {
         #expect(Array(Finance.Sheet(names, [texts]).csv.utf8) == Array(csv.utf8))
     }
 
-    @Test("P2: tab-separated values hold no formula and no further column either")
+    @Test("D7: tab-separated values hold no formula and no further column either")
     func tabs() {
         let texts = [
             "=1+1", "@SUM(A1)", "+1", "-1-1", "-1.5", "\t=1", "a\tb", "a\t\u{301}b", "a\r\nb",

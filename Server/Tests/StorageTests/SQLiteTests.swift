@@ -299,7 +299,7 @@ import TollgateTesting
         await reader.close()
     }
 
-    @Test("P1: the file, its logs and its folder are for their owner only")
+    @Test("D6: the file, its logs and its folder are for their owner only")
     func owners() async throws {
         let path = try Self.path()
         func mode(_ name: String) throws -> mode_t {

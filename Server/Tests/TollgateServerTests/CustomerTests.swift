@@ -185,7 +185,7 @@ struct CustomerTests {
     }
 
     @Test(
-        "P3: an address with a line break is no email",
+        "D8: an address with a line break is no email",
         arguments: [
             "a@example.com\\r\\nBcc: b@example.com", "a@example.com\\n", "\\ra@example.com",
             "a\\u2028@example.com", "a\\u0085@example.com", "a\\u0007@example.com",

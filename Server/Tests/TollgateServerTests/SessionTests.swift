@@ -162,7 +162,7 @@ struct SessionTests {
     }
 
     @Test(
-        "P5: the portal's link and cookie are no session, wherever one is taken",
+        "T3: the portal's link and cookie are no session, wherever one is taken",
         arguments: Backend.allCases
     )
     func portalSecrets(_ backend: Backend) async throws {

@@ -4,7 +4,7 @@ internal import TollgateCore
 /// The engine that derives rows from facts.
 ///
 /// A change that derives other bytes from the same journal must raise it.
-package let engineVersion: Int64 = 5
+package let engineVersion: Int64 = 6
 
 /// One transaction's work: items are joined and applied in order, in memory, and every row that
 /// changed is written once (RULES §12).
@@ -850,8 +850,8 @@ extension Batch {
 // MARK: - Forgetting
 
 extension Batch {
-    /// Removes what names a person or was said by one: the profile, the sessions, the receipts, and
-    /// the bodies of everything that was stated of them and of their purchases.
+    /// Removes what names a person or was said by one: the profile, the sessions, the receipts, the
+    /// replies, and the bodies of everything that was stated of them and of their purchases.
     ///
     /// Facts and digests stay.
     private func forget(_ customer: Customer.ID) throws {
@@ -863,6 +863,8 @@ extension Batch {
         )
         try connection.execute("DELETE FROM session WHERE customer = $1", [name.value])
         try connection.execute("DELETE FROM profile_email WHERE customer = $1", [name.value])
+        try connection.execute("DELETE FROM access_finding WHERE customer = $1", [name.value])
+        try connection.execute("DELETE FROM idempotency WHERE customer = $1", [name.value])
         try connection.execute(
             "DELETE FROM receipt WHERE customer = $1",
             [.text(customer.rawValue)]
@@ -889,7 +891,7 @@ extension Holder {
     var aliasKey: RowKey? {
         switch self {
         case .customer, .unclaimed: nil
-        case .token, .stripeCustomer, .reference: RowKey(self)
+        case .token, .stripeCustomer, .reference, .appUser: RowKey(self)
         }
     }
 }

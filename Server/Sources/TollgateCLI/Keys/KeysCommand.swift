@@ -69,7 +69,7 @@ struct KeysPlace: ParsableArguments {
         do {
             response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
         } catch {
-            throw CheckFailed(message: "No server answers at \(base): \(error)")
+            throw CheckFailed(message: "No server answers at \(base): \(PlainWords.of(error))")
         }
         let body = Data((try await response.body.collect(upTo: 1 << 20)).readableBytesView)
         guard response.status == .ok else {

@@ -60,14 +60,16 @@ struct ServeCommand: AsyncParsableCommand {
         let settings = try ServeSettings(self)
         let (stores, clock) = (settings.stores, settings.clock)
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        var options = stores.appStoreOptions(over: client)
+        options.retentionRules = settings.retentionRules
         do {
             let server = try await RunningServer(
                 configuration: settings.configuration,
                 database: settings.location,
                 catalog: settings.catalog,
                 appStore: settings.verifier,
-                appStoreClients: try stores.appStoreClients(over: client),
-                appStoreOptions: stores.appStoreOptions(over: client),
+                appStoreClients: stores.appStoreClients(over: client),
+                appStoreOptions: options,
                 stripe: stores.stripe(over: client),
                 clocks: .init(
                     now: clock.now(over: client),
@@ -112,7 +114,7 @@ enum CatalogFile {
         do {
             bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
-            throw CheckFailed(message: "\(path): cannot be read: \(error.localizedDescription)")
+            throw CheckFailed(message: "\(path): cannot be read: \(PlainWords.of(error))")
         }
         let check = CatalogCheck(bytes: bytes, file: path)
         guard let catalog = check.catalog, check.isOK else {

@@ -12,6 +12,8 @@ struct ServeSettings {
     let configuration: Configuration
     let stores: StoreSettings
     let verifier: AppStore.SignedDataVerifier?
+    /// What customers are shown who are about to cancel.
+    let retentionRules: [RetentionRule]
     let clock: ClockSetting
     /// What is to be said in the log.
     let warnings: [String]
@@ -44,6 +46,10 @@ struct ServeSettings {
         let catalog = problems.take {
             try CatalogFile.read(Settings.text(options.catalog, "CATALOG") ?? "catalog.yaml")
         }
+        retentionRules =
+            catalog.flatMap { catalog in
+                problems.take { try StoreSettings.retentionRules(catalog) }
+            } ?? []
         let stores = problems.take { try StoreSettings() }
         verifier = stores.flatMap { stores in problems.take { try stores.verifier() } } ?? nil
         let clock = problems.take { try ClockSetting(Settings.text(nil, "CLOCK")) }

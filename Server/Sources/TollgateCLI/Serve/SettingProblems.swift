@@ -19,7 +19,7 @@ struct SettingProblems {
             problems.append(error.message)
             isUsage = true
         } catch {
-            problems.append("\(error)")
+            problems.append(PlainWords.of(error))
         }
         return nil
     }

@@ -22,10 +22,7 @@ func addSigningKeys(to router: Router<ServerRequestContext>, _ tollgate: Tollgat
             // Whoever has the secret key: a person with the command line, or the app's backend.
             let name = context.logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? ""
             let actor = Actor(name: "secret key", role: "backend", request: name)
-            return (
-                .ok,
-                try APIJSON.encode(try await tollgate.rotateSigningKey(wanted, by: actor))
-            )
+            return try WriteAnswer(try await tollgate.rotateSigningKey(wanted, by: actor))
         }
     }
 }
