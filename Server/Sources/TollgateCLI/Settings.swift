@@ -24,7 +24,7 @@ enum Settings {
         "BIN", "BENCH_PYTHON", "CUTS", "EVERY_QUESTION", "FAILOVERS", "FUZZ", "FUZZERS",
         "FUZZ_ROOT", "KILLS", "MUTANT", "MUTANT_TRACE", "ORDERS", "PLANTED", "RACES",
         "REPOSITORY", "SCENARIO_ORDERS", "SEED", "SIMULATED_WORLDS", "SOAK", "SOAK_MINUTES",
-        "TEST_OUTPUT", "TEST_TARGET", "URL", "WYCHEPROOF",
+        "TEST_BACKENDS", "TEST_OUTPUT", "TEST_TARGET", "URL", "WYCHEPROOF",
     ]
 
     /// A sentence for each variable that is set and that nothing reads.

@@ -149,16 +149,38 @@ struct ConnectionTests {
             for wire in held { #expect(await wire.ask().hasPrefix("HTTP/1.1 200")) }
             let third = try Wire(port: port)
             #expect(await third.ask().hasPrefix("HTTP/1.1 503"))
-            let store = try Wire(port: port)
-            store.send(
-                "POST /webhooks/app_store HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
-            )
-            // Its place is free for the next message.
-            let told = await store.readToEnd()
-            let answer = try #require(told)
-            #expect(answer.hasPrefix("HTTP/1.1 400"), "\(answer)")
-            #expect(answer.lowercased().contains("connection: close"))
+            for path in [
+                "/webhooks/app_store", "/webhooks/app_store/retention_message", "/webhooks/stripe",
+            ] {
+                let store = try Wire(port: port)
+                store.send("POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
+                // Its place is free for the next message.
+                let told = await store.readToEnd()
+                let answer = try #require(told)
+                #expect(answer.hasPrefix("HTTP/1.1 400"), "\(path): \(answer)")
+                #expect(answer.lowercased().contains("connection: close"))
+            }
             withExtendedLifetime(held) {}
+        }
+    }
+
+    @Test("H6: beyond those that are told so, connections are closed at once")
+    func closedAtOnce() async throws {
+        var limits = ConnectionLimits()
+        limits.connectionsPerAddress = 1
+        limits.connectionsRefused = 0
+        limits.countsNeighbours = true
+        try await Self.serve(limits) { server, port in
+            let first = try Wire(port: port, from: "127.0.0.2")
+            #expect(await first.ask().hasPrefix("HTTP/1.1 200"))
+            let second = try Wire(port: port, from: "127.0.0.2")
+            #expect(await second.ask() == "")
+            #expect(await first.ask().hasPrefix("HTTP/1.1 200"))
+            #expect(
+                await server.tollgate.metrics().contains(
+                    "status=\"503\",code=\"too_many_connections\"} 1\n"
+                )
+            )
         }
     }
 
@@ -171,15 +193,31 @@ struct ConnectionTests {
         var counts = ConnectionCounts(limits)
         #expect(counts.open(from: "a") == .everything)
         #expect(counts.open(from: "a") == .everything)
-        #expect(counts.open(from: "a") == .nothing)
-        counts.close(from: "a")
+        #expect(counts.open(from: "a") == .refusal)
+        counts.close(from: "a", .refusal)
         #expect(counts.open(from: "b") == .everything)
         #expect(counts.open(from: nil) == .storeMessage)
         #expect(counts.open(from: nil) == .storeMessage)
-        #expect(counts.open(from: nil) == .nothing)
-        for address in ["a", "a", "b", nil, nil, nil] { counts.close(from: address) }
-        #expect(counts.all == 0)
+        #expect(counts.open(from: nil) == .refusal)
+        counts.close(from: nil, .refusal)
+        for address in ["a", "a", "b"] { counts.close(from: address, .everything) }
+        for _ in 0..<2 { counts.close(from: nil, .storeMessage) }
+        #expect(counts.served == 0 && counts.refused == 0)
         #expect(counts.open(from: "a") == .everything)
+    }
+
+    @Test("H6: a flood from one address takes no room from others, nor from stores")
+    func flood() {
+        let limits = ConnectionLimits()
+        var counts = ConnectionCounts(limits)
+        var found: [ConnectionCounts.Admission: Int] = [:]
+        for _ in 0..<100_000 { found[counts.open(from: "a"), default: 0] += 1 }
+        #expect(found[.everything] == limits.connectionsPerAddress)
+        #expect(found[.refusal] == limits.connectionsRefused)
+        #expect(counts.open(from: "b") == .everything)
+        #expect(counts.open(from: nil) == .everything)
+        counts.close(from: "a", .nothing)
+        #expect(counts.served == limits.connectionsPerAddress + 2)
     }
 
     @Test(

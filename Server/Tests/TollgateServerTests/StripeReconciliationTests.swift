@@ -298,6 +298,25 @@ struct StripeReconciliationTests {
         }
     }
 
+    @Test("D8: an import leaves an email address with a line break at Stripe")
+    func importedEmails() async throws {
+        try await Shop.run(hasWebhook: false) { shop in
+            for (user, email) in [("one", "a@example.com\nBcc: b@example.com"), ("two", "a@b.c")] {
+                _ = try await shop.api.createCustomer(
+                    email: email,
+                    metadata: ["app_user_id": user],
+                    idempotencyKey: UUID().uuidString
+                )
+            }
+            let found = try #require(try await shop.server.tollgate.importStripe())
+            #expect(found.customers.new == 2)
+            for (user, email) in [("one", nil), ("two", "a@b.c")] as [(String, String?)] {
+                let customer = try await shop.server.get("/v1/customers/\(user)")
+                #expect(customer.status == 200 && customer.json["email"].string == email)
+            }
+        }
+    }
+
     @Test("An account that existed before is brought in, twice without effect")
     func imported() async throws {
         try await Shop.run(hasWebhook: false) { shop in

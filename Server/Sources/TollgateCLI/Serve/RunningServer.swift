@@ -148,6 +148,7 @@ struct RunningServer: Sendable {
         var limits = ConnectionLimits()
         limits.connections = min(limits.connections, OpenFiles.limit / 2)
         limits.connectionsForStores = min(limits.connectionsForStores, limits.connections / 8)
+        limits.connectionsRefused = min(limits.connectionsRefused, limits.connections / 8)
         return limits
     }
 

@@ -24,6 +24,8 @@ public struct ConnectionLimits: Sendable {
     public var connections = 8_000
     /// How many of these are kept for messages of stores.
     public var connectionsForStores = 500
+    /// How many more may wait to be answered 503; beyond these, connections are closed without an answer.
+    public var connectionsRefused = 1_000
     /// How many may be open from one address, or one IPv6 network.
     ///
     /// A proxy, as far as it is known to be one, may open as many as it likes.

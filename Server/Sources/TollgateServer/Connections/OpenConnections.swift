@@ -4,6 +4,8 @@ internal import Synchronization
 internal import TollgateService
 
 /// Counts open connections, from each address and in all.
+///
+/// Those that are refused are counted apart: however many come, they take no room from others.
 struct ConnectionCounts {
     /// What a new connection may do.
     enum Admission: Hashable {
@@ -11,11 +13,17 @@ struct ConnectionCounts {
         /// Bring one message of a store: the rest of the room is kept for these.
         case storeMessage
         /// Be told 503.
+        case refusal
+        /// Nothing: it is closed at once.
         case nothing
+
+        /// Whether it is counted among those that are served.
+        fileprivate var isServed: Bool { self == .everything || self == .storeMessage }
     }
 
     private let limits: ConnectionLimits
-    private(set) var all = 0
+    private(set) var served = 0
+    private(set) var refused = 0
     private var byAddress: [String: Int] = [:]
 
     init(_ limits: ConnectionLimits) {
@@ -26,18 +34,25 @@ struct ConnectionCounts {
     ///
     /// - Parameter address: `nil` for an address behind which many clients may be.
     mutating func open(from address: String?) -> Admission {
-        all += 1
+        var ofAddress = 0
         if let address {
-            byAddress[address, default: 0] += 1
-            if byAddress[address, default: 0] > limits.connectionsPerAddress { return .nothing }
+            ofAddress = byAddress[address, default: 0] + 1
+            byAddress[address] = ofAddress
         }
-        if all > limits.connections { return .nothing }
-        return all > limits.connections - limits.connectionsForStores ? .storeMessage : .everything
+        guard ofAddress <= limits.connectionsPerAddress, served < limits.connections else {
+            refused += 1
+            return refused > limits.connectionsRefused ? .nothing : .refusal
+        }
+        served += 1
+        return served > limits.connections - limits.connectionsForStores
+            ? .storeMessage : .everything
     }
 
     /// Counts a connection no more.
-    mutating func close(from address: String?) {
-        all -= 1
+    ///
+    /// - Parameter admission: what `open(from:)` said of it.
+    mutating func close(from address: String?, _ admission: Admission) {
+        if admission.isServed { served -= 1 } else { refused -= 1 }
         guard let address, let count = byAddress[address] else { return }
         byAddress[address] = count > 1 ? count - 1 : nil
     }
@@ -65,7 +80,7 @@ final class OpenConnections: Sendable {
         )
         let admission = counts.withLock { $0.open(from: address) }
         channel.closeFuture.whenComplete { _ in
-            self.counts.withLock { $0.close(from: address) }
+            self.counts.withLock { $0.close(from: address, admission) }
         }
         if admission != .everything, warning.claim() {
             tollgate.logger.warning(

@@ -59,6 +59,13 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         ticking = nil
     }
 
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        guard admission == .nothing else { return }
+        Refusal(.tooManyConnections).count(counters)
+        context.close(promise: nil)
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
         ticking?.cancel()
         ticking = nil
@@ -125,12 +132,14 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     private func isAdmitted(_ head: HTTPRequest) -> Bool {
         switch admission {
         case .everything: true
-        case .storeMessage:
-            head.method == .post
-                && StoreWebhook.allCases.contains { $0.path.template == head.path }
-        case .nothing: false
+        case .storeMessage: head.method == .post && Self.storePaths.contains(head.path ?? "")
+        case .refusal, .nothing: false
         }
     }
+
+    /// Where stores send messages, and ask what a customer is shown who is about to cancel.
+    private static let storePaths =
+        StoreWebhook.allCases.map(\.path.template) + [APIPath.appStoreRetentionMessage.template]
 
     private func look(_ context: ChannelHandlerContext) {
         let now = NIODeadline.now()
