@@ -46,7 +46,8 @@ extension Credentials {
     /// Under which name this caller's idempotency keys are kept; `nil` for a visitor.
     var caller: String? {
         switch self {
-        case .secret: "secret"
+        case .secret(nil): "secret"
+        case .secret(let key?): "key:\(key.id)"
         case .publishable(let session?), .session(let session): "customer:\(session.customer)"
         case .publishable(nil): nil
         }

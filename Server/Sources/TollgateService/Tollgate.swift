@@ -64,6 +64,7 @@ public final class Tollgate: Sendable {
     let webhookPace = WorkPace()
     /// How often a store's signature may have us say that our clock is wrong.
     let clockPace = WorkPace()
+    let keyUses = KeyUses()
     let sealing: SealingKeys
 
     public init(

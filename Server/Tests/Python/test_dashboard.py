@@ -171,6 +171,7 @@ def pages(page, demo):
         "purchases": f"{base}/purchases", "journal": f"{base}/deliveries",
         "parked": f"{base}/parked", "feed": f"{base}/events", "catalog": f"{base}/catalog",
         "health": f"{base}/health", "audit": f"{base}/audit", "staff": f"{base}/staff",
+        "keys": f"{base}/keys",
         "account": f"{base}/account", "sandbox": f"{base}/sandbox",
     }
     page.goto(found["customers"])

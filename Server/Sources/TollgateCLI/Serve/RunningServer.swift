@@ -96,6 +96,7 @@ struct RunningServer: Sendable {
                 .init(service: Announcing(tollgate: tollgate)),
                 .init(service: Delivering(tollgate: tollgate)),
                 .init(service: SigningKeyFollowing(tollgate: tollgate)),
+                .init(service: KeyUseKeeping(tollgate: tollgate)),
             ] + beside
         let group = ServiceGroup(
             configuration: .init(

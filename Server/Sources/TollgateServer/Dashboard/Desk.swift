@@ -63,6 +63,7 @@ struct Desk: Sendable {
         case ("health", 1): try await health()
         case ("audit", 1): try await audit()
         case ("staff", 1): try await staff(invitation: nil)
+        case ("keys", 1): try await keys(made: nil)
         case ("account", 1): account(refusal: nil)
         case ("sandbox", 1) where dashboard.levers != nil: try await sandbox(notice: nil)
         default: throw Refusal.nothingHere
@@ -80,6 +81,7 @@ struct Desk: Sendable {
         case ("parked", 2) where ask.path[1] == "retry": try await retryParked(form)
         case ("catalog", 2) where ask.path[1] == "check": catalog(checked: form["catalog"] ?? "")
         case ("staff", 2): try await changeStaff(ask.path[1], form)
+        case ("keys", 2): try await changeKeys(ask.path[1], form)
         case ("account", 2) where ask.path[1] == "password": try await changePassword(form)
         case ("sign-out", 1): try await signOut()
         case ("sandbox", 2) where dashboard.levers != nil: try await pull(ask.path[1], form)

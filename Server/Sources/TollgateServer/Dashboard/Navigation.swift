@@ -22,7 +22,8 @@ enum Navigation {
                 ("events", "/dashboard/events"),
                 ("webhooks", "/dashboard/webhooks"), ("catalog", "/dashboard/catalog"),
                 ("health", "/dashboard/health"), ("audit", "/dashboard/audit"),
-                ("staff", "/dashboard/staff"), ("sandbox", "/dashboard/sandbox"),
+                ("staff", "/dashboard/staff"), ("keys", "/dashboard/keys"),
+                ("sandbox", "/dashboard/sandbox"),
             ]
         ),
     ]
@@ -37,7 +38,8 @@ enum Navigation {
             [
                 "groupTitle": words[group.title],
                 "sections": group.sections.filter {
-                    (hasLevers || $0.id != "sandbox") && (isAdmin || $0.id != "staff")
+                    (hasLevers || $0.id != "sandbox")
+                        && (isAdmin || !["staff", "keys"].contains($0.id))
                 }.map { entry -> Model in
                     [
                         "name": words["nav_\(entry.id)"], "path": entry.path,

@@ -24,6 +24,8 @@ struct DashboardFormTests {
         ("/staff/invite", .admin, ["name": "admin@example.com"]),
         ("/staff/sign-out", .admin, ["name": "nobody"]),
         ("/staff/remove", .admin, ["name": "admin@example.com"]),
+        ("/keys/create", .admin, ["name": "a job", "scope_read": "on"]),
+        ("/keys/revoke", .admin, ["id": "key_x"]),
     ]
 
     @Test(
