@@ -23,6 +23,18 @@ struct StaffCookie: Sendable {
             + (isSecure ? "; Secure" : "")
     }
 
+    private var browserName: String {
+        isSecure ? "__Host-tollgate_browser" : "tollgate_browser"
+    }
+
+    /// What a browser keeps in which somebody has signed in before.
+    func browser(in request: Request) -> String? { Self.value(browserName, in: request) }
+
+    func setBrowser(_ text: String) -> String {
+        "\(browserName)=\(text); Path=/; Max-Age=15552000; HttpOnly; SameSite=Lax"
+            + (isSecure ? "; Secure" : "")
+    }
+
     private static let languageName = "tollgate_language"
 
     func setLanguage(_ language: Language) -> String {

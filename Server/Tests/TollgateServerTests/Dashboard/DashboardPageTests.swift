@@ -73,7 +73,8 @@ struct DashboardPageTests {
     {
         var paths = [
             "", "/customers", "/purchases", "/deliveries", "/parked", "/events", "/catalog",
-            "/health", "/audit", "/staff", "/keys", "/account", "/reports", "/reconciliation",
+            "/health", "/audit", "/staff", "/keys", "/account",
+            "/account/second-factor", "/reports", "/reconciliation",
             "/customers?q=nothing",
         ].map { "/dashboard\($0)" }
         paths += [
