@@ -66,6 +66,8 @@ public final class Tollgate: Sendable {
     let clockPace = WorkPace()
     let keyUses = KeyUses()
     let sealing: SealingKeys
+    /// Where staff may sign in besides; `nil` where no issuer is configured.
+    public let openID: OpenIDClient?
 
     public init(
         configuration: Configuration,
@@ -75,6 +77,7 @@ public final class Tollgate: Sendable {
         appStoreOptions: AppStoreOptions = AppStoreOptions(),
         stripe: Stripe.Client?,
         webhooks: WebhookTransport? = nil,
+        openID: OpenIDClient? = nil,
         clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8],
         signer: AnswerSigner,
@@ -87,6 +90,7 @@ public final class Tollgate: Sendable {
         self.appStoreOptions = appStoreOptions
         self.stripe = stripe
         self.webhooks = webhooks
+        self.openID = openID
         sealing = SealingKeys(configuration)
         self.clocks = clocks
         self.randomBytes = randomBytes

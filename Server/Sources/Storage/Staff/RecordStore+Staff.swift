@@ -148,6 +148,8 @@ public struct StoredStaffSession: Hashable, Sendable {
         case invitation
         /// Somebody who still has to show their second factor.
         case factor
+        /// A sign-in at an issuer that has begun; nobody's yet.
+        case openID = "openid"
     }
 
     public var staff: String

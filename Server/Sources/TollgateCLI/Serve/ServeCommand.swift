@@ -79,6 +79,7 @@ struct ServeCommand: AsyncParsableCommand {
             clientAddressHeader,
             "CLIENT_ADDRESS_HEADER"
         )
+        let openID = try OpenIDSettings.configured()
         let clock = try ClockSetting(Settings.text(nil, "CLOCK"))
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         do {
@@ -90,6 +91,9 @@ struct ServeCommand: AsyncParsableCommand {
                 appStoreClients: try stores.appStoreClients(over: client),
                 appStoreOptions: stores.appStoreOptions(over: client),
                 stripe: stores.stripe(over: client),
+                openID: openID.map {
+                    OpenIDClient($0, transport: openIDTransport(over: client))
+                },
                 clocks: .init(
                     now: clock.now(over: client),
                     wall: SystemClock.now,

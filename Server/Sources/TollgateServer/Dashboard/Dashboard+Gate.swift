@@ -27,6 +27,8 @@ extension Dashboard {
             return goOn(ask, proven, to: ask.query("to"))
         case ("sign-in", false): return try await signIn(ask)
         case ("second-factor", false): return try await showFactor(ask)
+        case ("oidc", true) where tollgate.openID != nil && ask.request.method == .get:
+            return try await openID(ask)
         case ("invitation", true):
             guard let token = ask.query("token"),
                 let member = try await tollgate.staffInvitation(token)
@@ -128,6 +130,44 @@ extension Dashboard {
         )
     }
 
+    /// Leads to the issuer, and takes the browser that comes back from there.
+    private func openID(_ ask: Ask) async throws -> Response {
+        do {
+            if ask.path.count == 1 {
+                try tollgate.callLimits.signIns.admit(
+                    ClientAddress(ask.request, ask.context, tollgate).text,
+                    at: tollgate.clocks.wall()
+                )
+                let start = try await tollgate.beginOpenID()
+                return redirect(
+                    start.address,
+                    cookies: [
+                        cookie.setOpenID(start.secret, seconds: Tollgate.openIDLifetime / 1000)
+                    ]
+                )
+            }
+            guard ask.path == ["oidc", "callback"] else { throw Refusal.nothingHere }
+            let proven = try await tollgate.finishOpenID(
+                cookie.openID(in: ask.request),
+                state: ask.query("state"),
+                code: ask.query("code"),
+                issuer: ask.query("iss"),
+                request: ask.requestID
+            )
+            var response = goOn(ask, proven, to: nil)
+            response.headers.append(
+                HTTPField(name: .setCookie, value: cookie.setOpenID("", seconds: 0))
+            )
+            return response
+        } catch let refusal as Refusal where refusal.error.code.rawValue.hasPrefix("sso_") {
+            return signInPage(
+                ask,
+                refusal: Words.of(ask.language)["error_\(refusal.error.code.rawValue)"],
+                status: refusal.status
+            )
+        }
+    }
+
     private func accept(_ ask: Ask) async throws -> Response {
         let form = try await ask.form()
         let token = form["token"] ?? ""
@@ -178,6 +218,9 @@ extension Dashboard {
             [
                 "isSignIn": true, "isFactor": false, "name": name ?? "", "to": Ask.wayBack(back),
                 "refusal": refusal ?? false,
+                "issuer": tollgate.openID.map {
+                    words("sign_in_with", ["name": $0.settings.name])
+                } ?? false,
             ],
             layout: frame(ask, visit: nil, title: words["sign_in"], section: ""),
             status: HTTPResponse.Status(code: status)

@@ -35,6 +35,17 @@ struct StaffCookie: Sendable {
             + (isSecure ? "; Secure" : "")
     }
 
+    private var openIDName: String { isSecure ? "__Host-tollgate_oidc" : "tollgate_oidc" }
+
+    /// What a browser keeps while its owner signs in at an issuer.
+    func openID(in request: Request) -> String? { Self.value(openIDName, in: request) }
+
+    /// - Parameter seconds: 0 removes it.
+    func setOpenID(_ secret: String, seconds: Int64) -> String {
+        "\(openIDName)=\(secret); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Lax"
+            + (isSecure ? "; Secure" : "")
+    }
+
     private static let languageName = "tollgate_language"
 
     func setLanguage(_ language: Language) -> String {

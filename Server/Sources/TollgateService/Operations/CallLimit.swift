@@ -68,6 +68,8 @@ public struct CallLimits: Sendable {
     public let visits = CallLimit(calls: 20, seconds: 60)
     /// Coming back from Checkout, per network address.
     public let returns = CallLimit(calls: 60, seconds: 60)
+    /// Beginning a sign-in at the issuer of staff, per network address.
+    public let signIns = CallLimit(calls: 20, seconds: 60)
     /// Asking how a checkout went, per customer, or per network address of who is not signed in.
     public let questions = CallLimit(calls: 60, seconds: 60)
 }
