@@ -145,6 +145,8 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             let wanted = try await request.json(API.SessionRevocationRequest.self)
             return try Response.json(try await tollgate.revokeSessions(wanted))
         case .session:
+            // Nothing in it matters here, and it must still be what the document allows.
+            _ = try await request.jsonIfAny(API.SessionRevocationRequest.self)
             let secret = Credentials.key(of: request) ?? ""
             return try Response.json(try await tollgate.revokeSession(secret))
         case .publishable:
