@@ -152,6 +152,23 @@ enum Credentials {
         return "address " + ClientAddress(request, context, tollgate).text
     }
 
+    /// Counts a request that makes this server call a store: by key, by customer and by address.
+    ///
+    /// - Throws: a refusal 429 `rate_limited` that says when to come back.
+    func admitStoreCall(
+        _ request: Request,
+        _ context: ServerRequestContext,
+        _ tollgate: Tollgate
+    ) throws {
+        let limits = tollgate.callLimits
+        let now = tollgate.clocks.wall()
+        if case .secret = self { return try limits.backend.admit("secret key", at: now) }
+        let address = ClientAddress(request, context, tollgate).text
+        guard let session else { return try limits.visits.admit(address, at: now) }
+        try limits.storeCalls.admit(session.customer.rawValue, at: now)
+        try limits.addresses.admit(address, at: now)
+    }
+
     /// - Throws: 401 `no_session_present`.
     func requireSession() throws -> CustomerSession {
         guard let session else {

@@ -2,7 +2,24 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import TollgateAPI
+internal import TollgateCore
 internal import TollgateService
+
+/// An answer to a write.
+struct WriteAnswer {
+    var status: HTTPResponse.Status
+    var body: Data
+    /// Whom it is about; `nil`: nobody, or the customer whose session asks.
+    var customer: String?
+
+    init(_ value: some Encodable, status: HTTPResponse.Status = .ok, about customer: String? = nil)
+        throws
+    {
+        self.status = status
+        body = try APIJSON.encode(value)
+        self.customer = customer
+    }
+}
 
 extension Request {
     /// Answers a write, once if it carries an `Idempotency-Key`.
@@ -11,25 +28,29 @@ extension Request {
     ///   - credentials: whose key it is; a visitor has no name, and two must not share an answer, so
     ///     theirs is not kept.
     ///   - body: of the request, already read.
-    ///   - status: of the answer `answer` gives.
+    /// - Throws: a refusal 400 `parameter_invalid` for a key that is none.
     func once(
         _ tollgate: Tollgate,
         _ credentials: Credentials,
         _ body: [UInt8],
-        _ answer: () async throws -> (status: HTTPResponse.Status, body: Data)
+        _ answer: () async throws -> WriteAnswer
     ) async throws -> Response {
-        guard let key = idempotencyKey, let caller = credentials.caller else {
+        guard let key = try idempotencyKey, let owner = credentials.replyOwner else {
             let fresh = try await answer()
             return Response.json(bytes: fresh.body, status: fresh.status)
         }
         let kept = try await tollgate.once(
             key,
-            caller: caller,
+            by: owner,
             path: "\(method.rawValue) \(uri.path)?\(uri.query ?? "")",
             body: body
         ) {
             let fresh = try await answer()
-            return KeptReply(status: fresh.status.code, body: Array(fresh.body))
+            return KeptReply(
+                status: fresh.status.code,
+                body: Array(fresh.body),
+                customer: fresh.customer.map { Customer.ID($0) }
+            )
         }
         var response = Response.json(
             bytes: Data(kept.body),
@@ -40,15 +61,36 @@ extension Request {
         }
         return response
     }
+
+    /// The `Idempotency-Key`; `nil` where there is none.
+    ///
+    /// - Throws: a refusal 400 `parameter_invalid` for one that is empty or longer than 255 bytes:
+    ///   ignored, it would let a retry do a thing twice.
+    var idempotencyKey: String? {
+        get throws {
+            guard let name = HTTPField.Name(APIHeader.idempotencyKey), let key = headers[name]
+            else { return nil }
+            guard (1...255).contains(key.utf8.count) else {
+                throw Refusal(
+                    400,
+                    .invalidRequestError,
+                    .parameterInvalid,
+                    "This Idempotency-Key has \(key.utf8.count) bytes; use 1 to 255.",
+                    param: APIHeader.idempotencyKey
+                )
+            }
+            return key
+        }
+    }
 }
 
 extension Credentials {
     /// Under which name this caller's idempotency keys are kept; `nil` for a visitor.
-    var caller: String? {
+    var replyOwner: ReplyOwner? {
         switch self {
-        case .secret(nil): "secret"
-        case .secret(let key?): "key:\(key.id)"
-        case .publishable(let session?), .session(let session): "customer:\(session.customer)"
+        case .secret(nil): .backend
+        case .secret(let key?): .key(key.id)
+        case .publishable(let session?), .session(let session): .customer(session.customer)
         case .publishable(nil): nil
         }
     }

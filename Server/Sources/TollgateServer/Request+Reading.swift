@@ -79,11 +79,6 @@ extension Request {
         return number
     }
 
-    var idempotencyKey: String? {
-        HTTPField.Name(APIHeader.idempotencyKey).flatMap { headers[$0] }
-            .flatMap { $0.isEmpty || $0.utf8.count > 255 ? nil : $0 }
-    }
-
     var isForm: Bool {
         headers[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
     }

@@ -11,8 +11,9 @@ public enum StrictBody {
         _ type: Value.Type,
         from bytes: [UInt8]
     ) throws -> Value {
+        let json: JSON
         do {
-            _ = try JSON(bytes)
+            json = try JSON(bytes)
         } catch {
             throw Refusal(
                 400,
@@ -21,6 +22,7 @@ public enum StrictBody {
                 "The body is no JSON we accept: \(error)."
             )
         }
+        try (type as? any NeverNull.Type)?.refuseNulls(in: json)
         do {
             return try APIJSON.decode(type, from: Data(bytes))
         } catch let error as DecodingError {

@@ -129,13 +129,16 @@ struct CoinTests {
     func spendingNeedsAKey() async throws {
         try await TestServer.run { server in
             let id = try await server.customerWithCoins()
-            for key in [nil, "", String(repeating: "k", count: 256)] {
+            for (key, code) in [
+                (nil, "parameter_missing"), ("", "parameter_invalid"),
+                (String(repeating: "k", count: 256), "parameter_invalid"),
+            ] {
                 let answer = try await server.post(
                     "/v1/customers/\(id)/coins/spend",
                     "{\"amount\":1}",
                     idempotencyKey: key
                 )
-                #expect(answer.status == 400 && answer.code == "parameter_missing")
+                #expect(answer.status == 400 && answer.code == code)
                 #expect(answer.json["error"]["param"].string == "Idempotency-Key")
             }
         }

@@ -5,6 +5,7 @@ import Testing
 import TollgateService
 import TollgateTesting
 
+/// I15, and P1: a key that is none.
 @Suite("Idempotency keys")
 struct IdempotencyTests {
     @Test(
@@ -130,6 +131,88 @@ struct IdempotencyTests {
             }
             #expect(!kept.isEmpty)
             #expect(!String(decoding: kept, as: UTF8.self).contains(secret.dropFirst(12)))
+        }
+    }
+
+    @Test("A key that is empty or too long is refused wherever a key is taken")
+    func badKeys() async throws {
+        try await TestServer.run { server in
+            let id = try await server.customer()
+            let session = try await server.session(of: id)
+            let endpoint = try await WebhookDeliveryTests.endpoint(server).id
+            let before = try await server.rowCounts()
+            let routes = OpenAPIDocument.ofServer.operations.filter { operation in
+                (operation.content["parameters"].array ?? []).contains {
+                    $0["$ref"].string?.hasSuffix("IdempotencyKey") == true
+                }
+            }
+            #expect(routes.count >= 13)
+            for route in routes {
+                let path = route.template
+                    .replacing(
+                        "/v1/webhook_endpoints/{id}",
+                        with: "/v1/webhook_endpoints/\(endpoint)"
+                    )
+                    .replacing("/v1/buy_buttons/{id}", with: "/v1/buy_buttons/buy_coins_100")
+                    .replacing("{id}", with: id)
+                for key in ["", String(repeating: "k", count: 256)] {
+                    for caller in [TestServer.secretKey, session, TestServer.publishableKey] {
+                        let answer = try await server.post(
+                            path,
+                            as: caller,
+                            "{\"lookup_key\":\"pro\",\"amount\":1}",
+                            idempotencyKey: key
+                        )
+                        // Who may not be here at all is told that.
+                        if [401, 403, 404].contains(answer.status) { continue }
+                        #expect(answer.status == 400, "\(path) \(answer.text)")
+                        #expect(answer.code == "parameter_invalid")
+                        #expect(answer.json["error"]["param"].string == "Idempotency-Key")
+                    }
+                }
+            }
+            #expect(try await server.rowCounts() == before)
+            #expect(server.stripe.seen.isEmpty)
+        }
+    }
+
+    @Test("Kept replies go after two days, also while nobody writes", arguments: Backend.allCases)
+    func expiry(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let id = try await server.customer()
+            _ = try await server.post(
+                "/v1/customer_sessions",
+                "{\"customer\":\"\(id)\",\"components\":{\"buy_button\":{\"enabled\":true}}}",
+                idempotencyKey: "one"
+            )
+            func rows() async throws -> [Int64] {
+                try await server.tollgate.store.driver.read { connection in
+                    try ["idempotency", "session"].map { table in
+                        try connection.query("SELECT count(*) FROM \(table)").first?.int64(0) ?? -1
+                    }
+                }
+            }
+            await server.tollgate.dropExpired()
+            #expect(try await rows() == [1, 1])
+            server.wall.advance(seconds: 2 * 86_400 + 1)
+            await server.tollgate.dropExpired()
+            #expect(try await rows() == [0, 1])
+            // An app that shows an expired session is told so for a week.
+            server.wall.advance(seconds: 8 * 86_400)
+            await server.tollgate.dropExpired()
+            #expect(try await rows() == [0, 0])
+        }
+    }
+
+    @Test("A reply that is too old is no reply, whether or not it was dropped")
+    func late() async throws {
+        try await TestServer.run { server in
+            let body = "{\"app_user_id\":\"user-9\"}"
+            let first = try await server.post("/v1/customers", body, idempotencyKey: "one")
+            #expect(first.status == 201)
+            server.wall.advance(seconds: 2 * 86_400 + 1)
+            let late = try await server.post("/v1/customers", body, idempotencyKey: "one")
+            #expect(late.status == 200)
         }
     }
 }

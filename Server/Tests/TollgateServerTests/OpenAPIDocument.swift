@@ -71,6 +71,33 @@ struct OpenAPIDocument: Sendable {
         return problems + check(answer.json, media["schema"], "body")
     }
 
+    /// The paths of what a body of this schema may not hold as null.
+    func neverNull(in schema: JSONValue) -> [[String]] {
+        if let reference = schema["$ref"].string {
+            let name = reference.split(separator: "/").last.map(String.init) ?? ""
+            return neverNull(in: root["components"]["schemas"][name])
+        }
+        if schema["items"] != .null {
+            return neverNull(in: schema["items"]).map { ["[]"] + $0 }
+        }
+        return (schema["properties"].object ?? [:]).sorted { $0.key < $1.key }.flatMap {
+            name,
+            property in
+            let inner = neverNull(in: property).map { [name] + $0 }
+            return isNullable(property) ? inner : [[name]] + inner
+        }
+    }
+
+    private func isNullable(_ schema: JSONValue) -> Bool {
+        if let reference = schema["$ref"].string {
+            let name = reference.split(separator: "/").last.map(String.init) ?? ""
+            return isNullable(root["components"]["schemas"][name])
+        }
+        return schema["type"].string == "null"
+            || (schema["type"].array ?? []).contains { $0.string == "null" }
+            || (schema["oneOf"].array ?? []).contains { isNullable($0) }
+    }
+
     /// Compares a value with the part of JSON Schema that our document uses.
     private func check(_ value: JSONValue, _ schema: JSONValue, _ place: String) -> [String] {
         if let reference = schema["$ref"].string {

@@ -58,6 +58,42 @@ struct OpenAPITests {
         #expect(named == Set(kinds))
     }
 
+    @Test("Null is refused wherever the document does not allow it")
+    func nulls() async throws {
+        try await TestServer.run { server in
+            let id = try await server.customer()
+            let session = try await server.session(of: id)
+            let endpoint = try await WebhookDeliveryTests.endpoint(server).id
+            let before = try await server.rowCounts()
+            var tried = 0
+            for operation in OpenAPIDocument.ofServer.operations where operation.method == "POST" {
+                let content = operation.content["requestBody"]["content"]["application/json"]
+                let path = operation.template
+                    .replacing(
+                        "/v1/webhook_endpoints/{id}",
+                        with: "/v1/webhook_endpoints/\(endpoint)"
+                    )
+                    .replacing("/v1/buy_buttons/{id}", with: "/v1/buy_buttons/buy_coins_100")
+                    .replacing("{id}", with: id)
+                guard path.hasPrefix("/v1/") else { continue }
+                for place in OpenAPIDocument.ofServer.neverNull(in: content["schema"]) {
+                    var body = "null"
+                    for part in place.reversed() {
+                        body = part == "[]" ? "[\(body)]" : "{\"\(part)\":\(body)}"
+                    }
+                    for key in [TestServer.secretKey, session] {
+                        let answer = try await server.post(path, as: key, body)
+                        if [401, 403].contains(answer.status) { continue }
+                        #expect(answer.status == 400, "\(path) \(body) \(answer.text)")
+                        tried += 1
+                    }
+                }
+            }
+            #expect(tried > 50)
+            #expect(try await server.rowCounts() == before)
+        }
+    }
+
     private static func references(in value: JSONValue) -> Set<String> {
         switch value {
         case .object(let object):

@@ -850,8 +850,8 @@ extension Batch {
 // MARK: - Forgetting
 
 extension Batch {
-    /// Removes what names a person or was said by one: the profile, the sessions, the receipts, and
-    /// the bodies of everything that was stated of them and of their purchases.
+    /// Removes what names a person or was said by one: the profile, the sessions, the receipts, the
+    /// replies, and the bodies of everything that was stated of them and of their purchases.
     ///
     /// Facts and digests stay.
     private func forget(_ customer: Customer.ID) throws {
@@ -863,6 +863,7 @@ extension Batch {
         )
         try connection.execute("DELETE FROM session WHERE customer = $1", [name.value])
         try connection.execute("DELETE FROM profile_email WHERE customer = $1", [name.value])
+        try connection.execute("DELETE FROM idempotency WHERE customer = $1", [name.value])
         try connection.execute(
             "DELETE FROM receipt WHERE customer = $1",
             [.text(customer.rawValue)]

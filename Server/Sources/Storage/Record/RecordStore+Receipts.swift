@@ -22,12 +22,7 @@ extension RecordStore {
     /// Keeps the newest receipt in place of an older one; none of a customer who was erased.
     public func keep(_ receipt: StoredReceipt) async throws {
         try await driver.write { connection in
-            // Locked, so that an erasure comes before or after it, and never in between.
-            let profile = try connection.query(
-                "SELECT body FROM profile WHERE customer = $1 \(connection.dialect.rowLock)",
-                [RowKey(Holder.customer(receipt.customer)).value]
-            )
-            if let body = try profile.first?.bytes(0), body.isEmpty { return }
+            guard try !Self.isErased(receipt.customer, connection) else { return }
             _ = try connection.execute(
                 """
                 INSERT INTO receipt (key, customer, body, due) VALUES ($1, $2, $3, $4)

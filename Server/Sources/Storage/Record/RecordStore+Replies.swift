@@ -16,60 +16,113 @@ public enum ReplyClaim: Hashable, Sendable {
     case first
     /// Somebody was.
     case known(StoredReply)
+    /// As many replies are kept for this customer as are kept for any.
+    case tooMany
 }
 
 // Replies are operational: dropping one makes a late retry a new request.
 extension RecordStore {
+    /// How long a reply is kept, in milliseconds: two days.
+    public static let replyLifetime: Int64 = 2 * 86_400_000
+    /// How long a reservation without an answer stands, in milliseconds; after that its process must
+    /// have died.
+    private static let patience: Int64 = 60_000
+
     /// Reserves `key` for a request, or tells who had it before.
     ///
     /// - Parameters:
-    ///   - now: real time; replies older than two days are dropped.
-    ///   - patience: after how many milliseconds a reservation without an answer is taken over, since
-    ///     its process must have died.
+    ///   - customer: whose request it is, where a customer's session makes it.
+    ///   - limit: how many replies are kept for one customer.
+    ///   - now: real time.
     public func claimReply(
         _ key: RowKey,
         bodyHash: RowKey,
-        now: Instant,
-        patience: Int64 = 60_000
+        customer: Customer.ID?,
+        limit: Int64,
+        now: Instant
     ) async throws -> ReplyClaim {
-        try await driver.write { connection in
+        let owner = customer.map { RowKey(Holder.customer($0)) }
+        return try await driver.write { connection in
             _ = try connection.execute(
-                "DELETE FROM idempotency WHERE created < $1 OR (status = 0 AND created < $2)",
+                """
+                DELETE FROM idempotency
+                WHERE key = $1 AND (created < $2 OR (status = 0 AND created < $3))
+                """,
                 [
-                    .integer(now.milliseconds - 2 * 86_400_000),
-                    .integer(now.milliseconds - patience),
+                    key.value, .integer(now.milliseconds - Self.replyLifetime),
+                    .integer(now.milliseconds - Self.patience),
                 ]
             )
+            if let known = try Self.reply(key, connection) { return .known(known) }
+            if let owner, try Self.hasReplies(owner, limit, connection) { return .tooMany }
             let isFirst = try connection.execute(
                 """
-                INSERT INTO idempotency (key, body_hash, status, reply, created)
-                VALUES ($1, $2, 0, $3, $4) ON CONFLICT (key) DO NOTHING
+                INSERT INTO idempotency (key, body_hash, customer, status, reply, created)
+                VALUES ($1, $2, $3, 0, $4, $5) ON CONFLICT (key) DO NOTHING
                 """,
-                [key.value, bodyHash.value, .blob([]), .integer(now.milliseconds)]
+                [
+                    key.value, bodyHash.value, owner?.value ?? .null, .blob([]),
+                    .integer(now.milliseconds),
+                ]
             )
             if isFirst > 0 { return .first }
-            let rows = try connection.query(
-                "SELECT body_hash, status, reply FROM idempotency WHERE key = $1",
-                [key.value]
-            )
-            guard let row = rows.first else { return .first }
+            // Another server came in between.
+            return try Self.reply(key, connection).map { .known($0) } ?? .first
+        }
+    }
+
+    private static func reply(
+        _ key: RowKey,
+        _ connection: any StorageConnection
+    ) throws -> StoredReply? {
+        let rows = try connection.query(
+            "SELECT body_hash, status, reply FROM idempotency WHERE key = $1",
+            [key.value]
+        )
+        return try rows.first.map { row in
             let status = try row.int64(1)
-            return .known(
-                StoredReply(
-                    bodyHash: try RowKey(bytes: row.bytes(0)),
-                    status: status == 0 ? nil : status,
-                    reply: try row.bytes(2)
-                )
+            return StoredReply(
+                bodyHash: try RowKey(bytes: row.bytes(0)),
+                status: status == 0 ? nil : status,
+                reply: try row.bytes(2)
             )
         }
     }
 
-    /// Keeps the answer to the request that reserved `key`.
-    public func keepReply(_ key: RowKey, status: Int64, reply: [UInt8]) async throws {
+    private static func hasReplies(
+        _ owner: RowKey,
+        _ limit: Int64,
+        _ connection: any StorageConnection
+    ) throws -> Bool {
+        try !connection.query(
+            "SELECT 1 FROM idempotency WHERE customer = $1 LIMIT 1 OFFSET $2",
+            [owner.value, .integer(limit - 1)]
+        ).isEmpty
+    }
+
+    /// Keeps the answer to the request that reserved `key`; none about a customer who was erased
+    /// meanwhile.
+    ///
+    /// - Parameter customer: whom the answer is about; it goes with their erasure.
+    public func keepReply(
+        _ key: RowKey,
+        status: Int64,
+        reply: [UInt8],
+        customer: Customer.ID?
+    ) async throws {
         try await driver.write { connection in
+            if let customer, try Self.isErased(customer, connection) {
+                try connection.execute("DELETE FROM idempotency WHERE key = $1", [key.value])
+                return
+            }
             _ = try connection.execute(
-                "UPDATE idempotency SET status = $2, reply = $3 WHERE key = $1",
-                [key.value, .integer(status), .blob(reply)]
+                """
+                UPDATE idempotency SET status = $2, reply = $3, customer = $4 WHERE key = $1
+                """,
+                [
+                    key.value, .integer(status), .blob(reply),
+                    customer.map { RowKey(Holder.customer($0)).value } ?? .null,
+                ]
             )
         }
     }
@@ -82,5 +135,41 @@ extension RecordStore {
                 [key.value]
             )
         }
+    }
+
+    /// Drops replies and sessions whose time is over, and reservations that nobody will answer.
+    ///
+    /// - Parameter now: real time. An expired session is kept for a week, so that an app that
+    ///   shows it is told that it expired.
+    public func dropExpired(now: Instant) async throws {
+        try await driver.write { connection in
+            try connection.execute(
+                "DELETE FROM idempotency WHERE created < $1",
+                [.integer(now.milliseconds - Self.replyLifetime)]
+            )
+            try connection.execute(
+                "DELETE FROM idempotency WHERE status = 0 AND created < $1",
+                [.integer(now.milliseconds - Self.patience)]
+            )
+            _ = try connection.execute(
+                "DELETE FROM session WHERE expires < $1",
+                [.integer(now.milliseconds / 1000 - 7 * 86_400)]
+            )
+        }
+    }
+
+    /// Whether `customer` was erased.
+    ///
+    /// Their profile stays locked until the transaction ends, so an erasure comes before or after
+    /// it, and never in between.
+    static func isErased(
+        _ customer: Customer.ID,
+        _ connection: any StorageConnection
+    ) throws -> Bool {
+        let profile = try connection.query(
+            "SELECT body FROM profile WHERE customer = $1 \(connection.dialect.rowLock)",
+            [RowKey(Holder.customer(customer)).value]
+        )
+        return try profile.first?.bytes(0).isEmpty ?? false
     }
 }

@@ -2,21 +2,19 @@ public import TollgateCore
 
 // Sessions are operational: dropping them costs a signed-in app one more request.
 extension RecordStore {
-    /// Keeps a session under a hash of its secret, and drops those that have long expired.
+    /// Keeps a session under a hash of its secret; none of a customer who was erased meanwhile.
     ///
     /// - Parameter expires: UNIX seconds.
+    /// - Returns: whether it is kept.
     public func keepSession(
         _ secret: String,
         customer: Customer.ID,
         body: [UInt8],
         expires: Int64
-    ) async throws {
+    ) async throws -> Bool {
         try await driver.write { connection in
-            _ = try connection.execute(
-                "DELETE FROM session WHERE expires < $1",
-                [.integer(expires - 7 * 86_400)]
-            )
-            _ = try connection.execute(
+            guard try !Self.isErased(customer, connection) else { return false }
+            try connection.execute(
                 """
                 INSERT INTO session (token_hash, customer, body, expires) VALUES ($1, $2, $3, $4)
                 """,
@@ -25,6 +23,7 @@ extension RecordStore {
                     .blob(body), .integer(expires),
                 ]
             )
+            return true
         }
     }
 

@@ -99,6 +99,7 @@ struct RunningServer: Sendable {
                 .init(service: Delivering(tollgate: tollgate)),
                 .init(service: SigningKeyFollowing(tollgate: tollgate)),
                 .init(service: KeyUseKeeping(tollgate: tollgate)),
+                .init(service: ExpiredDropping(tollgate: tollgate)),
             ] + beside
         let group = ServiceGroup(
             configuration: .init(

@@ -18,7 +18,7 @@ func addConsents(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) 
         let body = try await request.bytes(upTo: 256 << 10)
         return try await request.once(tollgate, credentials, body) {
             let said = try StrictBody.decode(API.ConsentsRequest.self, from: body)
-            return (.ok, try APIJSON.encode(try await tollgate.record(said, of: session.customer)))
+            return try WriteAnswer(try await tollgate.record(said, of: session.customer))
         }
     }
 }

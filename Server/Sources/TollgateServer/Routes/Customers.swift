@@ -14,7 +14,11 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         return try await request.once(tollgate, credentials, body) {
             let wanted = try StrictBody.decode(API.CreateCustomerRequest.self, from: body)
             let (customer, isNew) = try await tollgate.createCustomer(wanted)
-            return (isNew ? .created : .ok, try APIJSON.encode(customer))
+            return try WriteAnswer(
+                customer,
+                status: isNew ? .created : .ok,
+                about: customer.id
+            )
         }
     }
     router.get(APIPath.customer.route) { request, context in
@@ -69,21 +73,23 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     }
     router.post(APIPath.customerCoinsSpend.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
+        let key = try request.idempotencyKey
         let reply = try await tollgate.spend(
             try await request.json(API.SpendRequest.self),
             of: try context.id,
             in: try request.environment(),
-            idempotencyKey: request.idempotencyKey
+            idempotencyKey: key
         )
         return try Response.json(reply)
     }
     router.post(APIPath.customerGrants.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
+        let key = try request.idempotencyKey
         let grant = try await tollgate.grant(
             try await request.json(API.GrantRequest.self),
             to: try context.id,
             in: try request.environment(),
-            idempotencyKey: request.idempotencyKey
+            idempotencyKey: key
         )
         return try Response.json(grant, status: .created)
     }
@@ -136,7 +142,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
                 wanted,
                 environment: try request.environment()
             )
-            return (.ok, try APIJSON.encode(session))
+            return try WriteAnswer(session, about: session.customer)
         }
     }
     router.post(APIPath.customerSessionsRevoke.route) { request, _ in
@@ -145,7 +151,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             let wanted = try await request.json(API.SessionRevocationRequest.self)
             return try Response.json(try await tollgate.revokeSessions(wanted))
         case .session:
-            // Nothing in it matters here, and it must still be what the document allows.
+            // What it says is not needed, but it must not be nonsense.
             _ = try await request.jsonIfAny(API.SessionRevocationRequest.self)
             let secret = Credentials.key(of: request) ?? ""
             return try Response.json(try await tollgate.revokeSession(secret))

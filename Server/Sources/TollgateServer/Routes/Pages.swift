@@ -61,7 +61,7 @@ private func limit(
 }
 
 /// Says to a person what `rate_limited` says to a program.
-private func tooMany(
+func tooMany(
     _ error: any Error,
     _ tollgate: Tollgate,
     _ pages: PageTemplates

@@ -15,13 +15,13 @@ func addPortal(
     _ pages: PageTemplates
 ) {
     let desk = PortalDesk(tollgate: tollgate, pages: pages)
-    router.get(APIPath.portal.route) { request, _ in
+    router.get(APIPath.portal.route) { request, context in
         if let token = request.uri.queryParameters["token"].map(String.init) {
             // Looking ahead must not use the link up.
             guard request.method == .get else { return pages.redirect(to: "/portal") }
             return try await desk.open(token)
         }
-        return try await desk.visit(request) { secret, visit in
+        return try await desk.visit(request, context) { secret, visit in
             let view = try await tollgate.portal(visit)
             let notice = PortalPage.notice(request.uri.queryParameters["done"].map(String.init))
             return pages.page(
@@ -34,8 +34,8 @@ func addPortal(
             )
         }
     }
-    router.get(APIPath.portalChange.route) { request, _ in
-        try await desk.visit(request) { secret, visit in
+    router.get(APIPath.portalChange.route) { request, context in
+        try await desk.visit(request, context) { secret, visit in
             let query = request.uri.queryParameters
             let view = try await tollgate.portal(visit)
             let page = PortalChangePage(
@@ -49,8 +49,8 @@ func addPortal(
             return pages.page("portal_change", page)
         }
     }
-    router.post(APIPath.portalChange.route) { request, _ in
-        try await desk.visit(request) { secret, visit in
+    router.post(APIPath.portalChange.route) { request, context in
+        try await desk.visit(request, context, calling: true) { secret, visit in
             let form = try StrictBody.form(try await request.bytes(upTo: 16 << 10))
             guard form["form"] == tollgate.portalFormToken(secret),
                 let change = PortalChange(form), let subscription = form["subscription"]
@@ -66,8 +66,8 @@ func addPortal(
             }
         }
     }
-    router.get(APIPath.portalStripe.route) { request, _ in
-        try await desk.visit(request) { _, visit in
+    router.get(APIPath.portalStripe.route) { request, context in
+        try await desk.visit(request, context, calling: true) { _, visit in
             do {
                 let flow = request.uri.queryParameters["flow"].map(String.init)
                 return pages.redirect(to: try await tollgate.stripePortal(visit, flow: flow))
@@ -112,13 +112,29 @@ private struct PortalDesk: Sendable {
     }
 
     /// Answers who is recognised, and asks everybody else to come by a fresh link.
+    ///
+    /// Each page asks Stripe for invoices, so visits are counted.
+    ///
+    /// - Parameter isCalling: whether Stripe is to do something.
     func visit(
         _ request: Request,
+        _ context: ServerRequestContext,
+        calling isCalling: Bool = false,
         _ answer: (String, PortalVisit) async throws -> Response
     ) async throws -> Response {
         guard let secret = Self.secret(in: request),
             let visit = try await tollgate.portalVisit(secret)
         else { return expired }
+        do {
+            let limits = tollgate.callLimits
+            let now = tollgate.clocks.wall()
+            let limit = isCalling ? limits.storeCalls : limits.questions
+            try limit.admit(visit.session.customer.rawValue, at: now)
+            let address = ClientAddress(request, context, tollgate).text
+            try limits.addresses.admit(address, at: now)
+        } catch {
+            return tooMany(error, tollgate, pages)
+        }
         return try await answer(secret, visit)
     }
 

@@ -15,7 +15,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         )
         return try Response.json(reply)
     }
-    router.post(APIPath.appStoreReceipts.route) { request, _ in
+    router.post(APIPath.appStoreReceipts.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
         var isBackend = false
         if case .secret = credentials {
@@ -44,6 +44,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
                 nil
             )
         }
+        try credentials.admitStoreCall(request, context, tollgate)
         let reply = try await tollgate.receiveReceipt(
             posted.receiptData,
             from: Customer.ID(customer),
@@ -70,17 +71,21 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             )
         )
     }
-    router.post(APIPath.checkoutSessions.route) { request, _ in
+    router.post(APIPath.checkoutSessions.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
         let body = try await request.bytes(upTo: 256 << 10)
         return try await request.once(tollgate, credentials, body) {
             let wanted = try StrictBody.decode(API.CheckoutSessionRequest.self, from: body)
+            // An `app_user_id` names them too.
+            let named = try buyer(wanted, credentials)
+            let customer = try await tollgate.customer(named, param: "customer").id
+            try credentials.admitStoreCall(request, context, tollgate)
             let checkout = try await tollgate.createCheckout(
                 wanted,
-                customer: try buyer(wanted, credentials),
-                idempotencyKey: request.idempotencyKey
+                customer: customer,
+                idempotencyKey: try request.idempotencyKey
             )
-            return (.ok, try APIJSON.encode(checkout))
+            return try WriteAnswer(checkout, about: customer)
         }
     }
     router.get(APIPath.checkoutSession.route) { request, context in
@@ -112,6 +117,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
                 body.isEmpty
                 ? API.BuyButtonCheckoutRequest()
                 : try StrictBody.decode(API.BuyButtonCheckoutRequest.self, from: body)
+            try credentials.admitStoreCall(request, context, tollgate)
             let checkout = try await tollgate.createCheckout(
                 API.CheckoutSessionRequest(
                     buyButton: id,
@@ -122,11 +128,9 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
                 ),
                 customer: credentials.session?.customer.rawValue,
                 reference: wanted.clientReferenceID,
-                idempotencyKey: request.idempotencyKey
+                idempotencyKey: try request.idempotencyKey
             )
-            return (
-                .ok, try APIJSON.encode(API.BuyButtonCheckout(id: checkout.id, url: checkout.url))
-            )
+            return try WriteAnswer(API.BuyButtonCheckout(id: checkout.id, url: checkout.url))
         }
     }
     router.post(APIPath.checkoutClaims.route) { request, _ in
@@ -135,7 +139,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let body = try await request.bytes(upTo: 256 << 10)
         return try await request.once(tollgate, credentials, body) {
             let wanted = try StrictBody.decode(API.CheckoutClaimRequest.self, from: body)
-            return (.ok, try APIJSON.encode(try await tollgate.claimCheckout(wanted, for: session)))
+            return try WriteAnswer(try await tollgate.claimCheckout(wanted, for: session))
         }
     }
     router.post(APIPath.portalSessions.route) { request, _ in
@@ -147,7 +151,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
                 body.isEmpty
                 ? nil : try StrictBody.decode(API.PortalSessionRequest.self, from: body)
             let link = try await tollgate.createPortalSession(session, returnURL: wanted?.returnURL)
-            return (.ok, try APIJSON.encode(link))
+            return try WriteAnswer(link)
         }
     }
 }

@@ -18,12 +18,8 @@ func addSigningKeys(to router: Router<ServerRequestContext>, _ tollgate: Tollgat
                 body.isEmpty
                 ? API.SigningKeyRotation()
                 : try StrictBody.decode(API.SigningKeyRotation.self, from: body)
-            return (
-                .ok,
-                try APIJSON.encode(
-                    try await tollgate.rotateSigningKey(wanted, by: Actor(credentials, context))
-                )
-            )
+            let actor = Actor(credentials, context)
+            return try WriteAnswer(try await tollgate.rotateSigningKey(wanted, by: actor))
         }
     }
 }

@@ -10,7 +10,10 @@ func addWebhookEndpoints(to router: Router<ServerRequestContext>, _ tollgate: To
         let body = try await request.bytes(upTo: 16 << 10)
         return try await request.once(tollgate, credentials, body) {
             let wanted = try StrictBody.decode(API.WebhookEndpointRequest.self, from: body)
-            return (.created, try APIJSON.encode(try await tollgate.addWebhookEndpoint(wanted)))
+            return try WriteAnswer(
+                try await tollgate.addWebhookEndpoint(wanted),
+                status: .created
+            )
         }
     }
     router.get(APIPath.webhookEndpoints.route) { request, _ in
@@ -41,11 +44,8 @@ func addWebhookEndpoints(to router: Router<ServerRequestContext>, _ tollgate: To
                 body.isEmpty
                 ? API.WebhookSecretRotation()
                 : try StrictBody.decode(API.WebhookSecretRotation.self, from: body)
-            return (
-                .ok,
-                try APIJSON.encode(
-                    try await tollgate.rotateWebhookSecret(try context.id, wanted)
-                )
+            return try WriteAnswer(
+                try await tollgate.rotateWebhookSecret(try context.id, wanted)
             )
         }
     }
@@ -55,9 +55,7 @@ func addWebhookEndpoints(to router: Router<ServerRequestContext>, _ tollgate: To
         let body = try await request.bytes(upTo: 16 << 10)
         return try await request.once(tollgate, credentials, body) {
             let wanted = try StrictBody.decode(API.WebhookReplayRequest.self, from: body)
-            return (
-                .ok, try APIJSON.encode(try await tollgate.replayWebhooks(try context.id, wanted))
-            )
+            return try WriteAnswer(try await tollgate.replayWebhooks(try context.id, wanted))
         }
     }
     router.get(APIPath.webhookEndpointDeliveries.route) { request, context in

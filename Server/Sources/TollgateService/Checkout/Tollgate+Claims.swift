@@ -8,7 +8,7 @@ extension Tollgate {
     /// Gives what was bought signed out to who shows the secret behind its reference, once
     /// (RULES §8).
     ///
-    /// - Throws: refusals 400 `parameter_invalid`, 409 `already_claimed`.
+    /// - Throws: refusals 400 `parameter_invalid`, 409 `already_claimed`, 429 `rate_limited`.
     public func claimCheckout(
         _ request: API.CheckoutClaimRequest,
         for session: CustomerSession
@@ -20,6 +20,7 @@ extension Tollgate {
         let reference = Base64URL.encode(Data(digest))
         let profile = try await profile(session.customer.rawValue)
         try await requireUnclaimed(reference, for: session.customer)
+        try callLimits.claims.admit(session.customer.rawValue, at: clocks.wall())
         try await register(
             profile,
             also: [.reference(reference)],

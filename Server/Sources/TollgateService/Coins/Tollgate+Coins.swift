@@ -26,7 +26,7 @@ extension Tollgate {
         in environment: StoreEnvironment? = nil,
         idempotencyKey: String?
     ) async throws -> API.SpendReply {
-        guard let idempotencyKey, !idempotencyKey.isEmpty, idempotencyKey.utf8.count <= 255 else {
+        guard let idempotencyKey else {
             throw Refusal(
                 400,
                 .invalidRequestError,

@@ -9,7 +9,8 @@ extension Tollgate {
     /// have.
     ///
     /// - Returns: the subscription, and whether it is new.
-    /// - Throws: a refusal 400 `parameter_invalid` for another kind of product, or 404.
+    /// - Throws: refusals 400 `parameter_invalid` for another kind of product, 404, or 429
+    ///   `too_many_statements` for who takes and removes it all day.
     public func takeFreeSubscription(
         _ request: API.FreeSubscriptionRequest,
         for customer: String,
@@ -30,8 +31,9 @@ extension Tollgate {
             return (answer, false)
         }
         let key = key(of: product, for: id, in: environment)
-        let known = purchases.first { $0.record.key == key }?.record.freeSubscription?.last
-        let stated = await later(than: known?.stated.instant)
+        let reports = purchases.first { $0.record.key == key }?.record.freeSubscription ?? []
+        try requireFew(reports, at: now)
+        let stated = await later(than: reports.last?.stated.instant)
         try await report(product, of: id, isOn: true, about: key, at: stated)
         let answer = API.FreeSubscription(
             customer: id.rawValue,
@@ -45,7 +47,8 @@ extension Tollgate {
     ///
     /// It ends on all devices, whatever it came from; taking it again brings it back.
     ///
-    /// - Throws: a refusal 404 `resource_missing` where the customer does not have it.
+    /// - Throws: refusals 404 `resource_missing` where the customer does not have it, 429
+    ///   `too_many_statements` for who takes and removes it all day.
     public func removeFreeSubscription(
         _ productID: String,
         of customer: String,
@@ -60,8 +63,9 @@ extension Tollgate {
             throw Refusal.missing("free subscription", productID, param: "product")
         }
         var until = now
-        for (record, access) in purchases
-        where self.held(product, among: [(record, access)], at: now) != nil {
+        let holding = purchases.filter { self.held(product, among: [$0], at: now) != nil }
+        for (record, _) in holding { try requireFew(record.freeSubscription ?? [], at: now) }
+        for (record, _) in holding {
             let stated = await later(than: record.freeSubscription?.last?.stated.instant)
             until = max(until, stated)
             try await report(product, of: id, isOn: false, about: record.key, at: stated)
@@ -72,6 +76,24 @@ extension Tollgate {
             since: held.since.milliseconds,
             until: until.milliseconds
         )
+    }
+
+    /// Every report is kept and makes the record longer, so there are ten within a day at most, and a
+    /// hundred within a year.
+    private func requireFew(_ reports: [Newest<FreeSubscription>], at now: Instant) throws {
+        for (days, most) in [(1, 10), (365, 100)] as [(Int64, Int)] {
+            let since = now.advanced(by: -days * 86_400_000)
+            guard reports.filter({ $0.stated.instant > since }).count >= most else { continue }
+            let span = days == 1 ? "a day" : "a year"
+            throw Refusal(
+                429,
+                .invalidRequestError,
+                "too_many_statements",
+                "This free subscription was taken or removed \(most) times within \(span); try "
+                    + "again later.",
+                param: "product"
+            )
+        }
     }
 
     private func freeProduct(_ id: String) throws -> Catalog.Product {

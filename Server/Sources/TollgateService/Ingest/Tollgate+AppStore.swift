@@ -148,7 +148,8 @@ extension Tollgate {
     ///
     /// - Parameter customer: who is signed in on the device; `nil` claims for nobody.
     /// - Throws: as `receiveAppStoreNotification`, and a refusal `owned_elsewhere` where the
-    ///   purchase is, by the catalog's ownership policy, another customer's.
+    ///   purchase is, by the catalog's ownership policy, another customer's; 429 `rate_limited`
+    ///   for who restores another's purchase all day.
     public func receiveSignedTransaction(
         _ request: API.AppStoreTransactionRequest,
         from customer: Customer.ID?
@@ -181,10 +182,14 @@ extension Tollgate {
                 )
             )
         }
-        // The last who restores may own it, and a device shows the same bytes each time; but a
-        // retry by who has it already is no news.
+        // Under `transfer` the last who restores owns it, and a device shows the same bytes each time;
+        // but a retry by who has it already is no news. Under other policies only the first counts.
         var turn = ""
-        if let customer, mode == .restored, try await !store.holds(customer, key) {
+        let bought = Instant(milliseconds: transaction.purchaseDate ?? now.milliseconds)
+        if let customer, mode == .restored, store.history.ownership(at: bought) == .transfer,
+            try await !store.holds(customer, key)
+        {
+            try callLimits.restores.admit("\(customer) \(key.canonical)", at: clocks.wall())
             turn = "\(now.milliseconds)"
         }
         let dedupeKey = RowKey(

@@ -293,6 +293,10 @@ extension Tollgate {
             count.news = try await submit(read) == .recorded ? 1 : 0
         }
         if let claim, !(record?.knows(claim) ?? false) {
+            if claim.mode == .restored {
+                let whose = "\(claim.customer) \(key.canonical)"
+                try callLimits.restores.admit(whose, at: clocks.wall())
+            }
             try await self.claim(key, claim)
         }
         return count

@@ -2,10 +2,11 @@ internal import Foundation
 internal import TollgateAPI
 public import TollgateCore
 
-/// How often each caller may have a store asked: a bucket of calls that fills again as time goes by.
+/// How often each caller may do something: a bucket of calls that fills again as time goes by.
 ///
 /// What makes this server call Stripe for anybody who opens an address would otherwise spend Stripe's
-/// own limit, and with it everybody's checkouts. It is kept in memory, by each server for itself:
+/// own limit, and with it everybody's checkouts. What is kept for good would fill the disk. The
+/// buckets are kept in memory, by each server for itself:
 /// what matters is the order of magnitude.
 public final class CallLimit: @unchecked Sendable {
     /// So many calls at once, and after them one each `seconds / calls`.
@@ -62,14 +63,29 @@ public final class CallLimit: @unchecked Sendable {
     }
 }
 
-/// The limits of the addresses that ask Stripe for whoever opens them.
+/// How often each caller may make this server call a store, or keep something for good.
 public struct CallLimits: Sendable {
-    /// Opening Checkout from a buy button's address, per network address.
+    /// Opening Checkout for nobody in particular, per network address.
     public let visits = CallLimit(calls: 20, seconds: 60)
     /// Coming back from Checkout, per network address.
     public let returns = CallLimit(calls: 60, seconds: 60)
     /// Beginning a sign-in at the issuer of staff, per network address.
     public let signIns = CallLimit(calls: 20, seconds: 60)
-    /// Asking how a checkout went, per customer, or per network address of who is not signed in.
+    /// Looking at what a store has to say, per customer, or per network address of who is not
+    /// signed in: how a checkout went, the portal's pages.
     public let questions = CallLimit(calls: 60, seconds: 60)
+    /// Having a store do something, per customer: open Checkout or Stripe's portal, change a plan,
+    /// read a receipt.
+    public let storeCalls = CallLimit(calls: 20, seconds: 60)
+    /// The same for everybody who is signed in at one network address.
+    public let addresses = CallLimit(calls: 300, seconds: 60)
+    /// The same for the app's backend: below what Stripe lets an account do.
+    public let backend = CallLimit(calls: 1200, seconds: 60)
+    /// Restores by who does not have the purchase, per customer and purchase: each is kept, because
+    /// the latest may own it.
+    public let restores = CallLimit(calls: 10, seconds: 86_400)
+    /// Claims of checkouts, per customer: each secret that is shown is kept.
+    public let claims = CallLimit(calls: 50, seconds: 86_400)
+    /// Links to the portal, per customer: each is a session.
+    public let portalLinks = CallLimit(calls: 60, seconds: 3600)
 }

@@ -20,8 +20,34 @@ public struct SealingKeys: Sendable {
         }
     }
 
+    private init(keys: [SymmetricKey]) {
+        self.keys = keys
+    }
+
     public init(_ configuration: Configuration) {
         self.init([configuration.secretKey] + configuration.formerSecretKeys)
+    }
+
+    /// Keys of their own for what is kept under a name that its caller has chosen.
+    ///
+    /// The name may be guessed: without the secret key it opens nothing.
+    func derived(for name: String...) -> SealingKeys {
+        var hash = SHA256()
+        for part in name {
+            // Each with its length before it, so that no two lists of parts are one.
+            hash.update(data: Data("\(part.utf8.count) \(part)".utf8))
+        }
+        let info = Data(hash.finalize())
+        return SealingKeys(
+            keys: keys.map {
+                HKDF<SHA256>.deriveKey(
+                    inputKeyMaterial: $0,
+                    salt: Data("tollgate".utf8),
+                    info: info,
+                    outputByteCount: 32
+                )
+            }
+        )
     }
 
     /// - Parameter purpose: what is sealed for one purpose is opened for no other.

@@ -11,13 +11,14 @@ extension Tollgate {
     /// A link that lies in a history or a log must open nothing, so it carries no session.
     ///
     /// - Parameter returnURL: a page of this server to which the portal's way back leads.
-    /// - Throws: refusals 403 `component_disabled`, 422 `redirect_forbidden`.
+    /// - Throws: refusals 403 `component_disabled`, 422 `redirect_forbidden`, 429 `rate_limited`.
     public func createPortalSession(
         _ session: CustomerSession,
         returnURL: String? = nil
     ) async throws -> API.PortalSession {
         try session.require(.customerPortal)
         let wayBack = try returnURL.map { try redirect($0, "", "return_url") }
+        try callLimits.portalLinks.admit(session.customer.rawValue, at: clocks.wall())
         let now = clocks.wall().milliseconds / 1000
         let visit = PortalVisit(
             session: CustomerSession(
@@ -31,12 +32,13 @@ extension Tollgate {
             parent: session.keptUnder
         )
         let token = newID("ptok_", length: 48)
-        try await store.keepSession(
+        let isKept = try await store.keepSession(
             token,
             customer: session.customer,
             body: Array(try APIJSON.encode(PortalToken(visit: visit, expiresAt: now + 300))),
             expires: min(now + 300, session.expiresAt)
         )
+        guard isKept else { throw Refusal.erased("customer") }
         return API.PortalSession(url: "\(configuration.publicURL)/portal?token=\(token)")
     }
 
@@ -54,13 +56,13 @@ extension Tollgate {
             try await isSignedIn(kept.visit)
         else { return nil }
         let secret = newID("portal_", length: 48)
-        try await store.keepSession(
+        let isKept = try await store.keepSession(
             secret,
             customer: kept.visit.session.customer,
             body: Array(try APIJSON.encode(kept.visit)),
             expires: kept.visit.session.expiresAt
         )
-        return (secret, kept.visit.session.expiresAt)
+        return isKept ? (secret, kept.visit.session.expiresAt) : nil
     }
 
     /// The visit that a browser is in; `nil` where it has ended or never was.

@@ -34,12 +34,13 @@ extension Tollgate {
         )
         let secret = newID("cuss_secret_", length: 48)
         let body = Array(try APIJSON.encode(session))
-        try await store.keepSession(
+        let isKept = try await store.keepSession(
             secret,
             customer: session.customer,
             body: body,
             expires: session.expiresAt
         )
+        guard isKept else { throw Refusal.erased("customer") }
         return API.CustomerSession(
             clientSecret: secret,
             created: created,
