@@ -104,8 +104,8 @@ let package = Package(
         .target(
             name: "TollgateService",
             dependencies: [
-                "AppStoreAPI", "Intake", "Reports", "Storage", "StrictJSON", "StripeAPI", .api,
-                .core,
+                "AppStoreAPI", "Intake", "Reports", "SecondOpinion", "Storage", "StrictJSON",
+                "StripeAPI", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
@@ -236,6 +236,15 @@ let package = Package(
             name: "ScenarioTests",
             dependencies: [
                 "AppStoreSimulator", "SandboxClock", "StripeSimulator", "TollgateTesting",
+            ]
+        ),
+        .testTarget(
+            name: "SecondOpinionTests",
+            dependencies: [
+                "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "SecondOpinion", "Storage",
+                "StripeAPI", "TollgateService", "TollgateTesting", .api, .core,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .testTarget(

@@ -16,6 +16,8 @@ python3 scripts/check_links.py || problem "a link in a document leads nowhere"
 
 python3 scripts/named_cases.py || problem "a case and its tests do not match (docs/cases.md, docs/attacks.md)"
 
+python3 scripts/mutants/mutants.py --named || problem "a named survivor is gone (docs/reliability.md)"
+
 # Swift Testing only: the test run does not look for XCTest cases.
 if bash scripts/swift-files.sh | xargs -0 grep -n '^import XCTest' | grep -v '/AppleStubs/'; then
     problem "XCTest; write the test with 'import Testing'"
@@ -25,6 +27,15 @@ fi
 if grep -rnE '^ *(public |internal |package |private )?import (AppStoreAPI|StripeAPI|Intake|Storage|Tollgate|BillingSDK)' \
     Server/Sources/SandboxClock Server/Sources/*Simulator; then
     problem "a simulator imports our side"
+fi
+
+# A second opinion that asked the engine would be the first one again.
+if grep -nwE '(Purchase|PurchaseAccess|Timeline|Fact|Statement|AccessInterval|Explanation|Holder)' \
+    Server/Sources/SecondOpinion/*.swift | grep -v ':[0-9]*: *//'; then
+    problem "the second opinion reads what the engine makes of the evidence"
+fi
+if [ "$(cat Server/Sources/SecondOpinion/*.swift | wc -l)" -ge 1500 ]; then
+    problem "the second opinion is meant to stay small: fewer than 1,500 lines"
 fi
 
 for script in scripts/*.sh .ci/run; do

@@ -24,6 +24,7 @@ parts=(
     "failovers    20     4  failovers to a synchronous standby"
     "planted       1     1  time all planted bugs, in whole worlds"
     "orders      200    20  random orders of every scenario, on both databases"
+    "mutants       3     1  parts in which nine of ten changed operators are noticed"
     "facts   1000000 250000 random orders of random facts"
     "outside       1     1  time every scenario over HTTP, and every report on PostgreSQL"
     "cuts       5000   500  power cuts"
@@ -70,6 +71,10 @@ piece() {
         sqlite | postgres) TOLLGATE_KILLS="$count" crash_test -k "sigkill and $part" ;;
         failovers) TOLLGATE_FAILOVERS="$count" crash_test -k "that_is_replaced" ;;
         orders) TOLLGATE_SCENARIO_ORDERS="$count" swift_test --filter ScenarioTests ;;
+        mutants)
+            local changed=(core intake ledger)
+            python3 scripts/mutants/mutants.py "${changed[$3]}"
+            ;;
         planted) TOLLGATE_PLANTED=1 swift_test --filter plantedInWholeWorlds ;;
         facts)
             bash scripts/swift.sh build --build-tests &&
@@ -93,12 +98,15 @@ piece() {
 reached() { awk -F'\t' '$5 == "ok" { sum += $4 } END { print sum + 0 }' "$out/$1.tsv" 2>/dev/null || echo 0; }
 pieces() { [ -f "$out/$1.tsv" ] && wc -l <"$out/$1.tsv" || echo 0; }
 
-bash scripts/swift.sh build --package-path Server --build-tests || exit
-if [ -z "${TOLLGATE_BIN:-}" ]; then
-    swift build --package-path Server -c release --product tollgate || exit
-    TOLLGATE_BIN="$(swift build --package-path Server -c release --show-bin-path)/tollgate"
+# Changed operators are compiled in a copy of their own.
+if [ "$*" != mutants ]; then
+    bash scripts/swift.sh build --package-path Server --build-tests || exit
+    if [ -z "${TOLLGATE_BIN:-}" ]; then
+        swift build --package-path Server -c release --product tollgate || exit
+        TOLLGATE_BIN="$(swift build --package-path Server -c release --show-bin-path)/tollgate"
+    fi
+    export TOLLGATE_BIN
 fi
-export TOLLGATE_BIN
 
 until=$((SECONDS + ${TOLLGATE_SOAK_MINUTES:-1000000} * 60))
 stopped=" "
@@ -115,8 +123,8 @@ while [ "$going" = 1 ]; do
         going=1
         [ $((number - done)) -lt "$count" ] && count=$((number - done))
         seed="$(pieces "$part")"
-        # The worlds' seeds follow each other; elsewhere each piece has the next one.
-        [ "$part" = worlds ] && seed="$done"
+        # What is counted follows what is done; elsewhere each piece has the next seed.
+        [[ "$part" = worlds || "$part" = mutants ]] && seed="$done"
         log="$out/$part-$seed.log"
         begun=$SECONDS
         result=ok
@@ -124,6 +132,7 @@ while [ "$going" = 1 ]; do
         printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%FT%TZ)" "$commit" "$seed" "$count" \
             "$result" $((SECONDS - begun)) >>"$out/$part.tsv"
         if [ "$result" = ok ]; then
+            [ "$part" = mutants ] && grep -E 'SURVIVED|changes noticed' "$log"
             printf '%s: %d of %d %s (%d s)\n' \
                 "$part" $((done + count)) "$number" "$what" $((SECONDS - begun))
         else

@@ -33,9 +33,9 @@ public struct StoreProduct: Hashable, Comparable, Codable, Sendable {
         self.init(.tollgate, Self.catalogPrefix + id)
     }
 
-    /// The catalog's id, for a product that no store sold.
+    /// The catalog's id, for a product that no store sold (`store` is `tollgate`).
     var catalogProduct: String? {
-        guard store == .tollgate, id.hasPrefix(Self.catalogPrefix) else { return nil }
+        guard id.hasPrefix(Self.catalogPrefix) else { return nil }
         return String(id.dropFirst(Self.catalogPrefix.count))
     }
 

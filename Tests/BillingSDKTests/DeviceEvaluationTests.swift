@@ -184,6 +184,98 @@ import TollgateCore
         #expect(await billingError { try await app.keys() }?.name == "networkUnavailable")
     }
 
+    // MARK: - What the server is told
+
+    /// A phone on which StoreKit holds a plan, and whose server has an answer.
+    private func phoneWithPlan() -> (OfflineTests.Phone, @Sendable () async -> [StoreKitStatement])
+    {
+        let phone = OfflineTests.Phone()
+        phone.server.world.withLock { $0.catalog = Self.catalog }
+        let statement = StoreKitStatement(
+            transaction: Self.transaction(to: 90 * 86400),
+            signedTransaction: "e30.e30.c2ln"
+        )
+        return (phone, { [statement] })
+    }
+
+    /// Asks, and waits until what StoreKit holds was compared.
+    private func ask(_ app: TestApp) async throws -> [String] {
+        let keys = try await app.keys(forceRefresh: true)
+        await app.billing.client.observations.task.withLock { $0 }?.value
+        return keys
+    }
+
+    @Test func aNoDespiteWhatStoreKitHoldsIsToldOnceADay() async throws {
+        let (phone, storeKit) = phoneWithPlan()
+        let app = phone.launch(storeKit: storeKit)
+        #expect(try await ask(app) == ["premium"])
+        let told = API.AppStoreObservation(
+            signedTransactions: ["e30.e30.c2ln"],
+            lookupKeys: ["pro"]
+        )
+        #expect(phone.server.world.withLock { $0.observed } == [told])
+        // Nor again after a relaunch, until a day has gone by.
+        phone.server.clock.advance(by: 86_399)
+        _ = try await ask(app)
+        let next = phone.launch(storeKit: storeKit)
+        _ = try await ask(next)
+        #expect(phone.server.world.withLock { $0.observed.count } == 1)
+        phone.server.clock.advance(by: 1)
+        _ = try await ask(next)
+        #expect(phone.server.world.withLock { $0.observed.count } == 2)
+    }
+
+    @Test func aYesIsNotToldNorWhatIsNotSigned() async throws {
+        let (phone, storeKit) = phoneWithPlan()
+        phone.server.grant("premium", "pro", to: "cus_ada")
+        _ = try await ask(phone.launch(storeKit: storeKit))
+        phone.server.grant("premium", to: "cus_ada")
+        _ = try await ask(phone.launch(storeKit: statements(Self.transaction())))
+        _ = try await ask(phone.launch(storeKit: statements()))
+        #expect(phone.server.requests("POST", APIPath.appStoreObservations.path).isEmpty)
+    }
+
+    @Test func whatTheServerSettlesIsThereAtOnce() async throws {
+        let (phone, storeKit) = phoneWithPlan()
+        let server = phone.server
+        let app = phone.launch(storeKit: {
+            // By the time that it is told, the server has taken it in.
+            server.grant("premium", "pro", to: "cus_ada")
+            return await storeKit()
+        })
+        #expect(try await ask(app) == ["premium"])
+        #expect(app.billing.client.cachedAnswer(lookupKey: "pro") == true)
+    }
+
+    @Test func aServerThatHasHeardItIsLeftAloneForADayAndOneOutOfReachIsNot() async throws {
+        let refusals = [400, 429, 503].map { FakeServer.Mood.answers($0, .parameterInvalid) }
+        for (mood, count) in refusals.map({ ($0, 1) }) + [(.unreachable, 2)] {
+            let (phone, storeKit) = phoneWithPlan()
+            let server = phone.server
+            let app = phone.launch(storeKit: {
+                server.mood(mood)
+                return await storeKit()
+            })
+            for _ in 0..<2 {
+                server.mood(.well)
+                _ = try await ask(app)
+            }
+            let told = server.requests("POST", APIPath.appStoreObservations.path).count
+            #expect(told == count, "\(mood)")
+        }
+    }
+
+    @Test func answersThatComeTogetherTellOnce() async throws {
+        let (phone, storeKit) = phoneWithPlan()
+        let app = phone.launch(storeKit: storeKit)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 { group.addTask { _ = try await app.keys(forceRefresh: true) } }
+            try await group.waitForAll()
+        }
+        _ = try await ask(app)
+        #expect(phone.server.world.withLock { $0.observed.count } == 1)
+    }
+
     @Test func aSignedAnswerIsNoSlice() async throws {
         let phone = OfflineTests.Phone()
         phone.server.world.withLock { world in

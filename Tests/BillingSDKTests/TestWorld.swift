@@ -72,6 +72,7 @@ final class FakeServer: Sendable {
         var entitlements: [String: [API.Entitlement]] = [:]
         var coins: [String: Int64] = [:]
         var submitted: [API.AppStoreTransactionRequest] = []
+        var observed: [API.AppStoreObservation] = []
         var isPortalEnabled = true
         var gate: Gate?
         /// The only path that the gate holds, if set.
@@ -278,6 +279,18 @@ final class FakeServer: Sendable {
             consents.required = required
             world.consents[customer] = consents
             return try Self.ok(consents)
+        case ("POST", APIPath.appStoreObservations.path):
+            let observation = try APIJSON.decode(
+                API.AppStoreObservation.self,
+                from: request.body ?? Data()
+            )
+            world.observed.append(observation)
+            let has = (world.entitlements[customer] ?? []).map(\.lookupKey)
+            return try Self.ok(
+                API.AppStoreObservationReply(
+                    entitled: observation.lookupKeys.filter { has.contains($0) }
+                )
+            )
         case ("POST", APIPath.appStoreOfferSignatures.path):
             let asked = try APIJSON.decode(
                 API.OfferSignatureRequest.self,

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Changes one operator at a time and says which changes no test notices.
 
-usage: mutants.py [core|intake|ledger …] [--only TEXT] [--limit SECONDS]
+usage: mutants.py [core|intake|ledger …] [--only TEXT] [--again] [--limit SECONDS]
+       mutants.py --named
 
 All changes are compiled at once, in a copy under output/mutants, and an environment variable turns
 one on (see rewrite.swift). A change is noticed if a test fails, the process ends or hangs. Those
 that nobody notices stand in survivors.tsv beside this file, each with the reason why it changes
-nothing that anybody could see. It fails if less than 90 % are noticed, or a survivor is unnamed.
+nothing that anybody could see. It fails if less than 90 % are noticed, a survivor is not named, or
+what is named was noticed or is no change of today's code.
 
---only takes the places whose file or code contains TEXT, and names what noticed each.
+--only takes the places whose file or code contains TEXT, --again those that the last run of all
+did not notice and that are not named; both say what noticed each. --named only says, at once,
+whether the lines that survivors.tsv names are still there.
 """
 
 import argparse
@@ -26,63 +30,66 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 OUT = ROOT / "output/mutants"
-TREE = OUT / "tree"
 NOTICED_AT_LEAST = 0.9
 FLAGS = "-Xswiftc -O -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2".split()
 
-# The package, its name, the module that is changed, its folder and which files of it, the tests
-# that judge, and those of them that are slow: they are asked when no other test has noticed.
 PARTS = {
-    "core": (
-        ".",
-        "BillingSDK",
-        "TollgateCore",
-        "Sources/TollgateCore",
-        ["**/*.swift"],
-        "TollgateCoreTests",
-        "InvariantTests|OrderTests|LawTests|TidyTests|convergence",
-    ),
-    "intake": (
-        "Server",
-        "Server",
-        "Intake",
-        "Server/Sources/Intake",
-        ["**/*.swift"],
-        "IntakeTests",
-        "",
-    ),
-    "ledger": (
-        "Server",
-        "Server",
-        "Storage",
-        "Server/Sources/Storage",
-        ["Record/Batch.swift", "Record/CustomerState.swift"],
-        "RecordTests",
-        "PowerCutTests|RaceTests|ServersTests",
-    ),
+    # The module that is changed, and where the files of it are that are changed; the tests that
+    # judge, and what makes them quick: whatever they do not notice, all tests are asked about.
+    "core": {
+        "package": ".",
+        "module": "TollgateCore",
+        "folder": "Sources/TollgateCore",
+        "files": ["**/*.swift"],
+        "tests": "TollgateCoreTests",
+        "quick": ["--skip", "InvariantTests|OrderTests|LawTests|TidyTests|convergence"],
+    },
+    "intake": {
+        "package": "Server",
+        "module": "Intake",
+        "folder": "Server/Sources/Intake",
+        "files": ["**/*.swift"],
+        "tests": "IntakeTests",
+        "quick": [],
+    },
+    "ledger": {
+        "package": "Server",
+        "module": "Storage",
+        "folder": "Server/Sources/Storage",
+        "files": ["Record/Batch.swift", "Record/CustomerState.swift"],
+        "tests": "RecordTests",
+        "quick": ["--skip", "PowerCutTests|RaceTests|ServersTests|InterruptionTests"],
+        "quickly": {"TOLLGATE_TEST_BACKENDS": "sqlite"},
+    },
 }
 
 
 def changed_files(part):
-    _, _, _, folder, patterns, _, _ = PARTS[part]
-    files = [path for pattern in patterns for path in (ROOT / folder).glob(pattern)]
+    folder = ROOT / PARTS[part]["folder"]
+    files = [path for pattern in PARTS[part]["files"] for path in folder.glob(pattern)]
     return sorted(str(path.relative_to(ROOT)) for path in files)
+
+
+def tree_of(part):
+    """The copy in which a part is compiled; no other module is changed there at the same time."""
+    return OUT / f"tree-{part}"
 
 
 def copy_tree(part):
     """Brings the copy up to date; the files that are changed are written by rewrite.swift."""
+    tree = tree_of(part)
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
     wanted = {name for name in names.decode().split("\0") if name and (ROOT / name).is_file()}
     wanted |= {"Server/Package.resolved"} if (ROOT / "Server/Package.resolved").exists() else set()
     for name in sorted(wanted.difference(changed_files(part))):
-        source, target = ROOT / name, TREE / name
+        source, target = ROOT / name, tree / name
         if not target.exists() or target.read_bytes() != source.read_bytes():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
     for folder in ("Sources", "Tests", "Server/Sources", "Server/Tests"):
-        for path in (TREE / folder).rglob("*"):
-            if path.is_file() and str(path.relative_to(TREE)) not in wanted:
+        for path in (tree / folder).rglob("*"):
+            if path.is_file() and str(path.relative_to(tree)) not in wanted:
                 path.unlink()
 
 
@@ -105,23 +112,26 @@ def write(part, refused):
     """Writes the files anew; returns the places that can be changed.
 
     refused: how often the compiler has refused a place: once, and the change is written out."""
-    _, _, module, folder, _, _, _ = PARTS[part]
+    module, folder = PARTS[part]["module"], PARTS[part]["folder"]
     lists = [",".join(str(id) for id, times in refused.items() if times == n) for n in (1, 2)]
-    command = [rewriter(), module, *lists, ROOT, TREE, *changed_files(part)]
+    command = [rewriter(), module, *lists, ROOT, tree_of(part), *changed_files(part)]
     support = (HERE / "Mutant.swift").read_text().replace("MODULE", module)
-    target = TREE / folder / f"Mutant_{module}.swift"
+    target = tree_of(part) / folder / f"Mutant_{module}.swift"
     if not target.exists() or target.read_text() != support:
         target.write_text(support)
     return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
-def build(package, product, tests):
-    command = ["swift", "build", "--package-path", TREE / package, *FLAGS]
-    command += ["--product", f"{product}PackageTests"]
+def build(part):
+    package, tests = PARTS[part]["package"], PARTS[part]["tests"]
+    name = "BillingSDK" if package == "." else package
+    command = ["swift", "build", "--package-path", tree_of(part) / package, *FLAGS]
+    command += ["--product", f"{name}PackageTests"]
     environment = {**os.environ, "TOLLGATE_TEST_TARGET": tests}
-    return subprocess.run(
+    result = subprocess.run(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
+    return result, tree_of(part) / package / f".build/debug/{name}PackageTests.xctest"
 
 
 def culprits(output):
@@ -137,12 +147,11 @@ def culprits(output):
 
 def compile_all(part):
     """Compiles all changes at once, without those that the compiler does not take."""
-    package, product, _, _, _, tests, _ = PARTS[part]
     refused = {}
     while True:
         sites = write(part, refused)
         begun = time.time()
-        result = build(package, product, tests)
+        result, bundle = build(part)
         skipped = sum(times == 2 for times in refused.values())
         print(
             f"{part}: {len(sites)} changes, {skipped} that do not compile, "
@@ -150,7 +159,7 @@ def compile_all(part):
             flush=True,
         )
         if result.returncode == 0:
-            return sites, TREE / package / f".build/debug/{product}PackageTests.xctest"
+            return sites, bundle
         found = [id for id in culprits(result.stdout) if refused.get(id, 0) < 2]
         if not found:
             sys.exit(result.stdout[-4000:])
@@ -168,7 +177,7 @@ def run(bundle, environment, limit, *choice):
         text=True,
         errors="replace",
         start_new_session=True,
-        cwd=TREE,
+        cwd=ROOT,
     )
     late = threading.Event()
 
@@ -218,9 +227,24 @@ def named():
     return known
 
 
-def judge(part, only, limit):
+def gone():
+    """The named survivors whose line is in no file any more."""
+    for file, code, change in named():
+        path = ROOT / file
+        lines = path.read_text().splitlines() if path.exists() else []
+        if code not in map(str.strip, lines):
+            yield f"survivors.tsv names a line that is not in {file} any more: {code}"
+
+
+def survived(part):
+    """The places that the last run of all did not notice, named as in survivors.tsv."""
+    rows = [line.split("\t") for line in (OUT / f"{part}.tsv").read_text().splitlines()]
+    return {(row[1].split(":")[0], row[4], row[2]) for row in rows if "SURVIVED" in row[3]}
+
+
+def judge(part, only, again, limit):
     copy_tree(part)
-    slow = PARTS[part][-1]
+    quick, quickly = PARTS[part]["quick"], PARTS[part].get("quickly", {})
     sites, bundle = compile_all(part)
     counts = {}
     for site in sites:
@@ -231,45 +255,63 @@ def judge(part, only, limit):
             site["change"] += f" #{counts[key]}"
     trace, seconds = traced(bundle, sites, limit * 10)
     print(f"{part}: without any change the tests take {seconds:.1f} s", flush=True)
-    known, noticed, unnamed, rows = named(), 0, [], []
+    limit = max(limit, 5 * seconds)
+    known, noticed, wrong, rows = named(), 0, [], []
     places = [s for s in sites if not only or only in s["file"] + " " + s["code"]]
+    if again:
+        last = survived(part)
+        last = last.difference(known)
+        places = [s for s in places if (s["file"], s["code"], s["change"]) in last]
     for site in places:
         key = (site["file"], site["code"], site["change"])
         why = {0: "never reached", 1: "makes no difference"}.get(trace[site["id"]])
         verdict = None
         if not why:
             chosen = {"TOLLGATE_MUTANT": str(site["id"])}
-            for choice in [("--skip", slow), ("--filter", slow)] if slow else [()]:
-                verdict = verdict or run(bundle, chosen, limit, *choice)
+            verdict = run(bundle, {**chosen, **quickly}, limit, *quick)
+            if quick or quickly:
+                verdict = verdict or run(bundle, chosen, limit)
         noticed += verdict is not None
         if verdict is None and key not in known:
-            unnamed.append(key)
+            wrong.append(f"survives, and is not named: {key}")
         if verdict and key in known:
-            print(f"named as a survivor, and noticed by {verdict}: {key}", flush=True)
+            wrong.append(f"named as a survivor, and noticed by {verdict}: {key}")
         result = verdict or f"SURVIVED ({why or 'no test fails'})"
         place = f"{site['file']}:{site['line']}:{site['column']}"
         rows.append("\t".join([str(site["id"]), place, site["change"], result, site["code"]]))
-        if only or (verdict is None and key not in known):
+        if only or again or verdict is None:
             print(f"{place}: {site['change']}: {result}: {site['code']}", flush=True)
-    (OUT / f"{part}.tsv").write_text("\n".join(rows) + "\n")
+    if places == sites:
+        (OUT / f"{part}.tsv").write_text("\n".join(rows) + "\n")
+    there = {(site["file"], site["code"], site["change"]) for site in sites}
+    files = set(changed_files(part))
+    for key in known:
+        if key not in there and (key[0] in files or not (ROOT / key[0]).exists()):
+            wrong.append(f"named as a survivor, and there is no such change: {key}")
+    for line in wrong:
+        print(line, flush=True)
     share = noticed / max(1, len(places))
     print(
         f"{part}: {noticed} of {len(places)} changes noticed ({100 * share:.1f} %), "
-        f"{len(places) - noticed} survive, {len(unnamed)} of them unnamed",
+        f"{len(places) - noticed} survive, {len(wrong)} mistakes in survivors.tsv",
         flush=True,
     )
-    return share >= NOTICED_AT_LEAST and not unnamed
+    return share >= NOTICED_AT_LEAST and not wrong
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("parts", nargs="*", default=[])
     parser.add_argument("--only")
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--named", action="store_true")
     parser.add_argument("--limit", type=float, default=60, help="seconds for the tests of one change")
     options = parser.parse_args()
+    if options.named:
+        sys.exit("\n".join(gone()) or 0)
     parts = options.parts or list(PARTS)
     OUT.mkdir(parents=True, exist_ok=True)
-    sys.exit(0 if all([judge(part, options.only, options.limit) for part in parts]) else 1)
+    sys.exit(0 if all([judge(part, options.only, options.again, options.limit) for part in parts]) else 1)
 
 
 if __name__ == "__main__":

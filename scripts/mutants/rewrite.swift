@@ -186,6 +186,7 @@ final class Mutator: SyntaxRewriter {
         if let name = callee.functionName, let other = functions[name.text],
             node.arguments.count == 2
         {
+            called.insert(callee.id)
             let id = number(name, "\(name.text) → \(other)")
             let rewritten = super.visit(node)
             guard let id, let node = rewritten.as(FunctionCallExprSyntax.self) else {

@@ -130,6 +130,30 @@ extension OnePhone {
             }
         }
 
+        @Test func whatStoreKitHoldsIsToldAsTheAppStoreSignedItWhereTheServerSaysNo() async throws {
+            let phone = OfflineTests.Phone()
+            phone.server.world.withLock { $0.catalog = DeviceEvaluationTests.catalog }
+            store.entitled = [
+                Transaction(
+                    _stub: 1,
+                    productID: "monthly",
+                    jws: "signed by the App Store",
+                    json: DeviceEvaluationTests.transaction()
+                )
+            ]
+            let app = phone.launch(storeKit: StoreKitStatement.ofThisDevice)
+            #expect(try await app.keys() == ["premium"])
+            await app.billing.client.observations.task.withLock { $0 }?.value
+            #expect(
+                phone.server.world.withLock { $0.observed } == [
+                    API.AppStoreObservation(
+                        signedTransactions: ["signed by the App Store"],
+                        lookupKeys: ["pro"]
+                    )
+                ]
+            )
+        }
+
         // MARK: - The inbox
 
         @Test func whatWaitsInTheInboxIsBoughtAndLeaves() async throws {

@@ -32,6 +32,9 @@ extension SimulatedAppStore {
         public var statePath: String?
         /// Milliseconds of real time that a subscriber has to answer a notification.
         public var deliveryTimeout: Int64
+        /// Milliseconds of real time that the app has to answer a realtime request for a retention
+        /// message.
+        public var realtimeLimit: Int64
         /// The certificates and keys to sign with, as `makeAuthority` made them; `nil` makes new
         /// ones.
         ///
@@ -64,7 +67,8 @@ extension SimulatedAppStore {
             deliveryTimeout: Int64 = 10_000,
             authority: Data? = nil,
             faults: Faults = Faults(),
-            enforcesRateLimits: Bool = false
+            enforcesRateLimits: Bool = false,
+            realtimeLimit: Int64 = 700
         ) {
             self.environment = environment
             self.bundleID = bundleID
@@ -84,6 +88,7 @@ extension SimulatedAppStore {
             self.authority = authority
             self.faults = faults
             self.enforcesRateLimits = enforcesRateLimits
+            self.realtimeLimit = realtimeLimit
         }
     }
 

@@ -41,6 +41,10 @@ extension SimulatedAppStore {
             payload.summary = summary
             return payload
         }
+        if let seats = announcement.unclaimedSeats {
+            payload.unclaimInfo = .init(unclaimSeatIds: seats)
+            return payload
+        }
         switch announcement.type {
         case "EXTERNAL_PURCHASE_TOKEN":
             let prefix = environment == .sandbox ? "SANDBOX_" : ""

@@ -27,6 +27,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     let authority: CertificateAuthority
     private let deliver: Deliver
     private let statePath: String?
+    let realtimeLimit: Int64
 
     /// Keys for the App Store Server API; the first one is the store's own.
     public private(set) var apiKeys: [APIKey]
@@ -47,6 +48,8 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     let seed: UInt64
     let onDeed: (@Sendable (Story) -> Void)?
     var deeds: [Deed] = []
+    /// By request id; not kept between runs.
+    var performanceTests: [String: PerformanceTest] = [:]
     var storyCustomers: [Customer] = []
     /// What is sold, before prices are raised and products withdrawn.
     var storyProducts: [String: Product] = [:]
@@ -98,6 +101,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     ) throws {
         self.clock = clock
         statePath = configuration.statePath
+        realtimeLimit = configuration.realtimeLimit
         environment = configuration.environment
         faults = configuration.faults
         seed = configuration.seed

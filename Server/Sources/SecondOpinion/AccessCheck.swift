@@ -3,21 +3,21 @@ package import TollgateCore
 
 /// A second opinion on who may use what, from the stores' own words alone.
 ///
-/// It goes once over the journal, purchase by purchase, and says of each what its holders must be
-/// able to use at an instant; then once over the customers, and says of each answer whether anything
-/// covers it. Where the server answers otherwise, the customer is looked at again with all that they
-/// hold, on one snapshot, and only what is still so is told.
+/// It goes once over the journal, purchase by purchase: what must its holders be able to use? Then
+/// once over the answers: does anything cover them? Where the server answers otherwise, the customer
+/// is looked at again with all that they hold, on one snapshot, and only what is still so is told.
 ///
 /// It shares nothing with the engine but the catalog. In memory it keeps 8 bytes for each
 /// entitlement that somebody has, and what it found.
 package struct AccessCheck: Sendable {
+    /// Told how many rows were read so far; what it throws ends the check.
+    package typealias Step = @Sendable (Int) async throws -> Void
+
     private let store: RecordStore
     private let question: Question
 
-    /// Rows that are read on one snapshot.
-    private static let page = 2_000
-    /// Customers who are looked at again.
-    private static let mostCandidates = 20_000
+    /// Rows that are read on one snapshot, and customers who are looked at again.
+    private static let (page, mostCandidates) = (2_000, 20_000)
 
     /// - Parameters:
     ///   - history: the catalog over time.
@@ -28,11 +28,7 @@ package struct AccessCheck: Sendable {
     }
 
     /// Checks everybody.
-    ///
-    /// - Parameter step: told how many rows one half has read so far; what it throws ends the check.
-    package func run(
-        step: @Sendable (Int) async throws -> Void = { _ in }
-    ) async throws -> AccessReport {
+    package func run(step: Step = { _ in }) async throws -> AccessReport {
         let first = try RowKey(bytes: Array(repeating: 0, count: 16))
         let middle = try RowKey(bytes: [0x80] + Array(repeating: 0, count: 15))
         // Two halves, each on a thread of its own.
@@ -40,98 +36,76 @@ package struct AccessCheck: Sendable {
         async let upper = scan(from: middle, before: nil, step)
         var tally = try await lower
         tally.merge(try await upper)
-        try await lookAtMisfiled(&tally)
+        for (subject, rows) in tally.misfiled {
+            tally.merge(
+                try await store.readEvidence(question.history) { [question] reader in
+                    let evidence = try PurchaseEvidence(gathering: subject, and: rows, reader)
+                    return try Tally(judging: [evidence], reader, question)
+                }
+            )
+        }
         try await lookAtAnswers(&tally)
         var report = AccessReport(at: question.at)
         (report.rows, report.purchases) = (tally.rows, tally.purchases)
         report.unjudged = tally.unjudged.count
         report.isCut = tally.candidates.count > Self.mostCandidates
-        let candidates = tally.candidates.sorted { $0.key < $1.key }
-        for (person, subjects) in candidates.prefix(Self.mostCandidates) {
-            report.findings += try await findings(of: person, and: subjects, tally.misfiled)
+        for (person, more) in tally.candidates.prefix(Self.mostCandidates) {
+            report.findings += try await store.readEvidence(question.history) {
+                [question, misfiled = tally.misfiled] reader in
+                try CustomerCheck(person, question, reader, more, misfiled)?.findings() ?? []
+            }
             try await step(tally.rows)
         }
-        report.findings.sort {
-            ($0.kind.rawValue, $0.customer.rawValue, $0.lookupKey)
-                < ($1.kind.rawValue, $1.customer.rawValue, $1.lookupKey)
-        }
+        report.findings.sort()
         return report
     }
 
     /// Checks one customer.
     ///
-    /// - Parameter purchases: names of purchases that are looked at besides those kept as theirs.
+    /// - Parameters:
+    ///   - purchases: names of purchases that are looked at besides those kept as theirs.
+    ///   - denied: lookup keys of which the cause is told where both answer with no.
     package func findings(
         of customer: Customer.ID,
         in environment: StoreEnvironment,
-        and purchases: [String] = []
+        and purchases: [String] = [],
+        denied: [String] = []
     ) async throws -> [AccessFinding] {
         let person = Person(customer: RowKey(of: customer), environment: environment)
-        return try await findings(
-            of: person,
-            and: Set(purchases.map { RowKey(purchaseNamed: $0) }),
-            [:]
-        )
-    }
-
-    private func findings(
-        of person: Person,
-        and subjects: Set<RowKey>,
-        _ misfiled: [RowKey: [Int64]]
-    ) async throws -> [AccessFinding] {
-        try await store.readEvidence(question.history) { [question] reader in
-            try CustomerCheck(reader: reader, person: person, question: question)
-                .findings(and: subjects, misfiled)
+        let more = Set(purchases.map { RowKey(purchaseNamed: $0) })
+        return try await store.readEvidence(question.history) { [question] reader in
+            let check = try CustomerCheck(person, question, reader, more, [:])
+            return check.map { $0.findings() + $0.causes(of: denied) } ?? []
         }
     }
 
-    private func scan(
-        from first: RowKey,
-        before end: RowKey?,
-        _ step: @Sendable (Int) async throws -> Void
-    ) async throws -> Tally {
+    private func scan(from first: RowKey, before end: RowKey?, _ step: Step) async throws -> Tally {
         var tally = Tally()
-        var place: (subject: RowKey, id: Int64) = (first, -1)
-        var open: PurchaseEvidence?
-        while true {
-            let (known, unfinished, from) = (tally, open, place)
-            let (next, rest, last) = try await store.readEvidence(question.history) {
-                [question] reader in
-                var (tally, open) = (known, unfinished)
+        var place: (subject: RowKey, id: Int64)? = (first, -1)
+        // The purchase whose rows are not all read yet.
+        var rest: PurchaseEvidence?
+        while let from = place {
+            let page = try await store.readEvidence(question.history) { [question, rest] reader in
                 let rows = try reader.rows(after: from, before: end, limit: Self.page)
-                var finished: [PurchaseEvidence] = []
+                var (finished, open) = ([PurchaseEvidence](), rest)
                 for row in rows {
-                    if let other = open, other.subject != row.subject {
-                        finished.append(other)
-                        open = nil
+                    if open?.subject != row.subject {
+                        if let other = open.take() { finished.append(other) }
+                        open = PurchaseEvidence(row.subject)
                     }
-                    var evidence = open.take() ?? PurchaseEvidence(row.subject)
-                    try evidence.add(row)
-                    open = evidence
+                    try open?.add(row)
                 }
-                if rows.count < Self.page, let other = open.take() { finished.append(other) }
-                tally.rows += rows.count
-                try tally.judge(finished, reader, question)
-                return (tally, open, rows.last.map { ($0.subject, $0.id) })
+                let next = rows.count < Self.page ? nil : rows.last.map { ($0.subject, $0.id) }
+                if next == nil, let other = open.take() { finished.append(other) }
+                var tally = try Tally(judging: finished, reader, question)
+                tally.rows = rows.count
+                return (tally: tally, rest: open, next: next)
             }
-            (tally, open) = (next, rest)
+            (rest, place) = (page.rest, page.next)
+            tally.merge(page.tally)
             try await step(tally.rows)
-            guard let last, tally.rows % Self.page == 0 else { return tally }
-            place = last
         }
-    }
-
-    /// Messages that say themselves that they are about another purchase than they are filed under.
-    private func lookAtMisfiled(_ tally: inout Tally) async throws {
-        for (subject, rows) in tally.misfiled.sorted(by: { $0.key < $1.key }) {
-            let known = tally
-            tally = try await store.readEvidence(question.history) { [question] reader in
-                var tally = known
-                let evidence = try PurchaseEvidence(gathering: subject, and: rows, reader)
-                try tally.judge([evidence], reader, question)
-                return tally
-            }
-        }
+        return tally
     }
 
     private func lookAtAnswers(_ tally: inout Tally) async throws {
@@ -148,13 +122,9 @@ package struct AccessCheck: Sendable {
 }
 
 /// A customer in one environment.
-struct Person: Hashable, Comparable, Sendable {
+struct Person: Hashable, Sendable {
     var customer: RowKey
     var environment: StoreEnvironment
-
-    static func < (left: Self, right: Self) -> Bool {
-        (left.customer, left.environment.rawValue) < (right.customer, right.environment.rawValue)
-    }
 
     /// Tells something of one person from all else, by 64 bits of a hash.
     func mark(_ word: String) -> UInt64 {
@@ -181,14 +151,14 @@ struct Tally: Sendable {
     private(set) var unjudged: Set<UInt64> = []
     /// Entitlements that something covers, or may.
     private var covered: Set<UInt64> = []
-    /// How many passes of one product a person has: those are looked at together.
+    /// How many passes a person has: those are looked at together.
     private var passes: [UInt64: UInt8] = [:]
     /// Who has to be looked at again, and with which purchases besides those kept as theirs.
     private(set) var candidates: [Person: Set<RowKey>] = [:]
     /// Rows by what they are about, where they are filed under something else.
     private(set) var misfiled: [RowKey: [Int64]] = [:]
 
-    private static let mostMisfiled = 100_000
+    init() {}
 
     mutating func merge(_ other: Tally) {
         rows += other.rows
@@ -197,37 +167,30 @@ struct Tally: Sendable {
         covered.formUnion(other.covered)
         passes.merge(other.passes) { $0 &+ $1 }
         candidates.merge(other.candidates) { $0.union($1) }
-        misfiled.merge(other.misfiled) { $0 + $1 }
+        if misfiled.count < 100_000 { misfiled.merge(other.misfiled) { $0 + $1 } }
     }
 
     /// What these purchases give, compared with what their holders are answered.
-    mutating func judge(
-        _ all: [PurchaseEvidence],
+    init(
+        judging all: [PurchaseEvidence],
         _ reader: EvidenceReader,
         _ question: Question
     ) throws {
         let customers = try reader.customers(knownAs: all.flatMap(\.names))
         var expected: [(person: Person, lookupKey: String, subject: RowKey)] = []
         for evidence in all {
-            for (subject, row) in evidence.misfiled where misfiled.count < Self.mostMisfiled {
-                misfiled[subject, default: []].append(row)
-            }
+            for (subject, row) in evidence.misfiled { misfiled[subject, default: []].append(row) }
             if evidence.isUnjudged { unjudged.insert(evidence.subject.low) }
             guard !evidence.isEmpty, let environment = evidence.environment else { continue }
             purchases += 1
             for opinion in evidence.opinions(question, customers: customers) {
-                if opinion.owners.isOpen { unjudged.insert(evidence.subject.low) }
-                let owners = opinion.owners
-                for customer in owners.certain.union(owners.possible) {
+                let certain = opinion.owners.certain
+                for customer in certain.union(opinion.owners.possible) {
                     let person = Person(customer: customer, environment: environment)
-                    if let pass = opinion.pass {
-                        passes[person.mark(pass.product), default: 0] &+= 1
-                    }
-                    guard opinion.verdict > .no else { continue }
+                    if opinion.pass != nil { passes[person.mark("pass"), default: 0] &+= 1 }
+                    guard opinion.verdict != .no else { continue }
                     covered.formUnion(opinion.lookupKeys.map(person.mark))
-                    guard opinion.verdict == .yes, owners.certain.contains(customer) else {
-                        continue
-                    }
+                    guard opinion.verdict == .yes, certain.contains(customer) else { continue }
                     expected += opinion.lookupKeys.map { (person, $0, evidence.subject) }
                 }
             }
@@ -251,11 +214,7 @@ struct Tally: Sendable {
             !covered.contains(person.mark(access.lookupKey))
                 && !unjudged.contains(access.subject.low)
         }
-        let hasPasses =
-            !passes.isEmpty
-            && question.catalog.products.contains { product in
-                product.kind == .nonRenewing && passes[person.mark(product.id)] ?? 0 > 1
-            }
+        let hasPasses = passes[person.mark("pass")] ?? 0 > 1
         if isUncovered || hasPasses { candidates[person, default: []].formUnion([]) }
     }
 }

@@ -8,7 +8,7 @@ struct AppStoreEvidence: Sendable {
 
     mutating func add(_ words: AppStoreWords) {
         if let transaction = words.transaction {
-            periods[transaction.period, default: AppStorePeriod(transaction)]
+            periods[transaction.period, default: AppStorePeriod(current: transaction)]
                 .join(transaction, reversed: words.reversed)
         }
         if let renewal = words.renewal { renewals.append(renewal) }
@@ -20,7 +20,8 @@ struct AppStoreEvidence: Sendable {
 struct AppStorePeriod: Sendable {
     /// The newest signed statement; where nothing is signed, the newest entry of a receipt.
     private(set) var current: AppStoreTransaction
-    private var legacy: AppStoreTransaction?
+    /// A refund that a receipt tells of.
+    private var listed: (revoked: Instant, stated: Instant)?
     /// Whether any statement said that another plan took its place.
     private(set) var isUpgraded = false
     private(set) var token: String?
@@ -28,44 +29,33 @@ struct AppStorePeriod: Sendable {
     /// When a refund was last taken back.
     private var reversed = Instant.distantPast
 
-    init(_ transaction: AppStoreTransaction) { current = transaction }
+    init(current: AppStoreTransaction) { self.current = current }
 
     mutating func join(_ transaction: AppStoreTransaction, reversed: Instant?) {
         isUpgraded = isUpgraded || transaction.isUpgraded
         if let token = transaction.token, transaction.signed >= tokenSigned {
             (self.token, tokenSigned) = (token, transaction.signed)
         }
-        if let reversed { self.reversed = max(self.reversed, reversed) }
-        if transaction.isLegacy {
-            if legacy.map({ $0.signed <= transaction.signed }) ?? true { legacy = transaction }
-            if !current.isLegacy { return }
+        self.reversed = max(self.reversed, reversed ?? .distantPast)
+        // A receipt says less than what is signed, and takes nothing back.
+        if transaction.isLegacy, !current.isLegacy {
+            if let revoked = transaction.revoked { listed = (revoked, transaction.signed) }
+            return
         }
         // Of two statements of one instant the one that takes back counts.
         let isNewer =
             transaction.signed > current.signed
             || (transaction.signed == current.signed && transaction.revoked != nil)
-        if isNewer || (current.isLegacy && !transaction.isLegacy) { current = transaction }
-    }
-
-    /// The clock of the newest statement about it.
-    var stated: Instant { max(current.signed, legacy?.signed ?? .distantPast) }
-
-    private var newerReceipt: AppStoreTransaction? {
-        legacy.flatMap { !current.isLegacy && $0.signed > current.signed ? $0 : nil }
+        guard isNewer || transaction.isLegacy != current.isLegacy else { return }
+        if current.isLegacy, let revoked = current.revoked { listed = (revoked, current.signed) }
+        current = transaction
     }
 
     /// When all of it was taken back, if that still counts.
     var revoked: Instant? {
-        (current.revoked ?? newerReceipt?.revoked).flatMap { $0 > reversed ? $0 : nil }
+        let later = listed.flatMap { $0.stated > current.signed ? $0.revoked : nil }
+        return (current.revoked ?? later).flatMap { $0 > reversed ? $0 : nil }
     }
 
     func isRevoked(at instant: Instant) -> Bool { revoked.map { $0 <= instant } ?? false }
-
-    /// Whether a newer receipt no longer shows a refund that was signed.
-    var isContested: Bool {
-        guard let newerReceipt, current.revoked != nil else { return false }
-        return newerReceipt.revoked == nil && !newerReceipt.isUpgraded
-    }
-
-    var rows: [Int64] { [current.row] + (legacy.map { [$0.row] } ?? []) }
 }

@@ -7,11 +7,9 @@ internal import TollgateCore
 /// https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
 struct AppStoreTransaction: Sendable {
     var id: String
-    var original: String
     /// What keeps one period apart from others; a restore makes new ids for the same one.
     var period: String
     var product: String
-    var type: String?
     var purchased: Instant
     var expires: Instant?
     /// The clock of the statement.
@@ -19,10 +17,8 @@ struct AppStoreTransaction: Sendable {
     var revoked: Instant?
     var isUpgraded: Bool
     var token: String?
-    /// Whether it stands beside another one of the same period: seats were added.
-    var isAdditional: Bool
-    /// Whether it came over from another original transaction: a plan moved into a bundle.
-    var isMoved: Bool
+    /// Whether it stands beside another one of its period (seats), or came over from another plan.
+    var (isAdditional, isMoved): (Bool, Bool)
     /// `app_store/production/com.example.app/2000000001`; receipts do not say.
     var purchase: String?
     /// Whether a receipt lists it: it says less, and takes nothing back.
@@ -35,11 +31,9 @@ struct AppStoreTransaction: Sendable {
             let purchased = json.date("purchaseDate", "purchase_date")
         else { return nil }
         (self.id, self.product, self.purchased, self.row) = (id, product, purchased, row)
-        original = json.text("originalTransactionId", "original_transaction_id") ?? id
         isAdditional = json["additionalTransactionReason"] != nil
         let lineItem = json.text("webOrderLineItemId", "web_order_line_item_id")
         period = isAdditional ? id : lineItem ?? id
-        type = json["type"]?.string
         expires = json.date("expiresDate", "expires_date")
         signed = json.date("signedDate") ?? stated
         isUpgraded = json["isUpgraded"]?.bool ?? (json["is_upgraded"]?.text == "true")
@@ -49,6 +43,7 @@ struct AppStoreTransaction: Sendable {
         // In a receipt the date of an upgraded plan says when it was upgraded.
         revoked = isLegacy && isUpgraded ? nil : json.date("revocationDate", "cancellation_date")
         if let bundle = json["bundleId"]?.string, let environment = json["environment"]?.string {
+            let original = json["originalTransactionId"]?.string ?? id
             purchase = "app_store/\(environment.lowercased())/\(bundle)/\(original)"
         }
     }
@@ -79,8 +74,6 @@ struct AppStoreRenewal: Sendable {
 struct AppStoreStatus: Sendable {
     var value: Int64
     var stated: Instant
-    /// The period of the transaction beside it.
-    var period: String?
     var row: Int64
 }
 
@@ -99,8 +92,8 @@ struct AppStoreWords: Sendable {
         transaction = JSON(signed: text).flatMap {
             AppStoreTransaction($0, stated: .distantPast, row: row)
         }
-        guard let transaction else { return nil }
-        messageID = transaction.id
+        messageID = transaction?.id
+        if transaction == nil { return nil }
     }
 
     /// Reads a notification, an entry of a status response, or an entry of a receipt.
@@ -108,11 +101,9 @@ struct AppStoreWords: Sendable {
     /// - Parameter stated: the clock of what bears none.
     init(_ json: JSON, stated: Instant, row: Int64) {
         if let payload = json.signed("signedPayload") {
-            let signed = payload.date("signedDate")
-            if let data = payload["data"] { read(data, stated: signed, row) }
-            if payload["notificationType"]?.isString("REFUND_REVERSED") == true {
-                reversed = max(signed ?? stated, transaction?.signed ?? stated)
-            }
+            if let data = payload["data"] { read(data, stated: payload.date("signedDate"), row) }
+            let isReversal = payload["notificationType"]?.isString("REFUND_REVERSED") ?? false
+            if isReversal { reversed = transaction?.signed }
             messageID = payload["notificationUUID"]?.string
         } else if json["signedTransactionInfo"] != nil {
             read(json, stated: nil, row)
@@ -125,18 +116,16 @@ struct AppStoreWords: Sendable {
     }
 
     private mutating func read(_ data: JSON, stated: Instant?, _ row: Int64) {
-        let transaction = data.signed("signedTransactionInfo")
+        transaction = data.signed("signedTransactionInfo")
             .flatMap { AppStoreTransaction($0, stated: .distantPast, row: row) }
-        let renewal = data.signed("signedRenewalInfo")
+        renewal = data.signed("signedRenewalInfo")
             .map { AppStoreRenewal($0, stated: .distantPast, row: row) }
-        (self.transaction, self.renewal) = (transaction, renewal)
         // As of the payload's clock, says Apple; what is signed inside does not move when the
         // payload is signed anew for another attempt.
         guard let value = data["status"]?.int64,
             let clock = renewal?.signed ?? stated ?? transaction?.signed
         else { return }
-        let period = transaction?.period
-        status = AppStoreStatus(value: value, stated: clock, period: period, row: row)
+        status = AppStoreStatus(value: value, stated: clock, row: row)
     }
 }
 

@@ -1,4 +1,3 @@
-internal import Storage
 internal import TollgateCore
 
 /// What is asked of the evidence: an instant, and what was sold by then.
@@ -12,37 +11,16 @@ struct Question: Sendable {
     var said: Instant { at.advanced(by: 300_000) }
 }
 
-/// Whether somebody must be able to use something, as far as the stores' documents say so.
-enum Verdict: Int, Comparable, Sendable {
-    /// Nothing that was said covers the instant.
-    case no
-    /// The documents or the evidence leave it open: either answer of the server's is right.
-    case open
-    /// Paid for, or granted.
-    case yes
-
-    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-}
-
-/// Why a verdict is what it is; made a sentence only for what is found to be wrong.
-struct Reason: Hashable, Sendable {
-    var words: String
-    var instant: Instant?
-
-    init(_ words: String, _ instant: Instant? = nil) {
-        self.words = words
-        self.instant = instant
-    }
-
-    var text: String { instant.map { "\(words) \($0)" } ?? words }
-}
+/// Whether somebody must be able to use something, as far as the stores' documents say so; `open`
+/// where the documents or the evidence leave either answer right.
+enum Verdict: Sendable { case no, open, yes }
 
 /// What one purchase gives to whoever holds it, at the instant that is looked at.
 struct Opinion: Sendable {
     var verdict: Verdict
     /// Since when the verdict holds, as far as the evidence tells.
     var since: Instant
-    var reason: Reason
+    var reason: String
     /// Rows of the journal that it rests on.
     var evidence: [Int64]
     /// Something that lasts for the catalog's duration, and is looked at with others of its kind.
@@ -50,15 +28,14 @@ struct Opinion: Sendable {
     var lookupKeys: [String] = []
     var owners = Owners()
 
-    init(_ verdict: Verdict, since: Instant, _ reason: Reason, _ evidence: [Int64]) {
+    init(_ verdict: Verdict, since: Instant, _ reason: String, _ evidence: [Int64]) {
         (self.verdict, self.since, self.reason, self.evidence) = (verdict, since, reason, evidence)
     }
 
-    /// The same, about what a store sells under this name.
-    func about(_ product: StoreProduct, _ question: Question, _ owners: Owners) -> Opinion {
+    /// The same, about what `owners` have of these lookup keys.
+    func about(_ lookupKeys: [String], _ owners: Owners) -> Opinion {
         var opinion = self
-        opinion.lookupKeys = question.catalog.lookupKeys(of: product)
-        opinion.owners = owners
+        (opinion.lookupKeys, opinion.owners) = (lookupKeys, owners)
         return opinion
     }
 }
@@ -78,21 +55,16 @@ struct Pass: Hashable, Sendable {
     /// What it gives by itself, were there no other before it.
     func opinion(at: Instant, _ evidence: [Int64]) -> Opinion {
         let end = end(after: paid.lowerBound)
-        let latest = self.end(after: paid.upperBound)
+        let isOver = self.end(after: paid.upperBound) <= at
         var opinion: Opinion =
             if let cut, cut <= at {
-                Opinion(.no, since: cut, Reason("the pass was paid back at", cut), evidence)
+                Opinion(.no, since: cut, "the pass was paid back at \(cut)", evidence)
             } else if at < paid.upperBound {
-                Opinion(.open, since: at, Reason("the pass begins by", paid.upperBound), evidence)
+                Opinion(.open, since: at, "the pass begins by \(paid.upperBound)", evidence)
             } else if at < end {
-                Opinion(.yes, since: paid.upperBound, Reason("the pass runs until", end), evidence)
+                Opinion(.yes, since: paid.upperBound, "the pass runs until \(end)", evidence)
             } else {
-                Opinion(
-                    at < latest ? .open : .no,
-                    since: end,
-                    Reason("the pass ended at", end),
-                    evidence
-                )
+                Opinion(isOver ? .no : .open, since: end, "the pass ended at \(end)", evidence)
             }
         opinion.pass = self
         return opinion

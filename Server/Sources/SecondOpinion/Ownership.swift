@@ -5,31 +5,21 @@ internal import TollgateCore
 struct Owners: Hashable, Sendable {
     /// Those who must have it.
     var certain: Set<RowKey> = []
-    /// Those who may have it.
     var possible: Set<RowKey> = []
-    /// Anybody may have it: the evidence does not say who.
-    var isOpen = false
 
     func mayInclude(_ customer: RowKey) -> Bool {
-        isOpen || certain.contains(customer) || possible.contains(customer)
+        certain.contains(customer) || possible.contains(customer)
     }
 }
 
 /// What was said on our side about whose a purchase is, by the policies that `catalog.yaml` promises.
 struct Ownership: Sendable {
-    private struct Claim {
-        var customer: RowKey
-        var mode: String
-        var at: Instant
-    }
-
-    private var claims: [Claim] = []
+    private var claims: [(customer: RowKey, mode: String, at: Instant)] = []
     private var assignment: (customer: RowKey, at: Instant)?
 
     mutating func add(_ word: OurWord, at instant: Instant) {
         switch word {
-        case .claim(let customer, let mode):
-            claims.append(Claim(customer: RowKey(of: customer), mode: mode, at: instant))
+        case .claim(let customer, let mode): claims.append((RowKey(of: customer), mode, instant))
         case .assignment(let customer) where assignment.map({ $0.at <= instant }) ?? true:
             assignment = (RowKey(of: customer), instant)
         default: break
@@ -48,18 +38,16 @@ struct Ownership: Sendable {
     ) -> Owners {
         if let assignment { return Owners(certain: [assignment.customer]) }
         let anybody = Owners(possible: named.union(claims.map(\.customer)))
-        switch policy {
-        case .share:
+        if policy == .share {
             var owners = anybody
             let sure = claims.filter { $0.mode != "observed" }.map(\.customer)
             if named.count < 2 { owners.certain = named.union(sure) }
             return owners
-        case .transfer:
-            let restores = claims.filter { $0.mode == "restored" }
-            guard let last = restores.map(\.at).max() else { break }
+        }
+        let restores = claims.filter { $0.mode == "restored" }
+        if policy == .transfer, let last = restores.map(\.at).max() {
             let holders = Set(restores.filter { $0.at == last }.map(\.customer))
             return holders.count == 1 && last >= epoch ? Owners(certain: holders) : anybody
-        case .keep: break
         }
         if isNamed { return named.count == 1 ? Owners(certain: named) : anybody }
         // What nobody is named for belongs to who came first. Whoever only showed it may have given

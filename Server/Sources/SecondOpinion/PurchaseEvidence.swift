@@ -8,7 +8,7 @@ struct PurchaseEvidence: Sendable {
     /// The purchase, such as `app_store/production/com.example.app/2000000001`.
     private(set) var name: String?
     private(set) var environment: StoreEnvironment?
-    /// Whether something is not kept any more, or cannot be read: then there is nothing to judge by.
+    /// Whether something is not kept any more, or cannot be read: then nobody is let in by nothing.
     private(set) var isUnjudged = false
     /// Rows that are about another purchase than the one they are filed under.
     private(set) var misfiled: [(subject: RowKey, row: Int64)] = []
@@ -20,18 +20,16 @@ struct PurchaseEvidence: Sendable {
     private var appStore = AppStoreEvidence()
     private var stripe = StripeEvidence()
     private var ownership = Ownership()
-    /// The newest grant, and the newest report of a free subscription.
-    private var grant: (word: OurWord, at: Instant, row: Int64)?
-    private var free: [(word: OurWord, at: Instant, row: Int64)] = []
+    /// Grants, and reports of free subscriptions.
+    private var given: [Given] = []
+    private typealias Given = (word: OurWord, at: Instant, row: Int64)
 
     init(_ subject: RowKey, takingAll takesAll: Bool = false) {
         (self.subject, self.takesAll) = (subject, takesAll)
     }
 
     /// Whether nothing at all is known.
-    var isEmpty: Bool { messages.isEmpty && !isUnjudged && grant == nil && free.isEmpty }
-
-    // MARK: - Taking in
+    var isEmpty: Bool { messages.isEmpty && !isUnjudged && given.isEmpty }
 
     mutating func add(_ row: EvidenceRow) throws {
         guard let body = row.body else {
@@ -41,7 +39,7 @@ struct PurchaseEvidence: Sendable {
             return
         }
         let isAlone = body.first != UInt8(ascii: "{")
-        guard isAlone ? takeTransaction(body, row) : takeObject(body, row) else { return }
+        guard take(body, isAlone: isAlone, row) else { return }
         // A device claims what it shows in the same row, which invoice a refund is about was asked
         // for, and some objects do not say of which purchase they are.
         if isAlone || name == nil || (row.kind == .fetched && !stripe.returns.isEmpty) {
@@ -50,16 +48,9 @@ struct PurchaseEvidence: Sendable {
     }
 
     /// - Returns: whether it is about this purchase.
-    private mutating func takeTransaction(_ body: [UInt8], _ row: EvidenceRow) -> Bool {
-        guard let words = AppStoreWords(signed: body, row: row.id) else {
-            isUnjudged = true
-            return true
-        }
-        return take(words, row)
-    }
-
-    private mutating func takeObject(_ body: [UInt8], _ row: EvidenceRow) -> Bool {
-        guard let json = try? JSON(body) else {
+    private mutating func take(_ body: [UInt8], isAlone: Bool, _ row: EvidenceRow) -> Bool {
+        if isAlone, let words = AppStoreWords(signed: body, row: row.id) { return take(words, row) }
+        guard !isAlone, let json = try? JSON(body) else {
             isUnjudged = true
             return true
         }
@@ -67,10 +58,8 @@ struct PurchaseEvidence: Sendable {
             return take(AppStoreWords(json, stated: row.stated, row: row.id), row)
         }
         // A subscription says itself which one it is; of what is paid once only Stripe could tell.
-        if word.name == "subscription" {
-            let name = "stripe/\(word.environment.rawValue)/-/\(word.id)"
-            guard isHere(name, row) else { return false }
-        }
+        let subscription = "stripe/\(word.environment.rawValue)/-/\(word.id)"
+        if word.name == "subscription", !isHere(subscription, row) { return false }
         environment = environment ?? word.environment
         messages[row.id] = word.messageID ?? ""
         stripe.add(word)
@@ -83,6 +72,8 @@ struct PurchaseEvidence: Sendable {
             let isProduction = name.hasPrefix("app_store/production/")
             environment = isProduction ? .production : .sandbox
         }
+        // What came over from another purchase keeps its owner, whom only that one may know.
+        isUnjudged = isUnjudged || words.transaction?.isMoved == true
         messages[row.id] = words.messageID ?? ""
         appStore.add(words)
         return true
@@ -106,71 +97,59 @@ struct PurchaseEvidence: Sendable {
         environment = environment ?? ours.environment
         for (word, at) in ours.words {
             switch word {
-            case .grant where grant.map({ $0.at <= at }) ?? true: grant = (word, at, row.id)
-            case .freeSubscription: free.append((word, at, row.id))
+            case .grant, .freeSubscription: given.append((word, at, row.id))
             case .paidBack(let object, let invoice): stripe.invoiceOfReturn[object] = invoice
             case .claim, .assignment: ownership.add(word, at: at)
-            case .grant: break
             }
         }
     }
 
-    // MARK: - The opinion
-
     /// The names, hashed, under which the stores know whoever holds it.
     var names: [RowKey] {
-        appStore.periods.values.compactMap { $0.token.map { RowKey(appAccountToken: $0) } }
-            + stripeNames
-    }
-
-    private var stripeNames: [RowKey] {
-        stripe.customers.map { RowKey(stripeCustomer: $0) }
-            + stripe.references.map { RowKey(clientReference: $0) }
+        let tokens = appStore.periods.values.compactMap(\.token)
+        return tokens.map { RowKey(appAccountToken: $0) } + stripe.names
     }
 
     /// What it gives, and to whom.
     ///
     /// - Parameter customers: who registered the `names`.
     func opinions(_ question: Question, customers: [RowKey: RowKey]) -> [Opinion] {
-        var opinions: [Opinion] = []
-        let isMoved = appStore.periods.values.contains(where: \.current.isMoved)
-        opinions += AppStoreOpinion(evidence: appStore, question: question) {
-            token,
-            bought,
-            epoch in
+        if let last = given.filter({ $0.at <= question.at }).max(by: { $0.at < $1.at }) {
+            // Our own word for it stands, whatever a receipt shows.
+            return [Self.opinion(last, question)]
+        }
+        func owners(_ token: String?, _ bought: Instant, _ epoch: Instant) -> Owners {
             let named = token.flatMap { customers[RowKey(appAccountToken: $0)] }
-            var owners = ownership.owners(
-                named: named.map { [$0] } ?? [],
+            let policy = question.history.ownership(at: bought)
+            return ownership.owners(
+                named: Set([named].compactMap(\.self)),
                 isNamed: token != nil,
-                question.history.ownership(at: bought),
+                policy,
                 since: epoch
             )
-            // What was moved here keeps its owner, whom only the former purchase may know.
-            owners.isOpen = isMoved
-            return owners
-        }.opinions()
-        let named = Set(stripeNames.compactMap { customers[$0] })
-        let owners = ownership.owners(named: named, isNamed: true)
-        opinions += StripeOpinion(evidence: stripe, question: question, owners: owners).opinions()
-        let said = free.filter { $0.at <= question.at }.max { $0.at < $1.at }
-        if case .freeSubscription(let customer, let product, let isOn)? = said?.word, let said {
-            let reason = Reason("the app reported it \(isOn ? "taken" : "removed") at", said.at)
-            var opinion = Opinion(isOn ? .yes : .no, since: said.at, reason, [said.row])
-            opinion.lookupKeys = question.catalog.product(id: product)?.entitlements ?? []
-            opinion.owners = Owners(certain: [RowKey(of: customer)])
-            // The app's word for it stands, whatever a receipt shows.
-            return [opinion]
         }
-        if case .grant(let customer, let key, let since, let until)? = grant?.word, let grant {
+        let named = Set(stripe.names.compactMap { customers[$0] })
+        let buyers = ownership.owners(named: named, isNamed: true)
+        return AppStoreOpinion(evidence: appStore, question: question, owners: owners).opinions()
+            + StripeOpinion(evidence: stripe, question: question, owners: buyers).opinions()
+    }
+
+    private static func opinion(_ given: Given, _ question: Question) -> Opinion {
+        var (isOn, since) = (false, given.at)
+        var reason = "the app reported that it was taken or removed"
+        var (customer, keys) = (Customer.ID(""), [String]())
+        switch given.word {
+        case .freeSubscription(let person, let product, let isTaken):
+            (customer, isOn) = (person, isTaken)
+            keys = question.catalog.product(id: product)?.entitlements ?? []
+        case .grant(let person, let key, let begin, let until):
             let end = until ?? .distantFuture
-            let isRunning = since <= question.at && question.at < end
-            let reason = Reason("granted by staff or the app's backend, until", until)
-            let begun = isRunning ? since : end
-            var opinion = Opinion(isRunning ? .yes : .no, since: begun, reason, [grant.row])
-            opinion.lookupKeys = [key]
-            opinion.owners = Owners(certain: [RowKey(of: customer)])
-            opinions.append(opinion)
+            (customer, keys, isOn) = (person, [key], begin <= question.at && question.at < end)
+            since = isOn ? begin : end
+            reason = "granted by staff or the app's backend" + (until.map { ", until \($0)" } ?? "")
+        case .claim, .assignment, .paidBack: break
         }
-        return opinions
+        return Opinion(isOn ? .yes : .no, since: since, reason, [given.row])
+            .about(keys, Owners(certain: [RowKey(of: customer)]))
     }
 }

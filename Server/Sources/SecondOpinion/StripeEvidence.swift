@@ -1,35 +1,24 @@
 internal import StrictJSON
+internal import Storage
 internal import TollgateCore
 
 /// All that Stripe said of one subscription, or of one payment.
 struct StripeEvidence: Sendable {
-    /// A paid invoice.
-    struct Invoice: Sendable {
-        var lines: [StripePaidLine]
-        var amount: Int64?
-    }
-
-    /// What was taken back of a payment.
-    enum TakenBack {
-        case nothing
-        /// A part, or perhaps all.
-        case inPart
-        case all(Instant)
-    }
+    /// When all of a payment was taken back, else whether a part of it was, or may be.
+    typealias TakenBack = (all: Instant?, isPart: Bool)
 
     private(set) var subscriptions: [StripeSubscriptionWord] = []
-    private(set) var invoices: [String: Invoice] = [:]
+    /// Paid ones.
+    private(set) var invoices: [String: (lines: [StripePaidLine], amount: Int64?)] = [:]
     private(set) var returns: [String: StripeReturn] = [:]
     /// The invoice whose payment a refund or dispute is about, as Stripe was asked.
     var invoiceOfReturn: [String: String] = [:]
-    /// `cus_…` and `client_reference_id`s.
-    private(set) var customers: Set<String> = []
-    private(set) var references: Set<String> = []
+    /// The payers' names: `cus_…`, and the `client_reference_id`s of sessions.
+    private(set) var names: Set<RowKey> = []
     /// Whether it lives on a test clock, or a list was cut off: then what is seen decides nothing.
     private(set) var isOpen = false
 
-    // What was bought once.
-    /// Prices; `nil` until somebody has read them.
+    /// The prices of what was bought once; `nil` until somebody has read them.
     private(set) var prices: [String]?
     private(set) var total: Int64?
     /// When it was paid for: not before, and not after.
@@ -38,7 +27,9 @@ struct StripeEvidence: Sendable {
 
     mutating func add(_ word: StripeWord) {
         let object = word.object
-        if let customer = object.reference("customer") { customers.insert(customer) }
+        if let customer = object.reference("customer") {
+            names.insert(RowKey(stripeCustomer: customer))
+        }
         for list in ["items", "lines", "line_items"]
         where object[named: list]?["has_more"]?.bool == true { isOpen = true }
         if object.reference("test_clock") != nil { isOpen = true }
@@ -51,11 +42,15 @@ struct StripeEvidence: Sendable {
             let lines = (object.list("lines") ?? []).compactMap {
                 StripePaidLine($0, of: word, paid: paid)
             }
-            invoices[word.id] = Invoice(lines: lines, amount: amount)
+            invoices[word.id] = (lines, amount)
             guard !word.isOfSubscription else { return }
             sell(lines.map(\.price), for: amount, within: paid...paid, word.row)
         case "checkout.session":
-            if let id = object["client_reference_id"]?.string { references.insert(id) }
+            if let id = object["client_reference_id"]?.string {
+                // In a session that this server did not open it is an `app_user_id`.
+                let isOurs = object["metadata"]?["tollgate_lines"] != nil
+                names.insert(isOurs ? RowKey(clientReference: id) : RowKey(appUserID: id))
+            }
             guard object["status"]?.isString("complete") == true, !word.isOfSubscription else {
                 return
             }
@@ -70,8 +65,7 @@ struct StripeEvidence: Sendable {
                     String(line.prefix { $0 != ":" }.drop { $0 == " " })
                 }
             }
-            let amount = object["amount_received"]?.int64
-            sell(lines, for: amount, within: word.when(created), word.row)
+            sell(lines, for: object["amount_received"]?.int64, within: word.when(created), word.row)
         case "refund", "dispute":
             let new = StripeReturn(word)
             if returns[word.id].map(new.isNewer) ?? true { returns[word.id] = new }
@@ -103,11 +97,8 @@ struct StripeEvidence: Sendable {
             entry.created <= at && (invoice == nil || invoiceOfReturn[id] == invoice)
         }.map(\.value)
         let certain = all.filter(\.takesBack)
-        if let total, total > 0, certain.reduce(0, { $0 + $1.amount }) >= total,
-            let last = certain.map(\.created).max()
-        {
-            return .all(last)
-        }
-        return all.contains { $0.takesBack || $0.isOpen } ? .inPart : .nothing
+        let sum = certain.reduce(0) { $0 + $1.amount }
+        if let total, total > 0, sum >= total { return (certain.map(\.created).max(), false) }
+        return (nil, all.contains { $0.takesBack || $0.isOpen })
     }
 }

@@ -16,6 +16,7 @@ struct StripeOpinion {
     let owners: Owners
 
     private var at: Instant { question.at }
+    private typealias Item = StripeSubscriptionWord.Item
 
     func opinions() -> [Opinion] {
         guard !evidence.subscriptions.isEmpty else {
@@ -24,25 +25,18 @@ struct StripeOpinion {
             return prices.compactMap { bought($0, within: paid, back, evidence.saleRows) }
         }
         let all = newest().map { word in word.items.map { opinion(on: $0, of: word) } }
+        // What was said later leaves open what was so at the instant.
+        let last = evidence.subscriptions.map(\.word.stated).max() ?? .distantPast
+        let isOpen = evidence.isOpen || last > question.said
         var opinions = all.flatMap(\.self)
-        for index in opinions.indices {
+        for (index, one) in opinions.enumerated() {
             // Statements of one second that come to different ends leave it open.
             let isSame = all.allSatisfy { others in
-                others.contains {
-                    $0.lookupKeys == opinions[index].lookupKeys
-                        && $0.verdict == opinions[index].verdict
-                }
+                others.contains { $0.lookupKeys == one.lookupKeys && $0.verdict == one.verdict }
             }
             if !isSame || isOpen { opinions[index].verdict = .open }
         }
         return opinions + linesBoughtOnce()
-    }
-
-    // MARK: - Subscriptions
-
-    /// What was said later leaves open what was so at the instant.
-    private var isOpen: Bool {
-        evidence.isOpen || evidence.subscriptions.contains { $0.word.stated > question.said }
     }
 
     /// The newest statements by the instant: several where they are of one second.
@@ -55,108 +49,84 @@ struct StripeOpinion {
         return newest.last { $0.word.type == nil }.map { [$0] } ?? newest
     }
 
-    private func opinion(
-        on item: StripeSubscriptionWord.Item,
-        of word: StripeSubscriptionWord
-    ) -> Opinion {
+    private func opinion(on item: Item, of word: StripeSubscriptionWord) -> Opinion {
         var opinion = verdict(on: item, of: word)
         opinion.evidence = [word.word.row] + lines(of: item).map(\.row).suffix(1)
-        return opinion.about(StoreProduct(.stripe, item.price), question, owners)
+        let product = StoreProduct(.stripe, item.price)
+        return opinion.about(question.catalog.lookupKeys(of: product), owners)
     }
 
-    private func verdict(
-        on item: StripeSubscriptionWord.Item,
-        of word: StripeSubscriptionWord
-    ) -> Opinion {
+    private func verdict(on item: Item, of word: StripeSubscriptionWord) -> Opinion {
         let stated = word.word.stated
         switch word.status {
         case "canceled":
-            let ended = word.ended ?? stated
-            let reason = Reason("the subscription ended at", ended)
-            return Opinion(at < ended ? .open : .no, since: ended, reason, [])
+            let end = word.ended ?? stated
+            return Opinion(at < end ? .open : .no, since: end, "it was canceled at \(end)", [])
         case "incomplete", "incomplete_expired", "unpaid", "paused":
-            return Opinion(.no, since: stated, Reason("it is \(word.status) since", stated), [])
+            return Opinion(.no, since: stated, "it is \(word.status) since \(stated)", [])
         case "active", "trialing": return refunded(item) ?? running(item, of: word)
         case "past_due": return refunded(item) ?? pastDue(item, of: word)
-        default: return Opinion(.open, since: stated, Reason("it is \(word.status)"), [])
+        default: return Opinion(.open, since: stated, "it is \(word.status)", [])
         }
     }
 
-    private func running(
-        _ item: StripeSubscriptionWord.Item,
-        of word: StripeSubscriptionWord
-    ) -> Opinion {
+    private func running(_ item: Item, of word: StripeSubscriptionWord) -> Opinion {
         let end = min(item.end, word.cancelAt)
-        let paid = Reason("\(item.price) runs until", end)
-        if at < end { return Opinion(at < item.start ? .open : .yes, since: item.start, paid, []) }
-        let over = Opinion(.no, since: end, Reason("the last period ended at", end), [])
+        if at < end {
+            let reason = "\(item.price) runs until \(end)"
+            return Opinion(at < item.start ? .open : .yes, since: item.start, reason, [])
+        }
+        let over = Opinion(.no, since: end, "the last period ended at \(end)", [])
         if word.cancelAt <= at || word.cancelsAtPeriodEnd { return over }
         // The renewal's invoice may tell before the subscription does.
-        let renewal = lines(of: item).last { $0.isRunning(at: at) && $0.amount >= 0 }
-        if let renewal {
-            let reason = Reason("an invoice is paid until", renewal.end)
+        if let renewal = lines(of: item).last(where: { $0.isRunning(at: at) && $0.amount >= 0 }) {
+            let reason = "an invoice is paid until \(renewal.end)"
             return Opinion(.yes, since: renewal.start, reason, [])
         }
-        let leeway = end.advanced(by: question.catalog.renewalLeeway.stripe)
-        let due = Reason("its renewal is due and may be told late, until", leeway)
-        return at < min(leeway, word.cancelAt) ? Opinion(.open, since: end, due, []) : over
+        let leeway = min(end.advanced(by: question.catalog.renewalLeeway.stripe), word.cancelAt)
+        let due = "its renewal is due and may be told late, until \(leeway)"
+        return at < leeway ? Opinion(.open, since: end, due, []) : over
     }
 
-    private func pastDue(
-        _ item: StripeSubscriptionWord.Item,
-        of word: StripeSubscriptionWord
-    ) -> Opinion {
-        // A sent invoice is past due only after its due date
-        // (docs.stripe.com/billing/subscriptions/overview).
+    private func pastDue(_ item: Item, of word: StripeSubscriptionWord) -> Opinion {
+        // A sent invoice is past due only after its due date (billing/subscriptions/overview).
         let grace = question.catalog.pastDueGrace + word.daysUntilDue * 86_400_000
         // The period rolls before it is paid. What is certain ends where paid invoices end, or,
         // without any, where the period began.
-        let covered = lines(of: item).filter { $0.amount > 0 || !$0.isProration }.map(\.end).max()
-        let certain = covered ?? item.start
-        let possible = item.isMetered ? item.end : max(certain, item.start)
+        let paid = lines(of: item).filter { $0.amount > 0 || !$0.isProration }
+        let certain = paid.map(\.end).max() ?? item.start
         let sure = min(certain.advanced(by: grace), word.cancelAt)
-        let last = min(possible.advanced(by: grace), word.cancelAt)
-        let reason = Reason("a payment is past due; access goes on until", sure)
-        return Opinion(
-            at < sure ? .yes : at < last ? .open : .no,
-            since: at < sure ? item.start : sure,
-            reason,
-            []
-        )
+        let last = min(max(certain, item.start).advanced(by: grace), word.cancelAt)
+        let reason = "a payment is past due; access goes on until \(sure)"
+        guard at < sure else { return Opinion(at < last ? .open : .no, since: sure, reason, []) }
+        return Opinion(.yes, since: item.start, reason, [])
     }
 
     /// Lines of paid invoices that are about an item, by their ends.
-    private func lines(of item: StripeSubscriptionWord.Item) -> [StripePaidLine] {
+    private func lines(of item: Item) -> [StripePaidLine] {
         evidence.invoices.values.flatMap(\.lines).filter { line in
             line.item.map { $0 == item.id } ?? (line.price == item.price)
         }.sorted { ($0.end, $0.row) < ($1.end, $1.row) }
     }
 
     /// The catalog may say that a plan ends when its present period is refunded.
-    private func refunded(_ item: StripeSubscriptionWord.Item) -> Opinion? {
+    private func refunded(_ item: Item) -> Opinion? {
+        let known = evidence.invoiceOfReturn
         guard !evidence.returns.isEmpty, question.history.refundedPlan(at: at) == .end else {
             return nil
         }
-        let inPart = Reason("a payment was refunded, or is disputed; which one is not known")
-        let open = Opinion(.open, since: item.start, inPart, [])
-        guard let line = lines(of: item).last(where: { $0.isRunning(at: at) && !$0.isProration })
-        else { return open }
-        let amount = evidence.invoices[line.invoice]?.amount
-        switch evidence.takenBack(of: amount, by: at, invoice: line.invoice) {
-        case .all(let instant):
-            return Opinion(.no, since: instant, Reason("it was refunded at", instant), [])
-        case .inPart: return open
-        case .nothing:
-            let isKnown = evidence.returns.keys.allSatisfy {
-                evidence.invoiceOfReturn[$0] != nil
-            }
-            return isKnown ? nil : open
+        if let line = lines(of: item).last(where: { $0.isRunning(at: at) && !$0.isProration }),
+            evidence.returns.keys.allSatisfy({ known[$0] != nil })
+        {
+            let amount = evidence.invoices[line.invoice]?.amount
+            let back = evidence.takenBack(of: amount, by: at, invoice: line.invoice)
+            if let day = back.all { return Opinion(.no, since: day, "refunded at \(day)", []) }
+            if !back.isPart { return nil }
         }
+        return Opinion(.open, since: item.start, "a payment was refunded, or is disputed", [])
     }
 
-    // MARK: - Bought once
-
-    /// What was paid for once, on an invoice of a subscription.
+    /// What was paid for once on an invoice of a subscription.
     private func linesBoughtOnce() -> [Opinion] {
         evidence.invoices.sorted { $0.key < $1.key }.flatMap { id, invoice in
             let back = evidence.takenBack(of: invoice.amount, by: at, invoice: id)
@@ -174,25 +144,21 @@ struct StripeOpinion {
     ) -> Opinion? {
         let name = StoreProduct(.stripe, price)
         guard let product = question.history.product(name, at: paid.lowerBound) else { return nil }
-        var cut: Instant?
-        if case .all(let instant) = back { cut = instant }
         var opinion: Opinion
-        switch (product.kind, product.duration, cut) {
+        switch (product.kind, product.duration, back.all) {
         case (.nonConsumable, _, let cut?):
-            opinion = Opinion(.no, since: cut, Reason("all of it was refunded at", cut), rows)
+            opinion = Opinion(.no, since: cut, "all of it was refunded at \(cut)", rows)
         case (.nonConsumable, _, nil):
-            let reason = Reason("\(price) is paid for, for ever")
-            let isPaid = paid.upperBound <= at
-            opinion = Opinion(isPaid ? .yes : .open, since: paid.upperBound, reason, rows)
-        case (.nonRenewing, let duration?, _):
+            let verdict: Verdict = paid.upperBound <= at ? .yes : .open
+            opinion = Opinion(verdict, since: paid.upperBound, "it is paid for, for ever", rows)
+        case (.nonRenewing, let duration?, let cut):
             let pass = Pass(product: product.id, paid: paid, duration: duration, cut: cut)
             opinion = pass.opinion(at: at, rows)
         default: return nil
         }
-        if case .inPart = back, opinion.verdict == .yes {
-            opinion.verdict = .open
-            opinion.reason = Reason("a part was refunded, or is disputed")
+        if back.isPart, opinion.verdict == .yes {
+            (opinion.verdict, opinion.reason) = (.open, "a part was refunded, or is disputed")
         }
-        return opinion.about(name, question, owners)
+        return opinion.about(question.catalog.lookupKeys(of: name), owners)
     }
 }

@@ -68,13 +68,7 @@ extension JSON {
 ///
 /// https://docs.stripe.com/api/subscriptions/object
 struct StripeSubscriptionWord: Sendable {
-    struct Item: Sendable {
-        var id: String
-        var price: String
-        var start: Instant
-        var end: Instant
-        var isMetered: Bool
-    }
+    typealias Item = (id: String, price: String, start: Instant, end: Instant)
 
     let status: String
     let items: [Item]
@@ -91,17 +85,12 @@ struct StripeSubscriptionWord: Sendable {
         status = isDeleted ? "canceled" : object["status"]?.string ?? ""
         items = (object.list("items") ?? []).compactMap { item in
             // Until 2025-03-31 all items had the subscription's own period.
+            let period = item["current_period_end"] == nil ? object : item
             guard let id = item["id"]?.string, let price = item.price,
-                let start =
-                    (item.instant("current_period_start")
-                        ?? object.instant("current_period_start")),
-                let end =
-                    (item.instant("current_period_end")
-                        ?? object.instant("current_period_end"))
+                let start = period.instant("current_period_start"),
+                let end = period.instant("current_period_end")
             else { return nil }
-            let usage = item["price"]?["recurring"]?["usage_type"]
-            let isMetered = usage?.isString("metered") ?? false
-            return Item(id: id, price: price, start: start, end: end, isMetered: isMetered)
+            return (id, price, start, end)
         }
         cancelAt = object.instant("cancel_at") ?? .distantFuture
         cancelsAtPeriodEnd = object["cancel_at_period_end"]?.bool ?? false
@@ -159,25 +148,13 @@ struct StripeReturn: Sendable {
     }
 
     /// Whether the money is certainly back or on its way.
-    var takesBack: Bool {
-        isDispute ? status == "lost" : status == "succeeded" || status == "pending"
-    }
+    var takesBack: Bool { (isDispute ? ["lost"] : ["succeeded", "pending"]).contains(status) }
 
     /// Whether it may yet come to that, or not.
     var isOpen: Bool { ["needs_response", "under_review", "requires_action"].contains(status) }
 
-    /// How far it has come; a failure or a verdict is the last step.
-    private var step: Int {
-        switch status {
-        case "failed", "canceled", "won", "lost", "prevented", "warning_closed": 3
-        case "succeeded": 2
-        case "requires_action", "under_review": 1
-        default: 0
-        }
-    }
-
+    /// Of one second, what is not pending any more.
     func isNewer(than other: StripeReturn) -> Bool {
-        max(step, other.step) == 3
-            ? step >= other.step : (stated, step) >= (other.stated, other.step)
+        stated > other.stated || (stated == other.stated && status != "pending")
     }
 }

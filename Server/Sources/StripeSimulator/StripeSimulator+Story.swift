@@ -245,7 +245,7 @@ struct StoryComparison {
         }
         switch (old["status"].text, subscription["status"].text) {
         case (let from, "paused") where from != "paused": add("pause", customer)
-        case ("paused", "active"): add("unpause", customer)
+        case ("paused", "active"), ("paused", "past_due"): add("unpause", customer)
         case ("trialing", "active"): add("end_trial", customer)
         default: break
         }

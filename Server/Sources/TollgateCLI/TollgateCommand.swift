@@ -17,7 +17,7 @@ struct TollgateCommand: AsyncParsableCommand {
             ReconcileCommand.self, ImportCommand.self, AppStoreCommand.self, ParkedCommand.self,
             StaffCommand.self, AuditCommand.self, ReportCommand.self, ExportCommand.self,
             SimulateCommand.self,
-            WebhooksCommand.self, KeysCommand.self,
+            WebhooksCommand.self, KeysCommand.self, CheckAccessCommand.self,
         ]
     )
 
@@ -34,7 +34,9 @@ struct TollgateCommand: AsyncParsableCommand {
             exit(withError: ExitCode(1))
         } catch {
             let code = exitCode(for: error)
-            let text = fullMessage(for: error)
+            // ArgumentParser has no words for errors that are none of its own.
+            let isFailure = code == .failure && !(error is ExitCode)
+            let text = isFailure ? "Error: \(PlainWords.of(error))" : fullMessage(for: error)
             if code == .success {
                 print(text)
                 exit(withError: nil)

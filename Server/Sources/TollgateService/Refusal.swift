@@ -3,7 +3,7 @@ public import TollgateAPI
 /// An answer other than yes: what the caller got wrong, or what is out of order here.
 ///
 /// It becomes an HTTP answer in one place, `TollgateServer/ErrorResponse.swift`.
-public struct Refusal: Error, Hashable, Sendable {
+public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The HTTP status.
     public var status: Int
     public var error: APIError
@@ -20,6 +20,9 @@ public struct Refusal: Error, Hashable, Sendable {
         self.status = status
         error = APIError(type: type, code: code, message: message, param: param)
     }
+
+    /// What a person is told: the message.
+    public var description: String { error.message }
 
     static func invalid(_ param: String, _ message: String) -> Refusal {
         Refusal(400, .invalidRequestError, .parameterInvalid, message, param: param)

@@ -58,6 +58,8 @@ import Testing
                 "{\"billingPeriodNumber\":3,\"commitmentExpiresDate\":1790000000000,"
                 + "\"commitmentPrice\":119880,\"totalBillingPeriods\":12}",
             "previousOriginalTransactionId": "\"7\"",
+            "bundleProductId": "\"all\"", "bundleSubscriptionGroupIdentifier": "\"21\"",
+            "bundleTransactionId": "\"31\"", "bundleOriginalTransactionId": "\"30\"",
             "additionalTransactionReason": "\"SEAT_ADDITION\"",
             "multiSeatInfo": "{\"invitationManagement\":\"APPLE\",\"revokedSeatQuantity\":2,"
                 + "\"priceTiers\":[{\"price\":9990,\"quantity\":5}]}",
@@ -105,6 +107,10 @@ import Testing
         #expect(transaction.previousOriginalTransactionID == "7")
         #expect(transaction.invitationManagement == "APPLE")
         #expect(transaction.additionalTransactionReason == "SEAT_ADDITION")
+        #expect(transaction.bundleProductID == "all")
+        #expect(transaction.bundleSubscriptionGroupIdentifier == "21")
+        #expect(transaction.bundleTransactionID == "31")
+        #expect(transaction.bundleOriginalTransactionID == "30")
         #expect(transaction.multiSeatInfo?.priceTiers.map(\.price) == [9990])
         #expect(transaction.multiSeatInfo?.priceTiers.map(\.quantity) == [5])
         #expect(transaction.revokedSeatQuantity == 2)

@@ -340,6 +340,26 @@ struct AppStoreIntakeTests {
         #expect(AppStoreIntake.message(notification) == .nothing(reason: type))
     }
 
+    @Test(
+        "what only the app's team can do is left to it",
+        arguments: [
+            ("RESCIND_CONSENT", true), ("UNCLAIM_SEATS", true), ("DID_RENEW", false),
+            ("CONSUMPTION_REQUEST", false), ("EXTERNAL_PURCHASE_TOKEN", false),
+        ]
+    )
+    func leftToTheTeam(type: String, isLeft: Bool) throws {
+        let notification = try Self.notification(type, status: nil, renewalInfo: nil)
+        #expect(AppStoreIntake.isLeftToTheTeam(notification) == isLeft)
+    }
+
+    @Test("a request for consumption asks for an answer, no other notification does")
+    func consumption() throws {
+        let request = try Self.notification("CONSUMPTION_REQUEST")
+        let question = Wanted(kind: .consumption, object: "2000000123456790")
+        #expect(AppStoreIntake.wanted(by: request) == [question])
+        #expect(AppStoreIntake.wanted(by: try Self.notification("REFUND")).isEmpty)
+    }
+
     @Test("a type of tomorrow is read by what it carries")
     func typeOfTomorrow() throws {
         let facts = Self.facts(AppStoreIntake.message(try Self.notification("NOT_YET_INVENTED")))

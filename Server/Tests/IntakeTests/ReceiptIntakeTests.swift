@@ -98,6 +98,45 @@ struct ReceiptIntakeTests {
     }
 
     @Test(
+        "what expires, has a line item or a group renews, whatever the catalog calls it",
+        arguments: [
+            ["expires_date_ms": "1769904000000"], ["web_order_line_item_id": "99"],
+            ["subscription_group_identifier": "7"],
+        ]
+    )
+    func renews(_ field: [String: String]) async throws {
+        for product in ["monthly", "coins", "pass"] {
+            let base: [String: String?] = [
+                "product_id": product, "expires_date_ms": nil, "web_order_line_item_id": nil,
+            ]
+            let entry = Self.entry(base.merging(field.mapValues { $0 }) { $1 })
+            let fact = Self.facts(try await Self.receipt([entry])).first
+            guard case .period(let period)? = fact?.statement else {
+                Issue.record("no period of \(product)")
+                continue
+            }
+            #expect(period.kind == .autoRenewable)
+            // How long a pass lasts is nothing of a plan's.
+            let hasEnd = product == "monthly" || field["expires_date_ms"] != nil
+            #expect((period.end != nil) == hasEnd, "\(product)")
+        }
+    }
+
+    @Test(
+        "whose it is by Family Sharing is no buyer's",
+        arguments: [("FAMILY_SHARED", true), ("PURCHASED", false), (nil, false)]
+            as [(String?, Bool)]
+    )
+    func family(word: String?, isShared: Bool) async throws {
+        let receipt = try await Self.receipt([Self.entry(["in_app_ownership_type": word])])
+        guard case .period(let period)? = Self.facts(receipt).first?.statement else {
+            Issue.record("no period")
+            return
+        }
+        #expect(period.isFamilyShared == isShared)
+    }
+
+    @Test(
         "offers are those that the receipt names",
         arguments: [
             ([:], nil, nil, nil), (["is_trial_period": "true"], 1, "FREE_TRIAL", nil),
@@ -184,6 +223,49 @@ struct ReceiptIntakeTests {
             }
             #expect(facts.last?.statement == .status(SubscriptionStatus(value: status)))
         }
+    }
+
+    @Test(
+        "a price increase waits for consent until it is given",
+        arguments: [("0", true), ("1", false), (nil, false)] as [(String?, Bool)]
+    )
+    func consent(status: String?, awaits: Bool) async throws {
+        var renewal = ["original_transaction_id": "11", "auto_renew_status": "1"]
+        renewal["price_consent_status"] = status
+        let facts = Self.facts(try await Self.receipt([], renewals: [renewal]))
+        guard case .renewal(let terms)? = facts.first?.statement else {
+            Issue.record("no terms")
+            return
+        }
+        #expect(terms.awaitsConsent == awaits)
+    }
+
+    @Test("grace that ends when the receipt is made is over")
+    func graceIsOver() async throws {
+        for (end, status) in [("1768500000001", 4), ("1768500000000", 3)] as [(String, Int64)] {
+            let renewal = [
+                "original_transaction_id": "11", "auto_renew_status": "1",
+                "is_in_billing_retry_period": "1", "grace_period_expires_date_ms": end,
+            ]
+            let facts = Self.facts(try await Self.receipt([], renewals: [renewal]))
+            #expect(facts.last?.statement == .status(SubscriptionStatus(value: status)))
+        }
+    }
+
+    @Test("of several subscriptions 21006 is about the newest, and about none that says more")
+    func newest() async throws {
+        let dates = [("7", Self.purchased - 1), ("8", Self.purchased), ("9", Self.purchased - 2)]
+        let entries = dates.map { id, date in
+            Self.entry([
+                "original_transaction_id": id, "transaction_id": id,
+                "purchase_date_ms": "\(date)",
+            ])
+        }
+        let facts = Self.facts(try await Self.receipt(entries, status: 21_006))
+        #expect(facts.filter { $0.kind == "status" }.map(\.purchase.id) == ["8"])
+        let renewal = ["original_transaction_id": "8", "auto_renew_status": "1"]
+        let told = try await Self.receipt(entries, status: 21_006, renewals: [renewal])
+        #expect(Self.facts(told).filter { $0.kind == "status" }.isEmpty)
     }
 
     @Test("21006 means that the newest subscription has expired")

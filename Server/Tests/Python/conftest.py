@@ -5,6 +5,10 @@ import shutil
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+import plain_words
+
+plain_words.watch()
+
 # As long as an action may take: a page that a key opens is awaited by what is expected of it.
 expect.set_options(timeout=20_000)
 
@@ -21,3 +25,10 @@ def browser():
         )
         yield browser
         browser.close()
+
+
+@pytest.fixture(autouse=True)
+def messages_are_in_plain_words():
+    yield
+    found, plain_words.seen[:] = list(plain_words.seen), []
+    assert found == []

@@ -15,6 +15,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import jwt
@@ -56,6 +57,7 @@ from appstoreserverlibrary.models.TransactionHistoryRequest import (
 )
 from appstoreserverlibrary.models.Type import Type
 from appstoreserverlibrary.models.UpdateAppAccountTokenRequest import UpdateAppAccountTokenRequest
+from appstoreserverlibrary.models.UploadMessageRequestBody import UploadMessageRequestBody
 from appstoreserverlibrary.models.UserStatus import UserStatus
 from appstoreserverlibrary.receipt_utility import ReceiptUtility
 from appstoreserverlibrary.signed_data_verifier import (
@@ -1032,6 +1034,16 @@ def test_the_command_line_acts_in_a_running_sandbox(production):
     assert moved["previousOriginalTransactionId"] == solo
     assert act("switch-to-bundle", moved["originalTransactionId"])["status"] == 5
     assert told()["previousOriginalTransactionId"] == moved["originalTransactionId"]
+    assert told()["bundleProductId"] == "monthly.bundle"
+    assert told()["bundleTransactionId"] == told()["bundleOriginalTransactionId"]
+    # Retention messages.
+    text, picture = uuid.uuid4(), uuid.uuid4()
+    production.client.upload_message(text, UploadMessageRequestBody(header="Stay", body="Please."))
+    assert act("review-message", str(text), "state=APPROVED")["messageIdentifiers"][0][
+        "messageState"] == "APPROVED"
+    assert "error" in act("review-image", str(picture), "state=REJECTED", code=1)
+    act("pass-performance-test")
+    assert act("show-retention-message", team, "locale=ja") == {"source": "none"}
     act("withdraw", "gold")
     assert not act("end", bought)["auto_renews"]
     assert "error" in act("end", "1", code=1)
@@ -1133,9 +1145,15 @@ def test_each_field_of_the_old_consumption_answer_has_its_error(production):
         ({"userStatus": 5}, 4000042), ({"refundPreference": 4}, 4000044),
     ]:
         assert raw(production, "PUT", path, None, {**good, **change}) == (400, code), code
-    # The old form was for consumables only.
+    # The old form is for consumables and, since API 1.11, for subscriptions that renew.
+    for product in ("unlock", "season"):
+        other = production.buy(product)["transaction_id"]
+        path = f"/inApps/v1/transactions/consumption/{other}"
+        assert raw(production, "PUT", path, None, good) == (400, 4000047)
     path = f"/inApps/v1/transactions/consumption/{monthly}"
-    assert raw(production, "PUT", path, None, good) == (400, 4000043)
+    assert requests.put(
+        production.base + path, json=good, headers=production.client._get_headers(),
+        timeout=30).status_code == 202
     assert raw(production, "PUT", path.replace("v1", "v2"), None, ["nonsense"]) == (400, 4000000)
 
 
@@ -1150,6 +1168,7 @@ def test_every_error_that_the_simulator_knows_is_provoked_here():
     # Without the list of messages, which provokes nothing.
     before, after = pathlib.Path(__file__).read_text().split("\nMESSAGES = {", 1)
     here = before + after.split("\n}\n", 1)[1]
+    here += (root / "Tests/Python/test_retention_messaging.py").read_text()
     assert sorted(code for code in known if code not in here) == []
 
 
@@ -1334,6 +1353,11 @@ def test_errors_of_the_other_endpoints(production):
         ("POST", "subscriptions/extend/mass", None, {**extension, "productId": "none"}, 4000023),
         ("POST", "subscriptions/extend/mass", None,
          {**extension, "productId": "monthly", "storefrontCountryCodes": ["US"]}, 4000028),
+        # Of three letters, and of no storefront: a typing mistake must not extend nobody's.
+        ("POST", "subscriptions/extend/mass", None,
+         {**extension, "productId": "monthly", "storefrontCountryCodes": ["USA", "XXX"]}, 4000028),
+        ("POST", "subscriptions/extend/mass", None,
+         {**extension, "productId": "monthly", "storefrontCountryCodes": ["usa"]}, 4000028),
         ("POST", "notifications/history", None, {"startDate": start + 0.5, "endDate": now},
          4000015),
         ("POST", "notifications/history", None, {"startDate": start, "endDate": "now"}, 4000016),

@@ -125,9 +125,13 @@ def test_a_server_of_ours_is_scored_as_any_backend_is(backend):
         "disputed-as-not-received", "free-with-an-invoice", "incomplete-then-confirmed",
         "incomplete-then-paid", "pass-beside-a-plan", "pass-of-thirty-days", "pass-paid-late",
         "quantity-of-a-plan", "refund-of-a-lifetime", "renewal-fails-and-recovers",
-        "sent-invoices", "trial-ended-early", "trial-without-card-ends",
+        "sent-invoices", "trial-ended-early", "pass-refunded-in-parts",
+        "trial-resumed-and-not-paid", "trial-without-card-ends",
         "trial-without-card-pauses", "unpaid", "passes-of-both-stores", "unlock-for-ever",
     }
+    # Two events of one second contradict each other (incomplete and active; two plans), so the server
+    # has to ask which holds (RULES §4.3).
+    unknowable |= {"changed-back-after-no-proration", "free-until-the-discount-ends"}
     names = sorted(
         f"{path.parent.name}/{path.stem}" for path in SCENARIOS.glob("*/*.yaml")
         # The server has one catalog.

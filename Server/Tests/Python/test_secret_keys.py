@@ -1,4 +1,4 @@
-"""Secret keys with scopes, made and revoked by command: beside a server, and without one (K3)."""
+"""Secret keys with scopes, made and revoked by command: beside a server, and without one (Z1)."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""Staff who sign in: a second factor, judged by pyotp (U1); an issuer of OpenID Connect, played here with
-PyJWT, and what attackers would bring back from it (U2).
+"""Staff who sign in: a second factor, judged by pyotp (Z2); an issuer of OpenID Connect, played here with
+PyJWT, and what attackers would bring back from it (Z3).
 """
 
 import base64

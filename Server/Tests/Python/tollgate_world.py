@@ -92,13 +92,17 @@ class Apple:
 
     def coins_bought(self, number: int, token: str) -> bytes:
         """The body of a ONE_TIME_CHARGE for a pack of coins."""
+        return self.bought("com.example.app.coins100", "Consumable", number, token)
+
+    def bought(self, product: str, kind: str, number: int, token: str) -> bytes:
+        """The body of a ONE_TIME_CHARGE."""
         now = int(time.time() * 1000)
         transaction = self.sign({
             "transactionId": str(9_000_000 + number),
             "originalTransactionId": str(9_000_000 + number),
-            "bundleId": BUNDLE_ID, "productId": "com.example.app.coins100",
+            "bundleId": BUNDLE_ID, "productId": product,
             "purchaseDate": now, "originalPurchaseDate": now, "quantity": 1,
-            "type": "Consumable", "appAccountToken": token, "inAppOwnershipType": "PURCHASED",
+            "type": kind, "appAccountToken": token, "inAppOwnershipType": "PURCHASED",
             "signedDate": now, "environment": "Sandbox", "transactionReason": "PURCHASE",
             "storefront": "USA", "storefrontId": "143441", "price": 10_000, "currency": "USD",
         })

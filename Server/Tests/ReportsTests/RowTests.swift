@@ -417,4 +417,26 @@ struct RowTests {
         let trials = rows.entries.sums.filter { $0.key.measure == .trialConverted }
         #expect(trials.values.map(\.items) == [1])
     }
+
+    @Test("seats that are added are worth more, and are one subscription with those before")
+    func addedSeats() {
+        let added = "SEAT_ADDITION"
+        let facts: [Fact] = [
+            .period("1", of: "1", from: 0, to: 31, price: 30_000, additional: added),
+            .period("2", of: "1", from: 10, to: 31, price: 6_000, additional: added),
+            .period("3", of: "1", from: 31, to: 59, price: 36_000),
+        ]
+        let rows = Shop.rows(Purchase(key: .appStore("1"), joining: facts))
+        let moved = rows.entries.sums.filter { Reports.Measure.movements.contains($0.key.measure) }
+        func active(on day: Int64) -> Int64 {
+            moved.filter { $0.key.day <= .story(day) }.reduce(0) { $0 + $1.value.items }
+        }
+        #expect([5, 15, 40, 70].map(active) == [1, 1, 1, 0])
+        let events = rows.entries.sums.filter { $0.key.measure == .event }
+        let told = events.flatMap { key, sum in
+            Array(repeating: key.detail, count: Int(sum.items))
+        }
+        let words = told.compactMap { Reports.SubscriptionEvent(rawValue: $0)?.name }
+        #expect(words.sorted() == ["Cancel", "Renew", "Subscribe"])
+    }
 }

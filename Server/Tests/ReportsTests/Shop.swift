@@ -91,6 +91,7 @@ extension Fact {
         trial: Bool = false,
         revoked: Double? = nil,
         upgraded: Double? = nil,
+        additional: String? = nil,
         country: String = "JPN",
         currency: String = "JPY",
         token: String? = nil
@@ -111,7 +112,8 @@ extension Fact {
                     currency: currency,
                     offerType: trial ? 1 : nil,
                     discount: trial ? "FREE_TRIAL" : nil,
-                    storefront: country
+                    storefront: country,
+                    additionalReason: additional
                 )
             ),
             on: revoked ?? upgraded ?? start,

@@ -55,6 +55,29 @@ import Testing
         }
     }
 
+    @Test func theCustomersBalancePaysAPartOfAPlan() async throws {
+        try await SandboxFixture.run { sandbox in
+            let customer = try await sandbox.send(.POST, "/v1/customers").json["id"].text
+            _ = try await sandbox.send(
+                .POST,
+                "/v1/customers/\(customer)/balance_transactions",
+                "amount=-300&currency=usd"
+            )
+            let session = try await sandbox.session(
+                price: "price_pro_monthly",
+                mode: "subscription",
+                more: "&customer=\(customer)"
+            )
+            let entry = SandboxFixture.entry(card: "4242424242424242")
+            _ = try await sandbox.send(.POST, session["url"].text, entry, key: nil)
+            let query = "?customer=\(customer)"
+            let invoices = try await sandbox.send(.GET, "/v1/invoices\(query)").json["data"]
+            #expect(invoices.elements.map { $0["amount_paid"].count } == [699])
+            let charges = try await sandbox.send(.GET, "/v1/charges\(query)").json["data"]
+            #expect(charges.elements.map { $0["amount"].count } == [699])
+        }
+    }
+
     static let declines = [
         ("4000000000000002", "Your card was declined."),
         ("4000000000009995", "Your card has insufficient funds."),

@@ -6,6 +6,7 @@ import TollgateService
 import TollgateAPI
 import TollgateTesting
 
+/// N1: names of different kinds never meet.
 @Suite("What was bought signed out")
 struct CheckoutClaimTests {
     private static let secret = "a secret that the SDK keeps"
@@ -91,6 +92,43 @@ struct CheckoutClaimTests {
                 "{\"secret\":\"0123456789abcdef\"}"
             )
             #expect(nobody.status == 401 && nobody.code == "no_session_present")
+        }
+    }
+
+    @Test(
+        "Whoever calls themselves as a purchase is called has nothing of it",
+        arguments: Backend.allCases,
+        [true, false]
+    )
+    func otherKinds(_ backend: Backend, isEarly: Bool) async throws {
+        try await Shop.run(on: backend) { shop in
+            // The reference stands in an address that others see.
+            var thief = isEarly ? try await shop.server.customer(Self.reference) : ""
+            try await visit(shop, "buy_coins_100")
+            try await visit(shop, "buy_pro_monthly")
+            if !isEarly { thief = try await shop.server.customer(Self.reference) }
+            #expect(try await shop.coins(of: thief) == 0)
+            #expect(try await shop.entitlements(of: thief) == [])
+            let buyer = try await shop.server.customer()
+            let claimed = try await claim(shop, buyer)
+            #expect(claimed.status == 200)
+            #expect(try await shop.coins(of: buyer) == 100)
+            #expect(try await shop.entitlements(of: buyer) == ["pro"])
+            #expect(try await shop.entitlements(of: thief) == [])
+            // Each is still found by their own name.
+            let found = try await shop.server.get("/v1/customers/\(Self.reference)")
+            #expect(found.json["id"].string == thief)
+            #expect(try await shop.server.customer(Self.reference) == thief)
+        }
+    }
+
+    @Test("What was claimed is no name of its customer")
+    func noName() async throws {
+        try await Shop.run { shop in
+            try await visit(shop, "buy_coins_100")
+            #expect(try await claim(shop, shop.server.customer()).status == 200)
+            let found = try await shop.server.get("/v1/customers/\(Self.reference)")
+            #expect(found.status == 404)
         }
     }
 }

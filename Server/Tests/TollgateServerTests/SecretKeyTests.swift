@@ -29,7 +29,7 @@ struct SecretKeyTests {
         )
     }
 
-    @Test("K3: Every route says which scope it needs, and only routes do")
+    @Test("Z1: Every route says which scope it needs, and only routes do")
     func everyRouteHasAScope() async throws {
         try await TestServer.run { server in
             let routes = try buildRouter(server.tollgate).routes
@@ -57,7 +57,7 @@ struct SecretKeyTests {
     }
 
     @Test(
-        "K3: a key opens the routes of its scope, and every other answers 403 with the scope's name",
+        "Z1: a key opens the routes of its scope, and every other answers 403 with the scope's name",
         arguments: API.KeyScope.allCases
     )
     func scopes(_ scope: API.KeyScope) async throws {
@@ -99,7 +99,7 @@ struct SecretKeyTests {
         }
     }
 
-    @Test("K3: another spelling of a path finds no way around a scope")
+    @Test("Z1: another spelling of a path finds no way around a scope")
     func spellings() async throws {
         try await TestServer.run { server in
             let customer = try await server.customer()
@@ -123,7 +123,7 @@ struct SecretKeyTests {
         }
     }
 
-    @Test("K3: a key is shown once; the database holds no trace of it", arguments: Backend.allCases)
+    @Test("Z1: a key is shown once; the database holds no trace of it", arguments: Backend.allCases)
     func kept(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
             let key = try await Self.create([.read, .reports], server)
@@ -151,7 +151,7 @@ struct SecretKeyTests {
         }
     }
 
-    @Test("K3: a revoked key is refused at once, and both deeds stand in the audit log")
+    @Test("Z1: a revoked key is refused at once, and both deeds stand in the audit log")
     func revocation() async throws {
         try await TestServer.run { server in
             let customer = try await server.customer()

@@ -68,6 +68,10 @@ extension TestServer {
             )
             #expect(problems.isEmpty, "\(method) \(path)", sourceLocation: location)
         }
+        if answer.status >= 400 {
+            let dump = DumpedWords.found(in: answer.text)
+            #expect(dump == nil, "\(method) \(path): \(answer.text)", sourceLocation: location)
+        }
         return answer
     }
 

@@ -50,11 +50,13 @@ struct TestServer: Sendable {
     /// - Parameters:
     ///   - adjust: changes the sample catalog before it is adopted.
     ///   - clientAddressHeader: as the configuration has it.
+    ///   - retentionRules: as the table of retention messages has them.
     ///   - logger: what the application says.
     static func run(
         on backend: Backend = .sqlite,
         catalog adjust: @Sendable (inout TollgateCore.Catalog) -> Void = { _ in },
         clientAddressHeader: String? = nil,
+        retentionRules: [RetentionRule] = [],
         logger: Logger = silent,
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
@@ -74,6 +76,7 @@ struct TestServer: Sendable {
                 serverAPI,
                 adjust,
                 clientAddressHeader,
+                retentionRules,
                 logger,
                 test
             )
@@ -87,6 +90,7 @@ struct TestServer: Sendable {
         _ serverAPI: any TestClientProtocol,
         _ adjust: @Sendable (inout TollgateCore.Catalog) -> Void,
         _ clientAddressHeader: String?,
+        _ retentionRules: [RetentionRule],
         _ logger: Logger,
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
@@ -113,6 +117,8 @@ struct TestServer: Sendable {
         )
         configuration.clientAddressHeader = clientAddressHeader
         configuration.passwordRounds = 1 << 4
+        var appStoreOptions = AppStoreOptions()
+        appStoreOptions.retentionRules = retentionRules
         let tollgate = Tollgate(
             configuration: configuration,
             store: store,
@@ -123,6 +129,7 @@ struct TestServer: Sendable {
                 environments: [.sandbox]
             ),
             appStoreClients: try await appStoreClients(of: appStore, over: appStoreTransport),
+            appStoreOptions: appStoreOptions,
             stripe: Stripe.Client(
                 apiBase: "https://stripe.test",
                 secretKey: "sk_test_stripe",
@@ -214,7 +221,9 @@ struct TestServer: Sendable {
                     .init(id: "com.example.app.lifetime", kind: .nonConsumable, price: 199_000),
                 ],
                 notificationURL: "https://billing.example.com/webhooks/app_store",
-                renewals: .real
+                renewals: .real,
+                // As long as a busy machine may take; Apple gives 700 ms.
+                realtimeLimit: 60_000
             ),
             clock: clock,
             deliver: { _, _ in .success }

@@ -9,7 +9,12 @@
             var groups: Set<String> = []
             for await result in StoreKit.Transaction.currentEntitlements {
                 guard case .verified(let transaction) = result else { continue }
-                statements.append(StoreKitStatement(transaction: transaction.jsonRepresentation))
+                statements.append(
+                    StoreKitStatement(
+                        transaction: transaction.jsonRepresentation,
+                        signedTransaction: result.jwsRepresentation
+                    )
+                )
                 if let group = transaction.subscriptionGroupID { groups.insert(group) }
             }
             for group in groups.sorted() {

@@ -11,24 +11,17 @@ final class BegunCheckouts: Sendable {
     }
 
     private let storage: OfflineStorage
-    private let guarded: Locked<[Checkout]>
     /// Of customers who open page after page, the newest count.
     private static let limit = 8
 
-    init(storage: OfflineStorage) {
-        self.storage = storage
-        let kept = storage.load(.checkouts).flatMap {
-            try? JSONDecoder().decode([Checkout].self, from: $0)
-        }
-        guarded = Locked(kept ?? [])
-    }
+    init(storage: OfflineStorage) { self.storage = storage }
+
+    private var checkouts: [Checkout] { storage.value([Checkout].self, of: .checkouts) ?? [] }
 
     /// The one that was begun last.
-    var latest: Checkout? { guarded.withLock { $0.last } }
+    var latest: Checkout? { checkouts.last }
 
-    func product(of id: String) -> String? {
-        guarded.withLock { $0.first { $0.id == id }?.productID }
-    }
+    func product(of id: String) -> String? { checkouts.first { $0.id == id }?.productID }
 
     func begin(_ checkout: Checkout) {
         change { checkouts in
@@ -43,11 +36,13 @@ final class BegunCheckouts: Sendable {
     func forget() { change { $0 = [] } }
 
     private func change(_ body: (inout [Checkout]) -> Void) {
-        guarded.withLock { checkouts in
+        storage.alone {
             let before = checkouts
+            var checkouts = before
             body(&checkouts)
-            guard checkouts != before else { return }
-            storage.save(.checkouts, checkouts.isEmpty ? nil : try? JSONEncoder().encode(checkouts))
+            if checkouts != before {
+                storage.keep(checkouts.isEmpty ? nil : checkouts, as: .checkouts)
+            }
         }
     }
 }

@@ -97,6 +97,7 @@ extension BillingClient {
         deliverAnnouncements()
         guard accepted else { return .superseded }
         await keep(list, of: answered.session.customer, flight)
+        observe(list, of: answered.session.customer)
         return .entitlements(snapshot.entries.map(\.entitlement))
     }
 

@@ -39,6 +39,7 @@ final class BillingClient: Sendable {
     /// What StoreKit shows on this device; nothing where there is none.
     let storeKitStatements: @Sendable () async -> [StoreKitStatement]
     let deliveries = Locked(TransactionDeliveries())
+    let observations: DeviceObservations
     /// Runs when somebody has signed in: what waited for an owner can go on.
     let onSignIn = Locked<(@Sendable () -> Void)?>(nil)
 
@@ -70,6 +71,7 @@ final class BillingClient: Sendable {
         )
         inbox = PurchaseInbox(storage: storage, now: now)
         checkouts = BegunCheckouts(storage: storage)
+        observations = DeviceObservations(storage: storage)
         self.storeKitStatements = storeKitStatements
     }
 

@@ -8,4 +8,6 @@ struct StoreKitStatement: Sendable {
     var renewalInfo: Data?
     /// The subscription's state: 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked.
     var status: Int?
+    /// The transaction as the App Store signed it, where it is one of the device's entitlements.
+    var signedTransaction: String?
 }

@@ -31,18 +31,9 @@ final class OfflineAnswers: Sendable {
         case withdrawn(String)
     }
 
-    private struct Guarded {
-        var kept: Kept?
-        var catalog: KeptCatalog?
-        var mark: Mark?
-        var keys = JSONWebKeySet(keys: [])
-        var isLoaded = false
-    }
-
     private let verifySignature: BillingSDK.Configuration.SignatureCheck?
     private let storage: OfflineStorage
     private let uptime: @Sendable () -> TimeInterval
-    private let guarded = Locked(Guarded())
 
     init(
         verifySignature: BillingSDK.Configuration.SignatureCheck?,
@@ -67,36 +58,35 @@ final class OfflineAnswers: Sendable {
         at now: Date,
         if isCurrent: () -> Bool
     ) {
-        guarded.withLock { guarded in
-            load(&guarded)
+        storage.alone {
             guard isCurrent() else { return }
-            let kept = Kept(
-                customer: customer,
-                token: token,
-                names: names,
-                highestSeen: now,
-                uptime: uptime()
+            set(nil)
+            // Another process of this app may have been told something newer meanwhile.
+            if let kept, kept.customer == customer, issued(token) < issued(kept.token) { return }
+            storage.keep(
+                Kept(
+                    customer: customer,
+                    token: token,
+                    names: names,
+                    highestSeen: now,
+                    uptime: uptime()
+                ),
+                as: .answer
             )
-            guarded.kept = kept
-            storage.save(.answer, try? APIJSON.encode(kept))
-            set(nil, &guarded)
         }
     }
 
-    func keep(keys: JSONWebKeySet) {
-        guarded.withLock { guarded in
-            guarded.keys = keys
-            storage.save(.keys, try? APIJSON.encode(keys))
-        }
+    /// When a token that can be trusted was issued; others count as older than all.
+    private func issued(_ token: String) -> Int64 {
+        verified(API.SignedAnswer.self, token)?.iat ?? .min
     }
+
+    func keep(keys: JSONWebKeySet) { storage.keep(keys, as: .keys) }
 
     /// Whether the token names a key that we have not got.
     func lacksKey(of token: String) -> Bool {
         guard let keyID = JSONWebToken(compact: token)?.header.kid else { return false }
-        return guarded.withLock { guarded in
-            load(&guarded)
-            return guarded.keys[keyID] == nil
-        }
+        return keys[keyID] == nil
     }
 
     /// Nobody is signed in: forgets the answer; keys are nobody's secret and stay.
@@ -104,87 +94,57 @@ final class OfflineAnswers: Sendable {
 
     /// The server will not vouch for `customer` any more.
     func withdraw(_ customer: String?) {
-        guarded.withLock { guarded in
-            load(&guarded)
-            removeAnswer(&guarded)
-            set(customer.map(Mark.withdrawn) ?? .signedOut, &guarded)
+        storage.alone {
+            removeAnswer()
+            set(customer.map(Mark.withdrawn) ?? .signedOut)
         }
     }
 
     /// Forgets the answer unless it is this customer's; nil: nobody is signed in.
     func keepOnly(customer: String?) {
-        guarded.withLock { guarded in
-            load(&guarded)
+        storage.alone {
             if let customer {
-                if guarded.mark != .withdrawn(customer) { set(nil, &guarded) }
+                if mark != .withdrawn(customer) { set(nil) }
             } else {
-                set(.signedOut, &guarded)
+                set(.signedOut)
             }
-            if guarded.kept?.customer != customer { removeAnswer(&guarded) }
+            if kept?.customer != customer { removeAnswer() }
         }
     }
 
-    private func removeAnswer(_ guarded: inout Guarded) {
-        guard guarded.kept != nil else { return }
-        guarded.kept = nil
-        storage.save(.answer, nil)
+    private func removeAnswer() { storage.save(.answer, nil) }
+
+    private func set(_ mark: Mark?) {
+        if self.mark != mark { storage.keep(mark, as: .mark) }
     }
 
-    private func set(_ mark: Mark?, _ guarded: inout Guarded) {
-        guard guarded.mark != mark else { return }
-        guarded.mark = mark
-        storage.save(.mark, mark.flatMap { try? APIJSON.encode($0) })
+    private var kept: Kept? { storage.value(Kept.self, of: .answer) }
+    private var mark: Mark? { storage.value(Mark.self, of: .mark) }
+    private var keys: JSONWebKeySet {
+        storage.value(JSONWebKeySet.self, of: .keys) ?? JSONWebKeySet(keys: [])
     }
-
-    private func load(_ guarded: inout Guarded) {
-        guard !guarded.isLoaded else { return }
-        guarded.isLoaded = true
-        guarded.kept = storage.load(.answer).flatMap { try? APIJSON.decode(Kept.self, from: $0) }
-        if let data = storage.load(.keys),
-            let keys = try? APIJSON.decode(JSONWebKeySet.self, from: data)
-        {
-            guarded.keys = keys
-        }
-        guarded.catalog = storage.load(.catalog).flatMap {
-            try? APIJSON.decode(KeptCatalog.self, from: $0)
-        }
-        guarded.mark = storage.load(.mark).flatMap { try? APIJSON.decode(Mark.self, from: $0) }
-    }
+    private var keptCatalog: KeptCatalog? { storage.value(KeptCatalog.self, of: .catalog) }
 
     // MARK: - The slice of the catalog
 
     /// Whether a slice should be fetched: there is none, or it is older than a day.
     func wantsCatalog(at now: Date) -> Bool {
         guard canVerify else { return false }
-        return guarded.withLock { guarded in
-            load(&guarded)
-            guard let age = guarded.catalog.map({ now.timeIntervalSince($0.takenAt) }) else {
-                return true
-            }
-            return age < 0 || age > 86_400
-        }
+        guard let age = keptCatalog.map({ now.timeIntervalSince($0.takenAt) }) else { return true }
+        return age < 0 || age > 86_400
     }
 
     func keep(catalog token: String, at now: Date) {
-        guarded.withLock { guarded in
-            load(&guarded)
-            let kept = KeptCatalog(token: token, takenAt: now)
-            guarded.catalog = kept
-            storage.save(.catalog, try? APIJSON.encode(kept))
-        }
+        storage.keep(KeptCatalog(token: token, takenAt: now), as: .catalog)
     }
 
     /// The slice that can be trusted at `now`.
     func catalog(at now: Date) -> API.SignedCatalog? {
-        guarded.withLock { guarded in
-            load(&guarded)
-            guard let kept = guarded.catalog,
-                let claims = verified(API.SignedCatalog.self, kept.token, keys: guarded.keys),
-                claims.aud == API.SignedCatalog.audience,
-                max(now, kept.takenAt) < Date(timeIntervalSince1970: TimeInterval(claims.exp))
-            else { return nil }
-            return claims
-        }
+        guard let kept = keptCatalog, let claims = verified(API.SignedCatalog.self, kept.token),
+            claims.aud == API.SignedCatalog.audience,
+            max(now, kept.takenAt) < Date(timeIntervalSince1970: TimeInterval(claims.exp))
+        else { return nil }
+        return claims
     }
 
     /// Whether the server has never said anything about this customer that this device remembers, and
@@ -192,11 +152,8 @@ final class OfflineAnswers: Sendable {
     ///
     /// - Parameter customer: who is signed in; nil if nobody could be asked.
     func hasNoAnswer(for customer: String?) -> Bool {
-        guarded.withLock { guarded in
-            load(&guarded)
-            guard let customer else { return guarded.kept == nil && guarded.mark == nil }
-            return guarded.kept?.customer != customer && guarded.mark != .withdrawn(customer)
-        }
+        guard let customer else { return kept == nil && mark == nil }
+        return kept?.customer != customer && mark != .withdrawn(customer)
     }
 
     // MARK: - Trusting
@@ -206,10 +163,9 @@ final class OfflineAnswers: Sendable {
     /// - Parameter customer: who is signed in; nil if only the last one is known.
     func answer(for customer: String?, at now: Date) -> [Entitlement]? {
         guard canVerify else { return nil }
-        return guarded.withLock { guarded in
-            load(&guarded)
-            guard var kept = guarded.kept, customer == nil || customer == kept.customer,
-                let claims = verified(API.SignedAnswer.self, kept.token, keys: guarded.keys),
+        return storage.alone {
+            guard var kept, customer == nil || customer == kept.customer,
+                let claims = verified(API.SignedAnswer.self, kept.token),
                 claims.sub == kept.customer, claims.aud == API.SignedAnswer.audience
             else { return nil }
             // A clock that was set back does not lengthen the answer's life: time goes on at least
@@ -223,8 +179,7 @@ final class OfflineAnswers: Sendable {
             if now.timeIntervalSince(kept.highestSeen) > 60 || now >= ends {
                 kept.highestSeen = now
                 kept.uptime = uptime
-                guarded.kept = kept
-                storage.save(.answer, try? APIJSON.encode(kept))
+                storage.keep(kept, as: .answer)
             }
             guard now < ends else { return nil }
             let instant = claims.at.advanced(
@@ -239,8 +194,7 @@ final class OfflineAnswers: Sendable {
 
     private func verified<Claims: Decodable>(
         _ type: Claims.Type,
-        _ token: String,
-        keys: JSONWebKeySet
+        _ token: String
     ) -> Claims? {
         guard let verifySignature, let token = JSONWebToken(compact: token),
             token.header.alg == "ES256", token.signature.count == 64,

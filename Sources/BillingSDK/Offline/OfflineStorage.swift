@@ -1,6 +1,10 @@
 import Foundation
+internal import TollgateAPI
 
 /// Where bytes survive a relaunch.
+///
+/// An app and its widget may share the files, so nothing is remembered beside them: each is replaced in
+/// one step, and whoever reads one to change it does so alone.
 struct OfflineStorage: Sendable {
     enum Name: String, Sendable {
         case answer
@@ -12,38 +16,127 @@ struct OfflineStorage: Sendable {
         case mark
         /// Checkouts that were begun and not yet come back from.
         case checkouts
+        /// For whom, and when, the server was last told what StoreKit holds.
+        case observation
     }
 
     var load: @Sendable (Name) -> Data?
     /// Nil removes.
     var save: @Sendable (Name, Data?) -> Void
+    /// Keeps everybody else from changing anything until what it returns is called.
+    var lock: @Sendable () -> @Sendable () -> Void = { {} }
 
-    /// Nothing survives.
-    static let none = Self(load: { _ in nil }, save: { _, _ in })
+    /// Bytes of this process, which do not survive it.
+    static var inMemory: Self {
+        let kept = Locked<[Name: Data]>([:])
+        let changes = NSLock()
+        return Self(
+            load: { name in kept.withLock { $0[name] } },
+            save: { name, data in kept.withLock { $0[name] = data } },
+            lock: {
+                changes.lock()
+                return { changes.unlock() }
+            }
+        )
+    }
 
-    /// Files in `directory`, apart for each publishable key; nothing survives where it is nil.
+    /// Files in `directory`, apart for each publishable key; in memory where it is nil.
     ///
-    /// A write that fails loses only the comfort of the next offline start, so it is not reported.
-    static func files(in directory: URL?, for publishableKey: String) -> Self {
-        guard let directory else { return .none }
+    /// What cannot be written, on a full disk or before a device was unlocked for the first time, holds
+    /// as long as this process.
+    static func files(
+        in directory: URL?,
+        for publishableKey: String,
+        on disk: Disk = .ofThisDevice
+    ) -> Self {
+        guard let directory else { return .inMemory }
         let folder = String(
             publishableKey.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
         )
         let place = directory.appendingPathComponent(folder, isDirectory: true)
+        let unwritten = Locked<[Name: Data?]>([:])
+        let (isReady, changes) = (Locked(false), NSLock())
+        @Sendable func makeReady() throws {
+            try isReady.withLock { isReady in
+                if !isReady { try prepare(place, on: disk) }
+                isReady = true
+            }
+        }
         return Self(
-            load: { name in try? Data(contentsOf: place.appendingPathComponent(name.rawValue)) },
+            load: { name in
+                if let data = unwritten.withLock({ $0[name] }) { return data }
+                return try? Data(contentsOf: place.appendingPathComponent(name.rawValue))
+            },
             save: { name, data in
                 let file = place.appendingPathComponent(name.rawValue)
-                guard let data else {
-                    try? FileManager.default.removeItem(at: file)
-                    return
+                do {
+                    if let data {
+                        try makeReady()
+                        try disk.write(data, file, writing)
+                    } else if FileManager.default.fileExists(atPath: file.path) {
+                        try FileManager.default.removeItem(at: file)
+                    }
+                    unwritten.withLock { _ = $0.removeValue(forKey: name) }
+                } catch {
+                    unwritten.withLock { $0[name] = .some(data) }
                 }
-                try? FileManager.default.createDirectory(
-                    at: place,
-                    withIntermediateDirectories: true
-                )
-                try? data.write(to: file, options: .atomic)
+            },
+            lock: {
+                changes.lock()
+                try? makeReady()
+                let unlock = disk.lock(place.appendingPathComponent("lock"))
+                return {
+                    unlock()
+                    changes.unlock()
+                }
             }
         )
+    }
+
+    // MARK: - Protection
+
+    /// Makes the folder; one of an older version is protected from now on.
+    private static func prepare(_ place: URL, on disk: Disk) throws {
+        try disk.makeFolder(place)
+        // Of the folder, since each write makes a new file: what is kept is of this device and this
+        // day, and the server says it anew to another one.
+        var values = URLResourceValues()
+        values.isExcludedFromBackup = true
+        try? disk.setValues(values, place)
+        #if !os(macOS)
+            try? disk.setProtection(.completeUntilFirstUserAuthentication, place)
+        #endif
+    }
+
+    /// How each file is written.
+    ///
+    /// Extensions and background launches read while the device is locked, so Apple's classes that
+    /// lock with it will not do (developer.apple.com/documentation/uikit/encrypting-your-app-s-files).
+    /// A Mac has FileVault instead.
+    private static var writing: Data.WritingOptions {
+        #if os(macOS)
+            .atomic
+        #else
+            [.atomic, .completeFileProtectionUntilFirstUserAuthentication]
+        #endif
+    }
+
+    // MARK: - Values
+
+    /// Runs `body` while nobody else changes anything; `body` must not call this again.
+    func alone<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let unlock = lock()
+        defer { unlock() }
+        return try body()
+    }
+
+    /// What is kept; nil if nothing is, or it cannot be read.
+    func value<Value: Decodable>(_ type: Value.Type, of name: Name) -> Value? {
+        load(name).flatMap { try? APIJSON.decode(type, from: $0) }
+    }
+
+    /// Nil removes.
+    func keep(_ value: (some Encodable)?, as name: Name) {
+        save(name, value.flatMap { try? APIJSON.encode($0) })
     }
 }

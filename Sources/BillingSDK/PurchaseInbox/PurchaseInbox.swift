@@ -3,13 +3,8 @@ import Foundation
 /// Where every purchase lands that began outside the app, until it is done or discarded.
 ///
 /// It survives relaunches. The app asks it on the screen that it chooses; nothing is shown by itself.
-/// May be used from any thread.
+/// May be used from any thread, and by an app and its extensions together.
 public final class PurchaseInbox: Sendable {
-    private struct Guarded {
-        var purchases: [PendingPurchase]
-        var listeners: [@Sendable ([PendingPurchase]) -> Void] = []
-    }
-
     /// What the app should do next about the oldest purchase that was not put off.
     public enum Step: Hashable, Sendable {
         /// All gates are open: ask the customer, buy, then ``PurchaseInbox/finish(_:)``.
@@ -18,21 +13,19 @@ public final class PurchaseInbox: Sendable {
         case pass(PurchaseGate, for: PendingPurchase)
     }
 
-    private let guarded: Locked<Guarded>
+    private let listeners = Locked<[@Sendable ([PendingPurchase]) -> Void]>([])
     private let storage: OfflineStorage
     private let now: @Sendable () -> Date
 
     init(storage: OfflineStorage, now: @escaping @Sendable () -> Date) {
         self.storage = storage
         self.now = now
-        let kept = storage.load(.inbox).flatMap {
-            try? JSONDecoder().decode([PendingPurchase].self, from: $0)
-        }
-        guarded = Locked(Guarded(purchases: kept ?? []))
     }
 
     /// Everything that waits, oldest first, put off or not.
-    public var pending: [PendingPurchase] { guarded.withLock { $0.purchases } }
+    public var pending: [PendingPurchase] {
+        storage.value([PendingPurchase].self, of: .inbox) ?? []
+    }
 
     /// Takes in a purchase; one that already waits for the same product stays the only one.
     @discardableResult
@@ -134,9 +127,10 @@ public final class PurchaseInbox: Sendable {
     /// Removes a purchase that the customer does not want.
     public func discard(_ id: PendingPurchase.ID) { remove(id) }
 
-    /// Calls `listener` with everything that waits each time that it changes, on no particular thread.
+    /// Calls `listener` with everything that waits each time that this process changes it, on no
+    /// particular thread.
     public func onChange(_ listener: @escaping @Sendable ([PendingPurchase]) -> Void) {
-        guarded.withLock { $0.listeners.append(listener) }
+        listeners.withLock { $0.append(listener) }
     }
 
     private func setPostponed(_ isPostponed: Bool, _ id: PendingPurchase.ID) {
@@ -152,15 +146,14 @@ public final class PurchaseInbox: Sendable {
 
     /// Changes, writes to disk before anybody can see the change, then tells.
     private func change<Result>(_ body: (inout [PendingPurchase]) -> Result) -> Result {
-        let (result, told) = guarded.withLock { guarded in
-            let before = guarded.purchases
-            let result = body(&guarded.purchases)
-            guard guarded.purchases != before else { return (result, [() -> Void]()) }
-            storage.save(.inbox, try? JSONEncoder().encode(guarded.purchases))
-            let after = guarded.purchases
-            return (result, guarded.listeners.map { listener in { listener(after) } })
+        let (result, after) = storage.alone {
+            let before = pending
+            var purchases = before
+            let result = body(&purchases)
+            if purchases != before { storage.keep(purchases, as: .inbox) }
+            return (result, purchases == before ? nil : purchases)
         }
-        for tell in told { tell() }
+        if let after { for listener in listeners.withLock({ $0 }) { listener(after) } }
         return result
     }
 }

@@ -52,6 +52,7 @@ extension APIPath {
     public static let buyButtonCheckout = Self(template: "/v1/buy_buttons/{id}/checkout")
     public static let portalSessions = Self(template: "/v1/portal_sessions")
     public static let appStoreTransactions = Self(template: "/v1/app_store/transactions")
+    public static let appStoreObservations = Self(template: "/v1/app_store/observations")
     public static let appStorePurchases = Self(template: "/v1/app_store/purchases")
     public static let appStoreOfferSignatures = Self(template: "/v1/app_store/offer_signatures")
     public static let appStoreReceipts = Self(template: "/v1/app_store/receipts")
@@ -75,6 +76,9 @@ extension APIPath {
     public static let secretKeys = Self(template: "/v1/secret_keys")
     public static let secretKeysRevoke = Self(template: "/v1/secret_keys/{id}/revoke")
     public static let appStoreWebhook = Self(template: "/webhooks/app_store")
+    public static let appStoreRetentionMessage = Self(
+        template: "/webhooks/app_store/retention_message"
+    )
     public static let stripeWebhook = Self(template: "/webhooks/stripe")
     public static let payments = Self(template: "/v1/payments")
     public static let reconciliation = Self(template: "/v1/reports/reconciliation")

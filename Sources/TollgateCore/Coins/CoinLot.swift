@@ -55,6 +55,7 @@ extension Holder: Codable {
         case "token": self = .token(name)
         case "stripe": self = .stripeCustomer(name)
         case "reference": self = .reference(name)
+        case "app_user": self = .appUser(name)
         case "unclaimed":
             guard let key = Purchase.Key(canonical: name) else { return nil }
             self = .unclaimed(key)

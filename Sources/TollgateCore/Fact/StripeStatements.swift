@@ -62,8 +62,11 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
     /// Statuses in which nothing is owed as far as Stripe knows.
     var isActive: Bool { status == "active" || status == "trialing" }
 
-    /// Whether it ends with `item`'s present period or within it.
-    func stops(_ item: Item) -> Bool { cancelAt.map { $0 <= item.end } ?? cancelsAtPeriodEnd }
+    /// When it ends, if that is stated.
+    ///
+    /// `cancel_at_period_end` means the earliest end of an item's period.
+    /// https://docs.stripe.com/changelog/basil/2025-07-30/cancel-at-enums
+    var stop: Instant? { cancelAt ?? (cancelsAtPeriodEnd ? items.map(\.end).min() : nil) }
 
     /// Statuses that no later statement leaves (RULES §4.1).
     public var isFinal: Bool { status == "canceled" || status == "incomplete_expired" }

@@ -8,8 +8,12 @@ public enum Holder: Hashable, Sendable {
     case token(String)
     /// Stripe's customer id.
     case stripeCustomer(String)
-    /// A `client_reference_id`.
+    /// A `client_reference_id` of a Checkout Session: our customer id, an `app_user_id`, or a hash by
+    /// which a purchase made signed out is claimed (RULES §8).
     case reference(String)
+    /// An `app_user_id` that looks like such a hash: a kind of its own, so that nobody takes what was
+    /// bought signed out by calling themselves as it is called.
+    case appUser(String)
     /// Nobody: the purchase itself.
     case unclaimed(Purchase.Key)
 
@@ -20,8 +24,50 @@ public enum Holder: Hashable, Sendable {
         case .token(let token): "token:\(token)"
         case .stripeCustomer(let id): "stripe:\(id)"
         case .reference(let reference): "reference:\(reference)"
+        case .appUser(let id): "app_user:\(id)"
         case .unclaimed(let key): "unclaimed:\(key)"
         }
+    }
+}
+
+extension Holder {
+    /// The name of the customer with this `app_user_id`.
+    public init(appUserID id: String) {
+        self = Self.isClaimReference(id) ? .appUser(id) : .reference(id)
+    }
+
+    /// Whether `text` has the form of base64url(SHA-256(secret)): 43 letters, digits, `-` and `_`.
+    public static func isClaimReference(_ text: String) -> Bool {
+        text.utf8.count == 43
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// What stands before a reference of this form in facts if it is an `app_user_id`: it came by a
+    /// Checkout Session that is not ours, a Payment Link's for example.
+    private static let appUserMark = "tollgate-app-user:"
+
+    /// A session's `client_reference_id` as facts keep it.
+    ///
+    /// - Parameter isOurs: whether this server opened the session.
+    public static func reference(in text: String, ofOurSession isOurs: Bool) -> String? {
+        // What only we write is not taken from others.
+        guard !text.hasPrefix(appUserMark) else { return nil }
+        return isOurs || !isClaimReference(text) ? text : appUserMark + text
+    }
+
+    /// The names behind a reference as facts keep it, the most telling first.
+    static func names(ofReference text: String) -> [Holder] {
+        guard text.hasPrefix(appUserMark) else { return [.reference(text)] }
+        let id = String(text.dropFirst(appUserMark.count))
+        // Customers who registered before there were two kinds.
+        return [.appUser(id), .reference(id)]
     }
 }
 

@@ -23,25 +23,49 @@ extension Purchase {
     ///
     /// A credit belongs to the line whose unused time it gives back. Stripe credits the whole of what
     /// a change replaces, so that is the latest of the same item, price and quantity that had begun.
+    /// Where the item's price was changed without proration, or the change before was not paid, no
+    /// line has the credit's price: it is then the latest of the item at another price.
     var paidLines: [PaidLine] {
         var lines: [PaidLine] = []
-        var credits: [StripeInvoice.Line] = []
+        var credits: [PaidLine] = []
         for invoice in invoices.map(\.value) where invoice.isPaid {
             for line in invoice.lines {
-                if line.isCredit {
-                    credits.append(line)
-                } else if line.isProration ? line.amount > 0 : line.amount >= 0 {
+                if line.isProration ? line.amount > 0 : line.amount >= 0 {
                     lines.append(PaidLine(line: line, invoice: invoice))
+                } else if line.isProration {
+                    credits.append(PaidLine(line: line, invoice: invoice))
                 }
             }
         }
-        lines.sort { ($0.line.start, $0.line.id) < ($1.line.start, $1.line.id) }
-        for credit in credits.sorted(by: { ($0.start, $0.id) < ($1.start, $1.id) }) {
-            let open = lines.indices.filter { lines[$0].canBeCredited(by: credit) }
-            let same = open.last { lines[$0].line.quantity == credit.quantity }
-            if let index = same ?? open.last { lines[index].giveBack(credit) }
+        lines.sort(by: PaidLine.precedes)
+        for credit in credits.sorted(by: PaidLine.precedes) {
+            let credited = credited(by: credit, among: lines)
+            for index in credited { lines[index].giveBack(credit.line) }
+            if credited.isEmpty, credits.contains(where: { credit.isFreeChange(from: $0) }) {
+                lines.append(credit)
+                lines.sort(by: PaidLine.precedes)
+            }
         }
         return lines
+    }
+
+    /// The charge whose time a credit gives back: one line, or one for each tier of its quantity.
+    private func credited(by credit: PaidLine, among lines: [PaidLine]) -> [Int] {
+        let open = lines.indices.filter { lines[$0].isOpen(to: credit.line) }
+        let priced = open.filter { lines[$0].line.price == credit.line.price }
+        // Where nothing is paid, a credit is nothing too, and so is the charge beside it.
+        guard credit.line.amount < 0 else {
+            return priced.last { lines[$0].isFreed(by: credit) }.map { [$0] } ?? []
+        }
+        let candidates =
+            priced.isEmpty && credit.line.item != nil
+            ? open.filter { lines[$0].line.item == credit.line.item } : priced
+        let same = candidates.last { lines[$0].line.quantity == credit.line.quantity }
+        if let same { return [same] }
+        guard let last = candidates.last else { return [] }
+        let tiers = candidates.filter { lines[$0].isOfOneCharge(with: lines[last]) }
+        let quantity = tiers.map { lines[$0].line.quantity }.reduce(0, &+)
+        return quantity == credit.line.quantity ? tiers : [last]
     }
 
     /// To where paid invoices cover an item, at whatever price (RULES §5.1).
@@ -59,9 +83,34 @@ extension Purchase {
 }
 
 extension PaidLine {
-    fileprivate func canBeCredited(by credit: StripeInvoice.Line) -> Bool {
-        line.price == credit.price && line.isOfOneItem(with: credit)
-            && line.start <= credit.start && credit.start < end
+    fileprivate static func precedes(_ left: PaidLine, _ right: PaidLine) -> Bool {
+        (left.line.start, left.line.id) < (right.line.start, right.line.id)
+    }
+
+    /// Whether it has time left that a credit may give back.
+    fileprivate func isOpen(to credit: StripeInvoice.Line) -> Bool {
+        line.isOfOneItem(with: credit) && line.start <= credit.start && credit.start < end
+    }
+
+    /// Whether both are parts of what an invoice charges for one quantity: graduated prices have a
+    /// line for each tier.
+    fileprivate func isOfOneCharge(with other: PaidLine) -> Bool {
+        invoice.id == other.invoice.id && line.price == other.line.price
+            && line.start == other.line.start && line.end == other.line.end
+    }
+
+    /// Whether a proration of nothing is the credit for the rest of it.
+    fileprivate func isFreed(by credit: PaidLine) -> Bool {
+        invoice.id != credit.invoice.id && line.quantity == credit.line.quantity
+            && line.end == credit.line.end
+    }
+
+    /// Whether it charges nothing in the place of something for which nothing is given back, as
+    /// where a coupon pays all.
+    fileprivate func isFreeChange(from credit: PaidLine) -> Bool {
+        line.amount == 0 && credit.line.amount == 0 && line.id != credit.line.id
+            && line.item != nil && line.item == credit.line.item
+            && invoice.id == credit.invoice.id && line.start == credit.line.start
     }
 
     fileprivate mutating func giveBack(_ credit: StripeInvoice.Line) {
@@ -70,9 +119,6 @@ extension PaidLine {
 }
 
 extension StripeInvoice.Line {
-    /// Whether it gives back unused time.
-    var isCredit: Bool { isProration && amount < 0 }
-
     /// Milliseconds; none for what is bought once.
     var length: Int64 { max(0, start.milliseconds(to: end)) }
 

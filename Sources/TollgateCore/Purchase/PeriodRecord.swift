@@ -71,28 +71,21 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
         return period.revoked != newest.value.revoked || period.end != newest.value.end
     }
 
+    /// Takes in the record of one statement.
     mutating func join(_ other: PeriodRecord) {
-        joinStatements(other)
+        if isSigned == other.isSigned {
+            newest.join(other.newest)
+        } else if isSigned {
+            receipt.join(other.newest)
+        } else {
+            receipt = newest
+            newest = other.newest
+        }
         upgradedBy = earlier(upgradedBy, other.upgradedBy)
         seatsRevokedBy = earlier(seatsRevokedBy, other.seatsRevokedBy)
         if let theirs = other.revocation {
             revocation = revocation.map { $0.joined(with: theirs) } ?? theirs
         }
-    }
-
-    /// Signed statements and receipts each keep their newest.
-    private mutating func joinStatements(_ other: PeriodRecord) {
-        if receipt == nil, other.receipt == nil, isSigned == other.isSigned {
-            return newest.join(other.newest)
-        }
-        var signed: Newest<Period>?
-        var receipts: Newest<Period>?
-        for stated in [newest, other.newest, receipt, other.receipt].compactMap(\.self) {
-            if stated.source.isOfReceipt { receipts.join(stated) } else { signed.join(stated) }
-        }
-        guard let signed else { return }
-        newest = signed
-        receipt = receipts
     }
 }
 
@@ -121,7 +114,7 @@ public struct StatedRevocation: Hashable, Codable, Sendable {
 extension Period {
     /// A receipt's words: `cancellation_date` beside `is_upgraded` is no refund (RULES §2.8).
     fileprivate var asReceiptSays: Period {
-        guard isUpgraded, revoked != nil else { return self }
+        guard isUpgraded else { return self }
         var period = self
         period.revoked = nil
         return period

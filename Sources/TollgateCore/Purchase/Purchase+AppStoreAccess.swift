@@ -3,7 +3,6 @@ extension Purchase {
     func evaluateAppStore(in history: CatalogHistory, _ evaluation: inout Evaluation) {
         let ordered = orderedPeriods
         for epoch in epochs {
-            let start = epoch.periods.first?.period.start ?? Instant(milliseconds: 0)
             var access = PurchaseAccess()
             for record in epoch.periods {
                 let product = StoreProduct(.appStore, record.period.product)
@@ -23,7 +22,7 @@ extension Purchase {
                 access.intervals += beyond(last, in: ordered, &evaluation)
             }
             access.intervals.removeAll(where: \.isVoid)
-            let owners = owners(of: epoch, policy: history.ownership(at: start))
+            let owners = owners(of: epoch, policy: history.ownership(at: epoch.start))
             for owner in owners { evaluation.add(access, to: owner) }
             let buyer = buyer(of: epoch)
             for record in epoch.periods { credit(record, to: buyer, in: history, &evaluation) }

@@ -14,10 +14,15 @@ extension Purchase {
         let cut = self.end(of: last, in: ordered)
         guard cut == end || cut == revoked else { return resumed(after: last, in: ordered) }
         let product = StoreProduct(.appStore, last.period.product)
-        func interval(_ ground: Ground, _ evidence: String, until: Instant) -> AccessInterval {
+        func interval(
+            _ ground: Ground,
+            _ evidence: String,
+            since: Instant,
+            until: Instant
+        ) -> AccessInterval {
             AccessInterval(
                 product: product,
-                since: end,
+                since: since,
                 until: until,
                 ground: ground,
                 evidence: evidence
@@ -25,16 +30,19 @@ extension Purchase {
         }
         var intervals: [AccessInterval] = []
         if revoked == nil, let (graceEnd, evidence) = grace(after: last) {
-            intervals.append(interval(.grace, evidence, until: graceEnd))
+            intervals.append(interval(.grace, evidence, since: end, until: graceEnd))
         }
-        intervals += reached(past: last, end, revoked, in: ordered, &evaluation)
+        let further = reached(past: last, end, revoked, in: ordered, &evaluation)
+        intervals += further
         if revoked != nil, intervals.isEmpty { return resumed(after: last, in: ordered) }
         if revoked == nil, !hasFailed(last), let renewal,
             renewal.value.willRenew, !renewal.value.awaitsConsent,
             renewal.stated.instant < last.period.start
                 || renewal.value.graceEnd.map({ $0 <= end }) ?? true
         {
-            intervals.append(interval(.renewal, renewal.source, until: end))
+            // What was extended renews where the status reaches to.
+            let due = further.last { $0.product == product }?.until ?? end
+            intervals.append(interval(.renewal, renewal.source, since: due, until: due))
         }
         return intervals
     }
@@ -106,20 +114,19 @@ extension Purchase {
         let lost: (stated: Stated, source: String)
         if let status, status.value.value == SubscriptionStatus.revoked {
             lost = (status.stated, status.source)
-        } else if let revocation = last.revocation, self.revocation(of: last) != nil {
+        } else if let revocation = last.revocation {
             lost = (revocation.stated, revocation.source)
         } else {
             return []
         }
         return ordered.compactMap { record in
-            let stated = record.newest.stated.instant
             guard record.period.kind == .autoRenewable, record.upgradedBy == nil,
-                record.period.start < last.period.start, let end = record.period.end, stated < end,
+                record.period.start < last.period.start, let end = record.period.end,
                 isStatedValid(record, since: lost.stated, by: lost.source)
             else { return nil }
             return AccessInterval(
                 product: StoreProduct(.appStore, record.period.product),
-                since: stated,
+                since: record.newest.stated.instant,
                 until: end,
                 ground: record.period.isFamilyShared ? .family : .payment,
                 evidence: record.period.transactionID

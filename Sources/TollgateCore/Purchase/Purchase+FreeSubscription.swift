@@ -21,10 +21,8 @@ extension Purchase {
     /// A free subscription bought in the App Store: for ever, but for the times for which the app
     /// reported it as removed.
     func freeIntervals(of record: PeriodRecord, until end: Instant?) -> [AccessInterval] {
-        spans(of: freeSubscription ?? [], since: record.period.start).compactMap {
-            span in
-            if let end, end <= span.since { return nil }
-            return AccessInterval(
+        spans(of: freeSubscription ?? [], since: record.period.start).map { span in
+            AccessInterval(
                 product: StoreProduct(.appStore, record.period.product),
                 since: span.since,
                 until: earlier(span.until, end),

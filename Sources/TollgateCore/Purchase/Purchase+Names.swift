@@ -6,8 +6,8 @@ extension Fact {
         case .subscription(let subscription): [.stripeCustomer(subscription.customer)]
         case .payment(let payment):
             (payment.customer.map { [.stripeCustomer($0)] } ?? [])
-                + (payment.reference.map { [.reference($0)] } ?? [])
-        case .buyer(let buyer): [.reference(buyer.reference)]
+                + (payment.reference.map { Holder.names(ofReference: $0) } ?? [])
+        case .buyer(let buyer): Holder.names(ofReference: buyer.reference)
         case .claim(let claim): [.customer(claim.customer)]
         case .assignment(let assignment): [.customer(assignment.customer)]
         case .grant(let grant): [.customer(grant.customer)]
@@ -25,8 +25,8 @@ extension Purchase {
         names += (predecessors ?? []).compactMap { $0.token.map { .token($0) } }
         if let subscription { names.append(.stripeCustomer(subscription.value.customer)) }
         if let customer = payment?.customer { names.append(.stripeCustomer(customer)) }
-        if let reference = payment?.reference { names.append(.reference(reference)) }
-        if let buyer { names.append(.reference(buyer.value.reference)) }
+        if let reference = payment?.reference { names += Holder.names(ofReference: reference) }
+        if let buyer { names += Holder.names(ofReference: buyer.value.reference) }
         names += claims.map { .customer($0.customer) }
         if let assignment { names.append(.customer(assignment.value.customer)) }
         if let grant { names.append(.customer(grant.value.customer)) }

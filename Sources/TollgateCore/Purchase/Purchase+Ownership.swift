@@ -1,7 +1,10 @@
 /// A stretch of a purchase with one owner (RULES §8).
 struct Epoch {
     var token: String?
+    /// At least one.
     var periods: [PeriodRecord]
+
+    var start: Instant { periods[0].period.start }
 
     func contains(_ record: PeriodRecord) -> Bool {
         periods.contains { $0.period.id == record.period.id }
@@ -34,9 +37,7 @@ extension Purchase {
 
     /// The token that holds at an instant.
     func token(at instant: Instant) -> String? {
-        epochs.last { epoch in
-            epoch.periods.first.map { $0.period.start <= instant } ?? false
-        }?.token
+        epochs.last { $0.start <= instant }?.token
     }
 
     /// By start, then by id.
@@ -69,10 +70,7 @@ extension Purchase {
     /// A period may be known before it begins: who restores until then is about the one before.
     public func ownerToName(at instant: Instant) -> Customer.ID? {
         let epochs = epochs
-        let begun = epochs.last { epoch in
-            epoch.periods.first.map { $0.period.start <= instant } ?? false
-        }
-        guard let epoch = begun ?? epochs.first,
+        guard let epoch = epochs.last(where: { $0.start <= instant }) ?? epochs.first,
             case .customer(let customer)? = owners(of: epoch, policy: .transfer).first?.first
         else { return nil }
         return customer
@@ -99,8 +97,8 @@ extension Purchase {
 
     /// A restore from before an epoch that a token opened was about the epochs before it.
     private func latestRestore(in epoch: Epoch) -> Holder? {
-        let isFirst = epoch.periods.first?.period.id == orderedPeriods.first?.period.id
-        let start = isFirst ? nil : epoch.periods.first?.period.start
+        let isFirst = epoch.periods[0].period.id == orderedPeriods.first?.period.id
+        let start = isFirst ? nil : epoch.start
         return
             claims
             .compactMap { claim in claim.latestRestore.map { ($0, claim.customer) } }

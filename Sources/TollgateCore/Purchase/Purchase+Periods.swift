@@ -12,7 +12,7 @@ public struct EffectivePeriod: Hashable, Sendable {
     /// nothing back because the customer switched to a bundle (RULES §2.12).
     public var revoked: Instant?
     /// Whether it adds seats to a period that another transaction represents (RULES §2.11).
-    public var isAddition = false
+    public var isAddition: Bool
     /// When some of its seats were refunded, `period.revokedSeats` of `period.quantity`, without the
     /// period being revoked (RULES §2.11); `nil`: none.
     public var seatsRevoked: Instant?
@@ -31,11 +31,9 @@ extension Purchase {
                     period: record.period,
                     buyer: buyer,
                     end: end(of: record, in: ordered),
-                    revoked: record.period.isSwitched == true ? nil : revocation(of: record)
+                    revoked: record.period.isSwitched == true ? nil : revocation(of: record),
+                    isAddition: ordered.contains { record.period.isAddition(to: $0.period) }
                 )
-                effective.isAddition = ordered.contains {
-                    record.period.isAddition(to: $0.period)
-                }
                 if effective.revoked == nil, record.period.revokedSeats ?? 0 > 0 {
                     effective.seatsRevoked = record.seatsRevokedBy
                 }
@@ -60,8 +58,8 @@ extension Purchase {
         var names: HolderNames = []
         if let subscription { names.append(.stripeCustomer(subscription.value.customer)) }
         if let customer = payment?.customer { names.append(.stripeCustomer(customer)) }
-        if let reference = payment?.reference { names.append(.reference(reference)) }
-        if let buyer { names.append(.reference(buyer.value.reference)) }
+        if let reference = payment?.reference { names += Holder.names(ofReference: reference) }
+        if let buyer { names += Holder.names(ofReference: buyer.value.reference) }
         return owner(named: names)
     }
 }

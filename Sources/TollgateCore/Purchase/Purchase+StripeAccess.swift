@@ -6,7 +6,7 @@ extension Purchase {
         _ evaluation: inout Evaluation
     ) {
         var names: HolderNames = [.stripeCustomer(subscription.customer)]
-        if let buyer { names.append(.reference(buyer.value.reference)) }
+        if let buyer { names += Holder.names(ofReference: buyer.value.reference) }
         let owner = owner(named: names)
         let lines = paidLines
         var access = PurchaseAccess()
@@ -52,18 +52,19 @@ extension Purchase {
             )
         }
         let isCut = end < item.end
+        let stop = subscription.stop
         switch subscription.status {
         case "active", "trialing":
-            let end = min(end, subscription.cancelAt ?? end)
+            let end = min(end, stop ?? end)
             let paid = interval(item.start, end, .payment)
-            return isCut || subscription.stops(item)
-                ? [paid] : [paid, interval(end, end, .renewal)]
+            let renews = !isCut && stop.map { item.end < $0 } ?? true
+            return renews ? [paid, interval(end, end, .renewal)] : [paid]
         case "past_due":
             guard !isCut else { return [interval(item.start, end, .payment)] }
             let unpaid = unpaid(item, of: subscription, coveredTo: covered)
-            let paid = interval(item.start, unpaid, .payment)
+            if let stop, stop <= unpaid { return [interval(item.start, stop, .payment)] }
             let due = unpaid.advanced(by: (subscription.daysUntilDue ?? 0).days)
-            return [paid, interval(unpaid, due, .grace)]
+            return [interval(item.start, unpaid, .payment), interval(unpaid, due, .grace)]
         case "canceled":
             guard let ended = subscription.endedAt else { return [] }
             return [interval(item.start, min(end, ended), .payment)]
@@ -115,7 +116,7 @@ extension Purchase {
 
     /// When the payment of an item's present period was taken back in whole.
     private func refundOfPeriod(_ item: StripeSubscription.Item) -> Instant? {
-        for invoice in invoices.map(\.value) where invoice.isPaid && invoice.amount > 0 {
+        for invoice in invoices.map(\.value) {
             let paysForIt = invoice.lines.contains {
                 $0.isFor(item) && $0.start == item.start && !$0.isProration
             }
@@ -134,7 +135,7 @@ extension Purchase {
     ) {
         var names: HolderNames = []
         if let customer = record.customer { names.append(.stripeCustomer(customer)) }
-        if let reference = record.reference { names.append(.reference(reference)) }
+        if let reference = record.reference { names += Holder.names(ofReference: reference) }
         let owner = owner(named: names)
         guard record.isComplete, record.isPaid else {
             return evaluation.add(PurchaseAccess(), to: owner)

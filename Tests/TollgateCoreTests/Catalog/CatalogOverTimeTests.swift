@@ -38,6 +38,18 @@ struct CatalogOverTimeTests {
         #expect(World([.paid("p1", day, day + 30)]).coins(history) == coins)
     }
 
+    @Test("before the first catalog was adopted its policies hold, not those of later ones")
+    func policiesBeforeTheFirst() {
+        var (first, second) = (Catalog(), Catalog())
+        (first.ownership, first.refundedPlan) = (.transfer, .end)
+        (second.ownership, second.refundedPlan) = (.share, .keep)
+        let history = Self.history((0, first), (10, second))
+        for (day, catalog) in [(-1.0, first), (0, first), (9.9, first), (10, second)] {
+            #expect(history.ownership(at: .day(day)) == catalog.ownership)
+            #expect(history.refundedPlan(at: .day(day)) == catalog.refundedPlan)
+        }
+    }
+
     @Test("an unknown product waits, and grants once a catalog knows it")
     func unknownThenKnown() {
         let world = World([.paid("p1", 0, 30)])

@@ -231,6 +231,10 @@ struct CatalogTests {
             $0.products[2].entitlements = ["pro"]
             $0.products[2].coins = 0
         },
+        Mistake("non-consumable", "") {
+            $0.products[1].kind = .nonConsumable
+            $0.products[1].duration = nil
+        },
         Mistake("free subscription in a group, in no store", "") {
             $0.products.append(
                 .init(

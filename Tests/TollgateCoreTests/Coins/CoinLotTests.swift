@@ -209,6 +209,52 @@ struct CoinLotTests {
             ]
         ),
         Case(
+            testDescription:
+                "a plan's are credited when its time begins, what is bought once when it is paid",
+            facts: [
+                .plan("active", 2, .item(0, 30)),
+                .bill("in_1", 2, [.full(0, 30), .once("price_coins", 0)]),
+            ],
+            lots: [
+                Lot(id: "il_full_price_monthly_si_1_1_0.0", credit: 10, day: 0),
+                Lot(id: "il_once_price_coins__1_0.0", credit: 100, day: 2),
+            ]
+        ),
+        Case(
+            testDescription: "a charge for the whole of a period credits the whole",
+            facts: [
+                .plan("active", 0, .item(0, 30, quantity: 2)),
+                .bill("in_1", 0, [.full(0, 30), .charge(0, 30)]),
+            ],
+            lots: [
+                Lot(id: "il_charge_price_monthly_si_1_1_0.0", credit: 10),
+                Lot(id: "il_full_price_monthly_si_1_1_0.0", credit: 10),
+            ]
+        ),
+        Case(
+            testDescription: "more seats and fewer within one second, and the end soon after",
+            facts: [
+                .plan("active", 20, .item(20, 385, "price_yearly")),
+                .bill("in_1", 0, [.full(0, 30)]),
+                .bill(
+                    "in_2",
+                    15,
+                    [
+                        .credit(15, 30), .charge(15, 30, quantity: 5),
+                        .credit(15, 30, quantity: 5), .charge(15, 30),
+                    ]
+                ),
+                .bill("in_3", 20, [.credit(20, 30)]),
+            ],
+            // The first credit of one seat takes back the latest charge for one, which begins with it;
+            // the second one the rest of the month. What stays is of 20 days of 10 coins.
+            lots: [
+                Lot(id: "il_full_price_monthly_si_1_1_0.0", credit: 10, clawed: 4),
+                Lot(id: "il_charge_price_monthly_si_1_1_15.0", credit: 5, clawed: 5, day: 15),
+                Lot(id: "il_charge_price_monthly_si_1_5_15.0", credit: 25, clawed: 25, day: 15),
+            ]
+        ),
+        Case(
             testDescription: "an invoice that is not paid credits nothing",
             facts: invoice(paid: false, [line("il_1")]),
             lots: []
@@ -291,6 +337,24 @@ struct CoinLotTests {
             )
             #expect(found == clawed, "\(name)")
         }
+    }
+
+    @Test("a time that ends before it begins has no length, however far apart the two are")
+    func backwards() {
+        func line(_ id: String, isProration: Bool) -> StripeInvoice.Line {
+            .init(
+                id: id,
+                price: "price_monthly",
+                quantity: 1,
+                amount: 999,
+                start: Instant(milliseconds: .max),
+                end: Instant(milliseconds: .min),
+                isProration: isProration
+            )
+        }
+        let lines = [line("il_1", isProration: false), line("il_2", isProration: true)]
+        let lots = World(Self.invoice(lines)).evaluations().flatMap(\.lots)
+        #expect(lots.map(\.id) == ["il_1"], "a part of no time credits nothing")
     }
 
     @Test("a correction by staff is a lot of either sign, of whom it names")

@@ -55,6 +55,15 @@ struct ObstacleTests {
         #expect(try obstacle(to: "yearly", in: .stripe, after: owned, day: 1) == nil)
     }
 
+    @Test("of several that stand in the way the first by its id is named")
+    func several() throws {
+        let facts: [Fact] = [.paid("p1", 0, 30), .plan("active", 0, .item(0, 365, "price_yearly"))]
+        for product in ["monthly", "yearly"] {
+            let obstacle = try obstacle(to: product, in: .stripe, after: facts, day: 1)
+            #expect(obstacle?.lookupKey == "monthly")
+        }
+    }
+
     @Test("consumables are bought again and again, and so is what extends")
     func neverRefused() throws {
         var opening = Self.catalog

@@ -220,6 +220,27 @@ struct ExplanationTests {
             .bought("l1", .nonConsumable, "lifetime", on: 0), "period",
             "com.example.app.lifetime paid from \(start)"
         ),
+        (
+            .paid("p1", 0, 30, seats: 5, returned: 2), "period",
+            "\(Shop.monthly) paid from \(start) to \(day30), 5 seats, 2 of them refunded"
+        ),
+        (
+            .paid("p1", 0, 30, seats: 1, returned: 0), "period",
+            "\(Shop.monthly) paid from \(start) to \(day30)"
+        ),
+        (
+            .paid("p1", 0, 30, revoked: 10, switched: true), "period",
+            "\(Shop.monthly) paid from \(start) to \(day30), switched to a bundle at \(day10)"
+        ),
+        (
+            .paid("p1", 0, 30, previous: "7"), "period",
+            "\(Shop.monthly) paid from \(start) to \(day30), continuing 7"
+        ),
+        (
+            .bought("c1", .consumable, "coins", on: 0, quantity: 3), "period",
+            "com.example.app.coins paid from \(start)"
+        ),
+        (.reversed("p1", 0), "refund_reversed", "a refund was reversed"),
         (.terms(0), "renewal", "will renew"),
         (
             .said(
@@ -277,6 +298,16 @@ struct ExplanationTests {
             let lines = Self.explain([fact, Self.granted], 1).facts.filter { $0.kind == kind }
             #expect(lines.allSatisfy { $0.summary == sentence || $0.kind == "grant" })
         }
+    }
+
+    @Test("a reversal names the transaction whose refund it takes back, and decides nothing")
+    func reversal() {
+        let facts: [Fact] = [
+            .paid("p1", 0, 30, said: 5, revoked: 5), .paid("p2", 30, 60), .reversed("p1", 9),
+        ]
+        let told = Self.explain(facts, 10).facts.filter { $0.kind == "refund_reversed" }
+        #expect(told.map(\.summary) == ["the refund of tp1 was reversed"])
+        #expect(told.map(\.decides) == [false])
     }
 
     struct Change: CustomTestStringConvertible, Sendable {

@@ -141,6 +141,16 @@ struct AppStoreStoryTests {
             coins: 10
         ),
         Story(
+            testDescription:
+                "A14: an extension that only the status tells has its renewal window at its end",
+            facts: [.paid("p1", 0, 30), .status(1, 20, reaching: 37), .terms(20)],
+            expected: [
+                .on(30, plus: hour, .status), .on(37, plus: hour, .renewal),
+                .off(37, plus: 2 * hour),
+            ],
+            coins: 10
+        ),
+        Story(
             testDescription: "A15: a price increase without consent gets no renewal window",
             facts: [
                 .paid("p1", 0, 30), .terms(20, awaitsConsent: true), .terms(30, renews: false),

@@ -34,6 +34,8 @@ struct BillingFailuresTests {
         #expect(apple.graces.map(\.end) == [.day(47)])
         #expect(apple.graces.map(\.stated) == [.day(31)])
         #expect(apple.lapses == [.day(47), .day(60)])
+        #expect(apple.lapse(from: .day(40)) == .day(47), "the first of several")
+        #expect(apple.lapse(from: .day(47)) == .day(47), "that of the same instant too")
         #expect(apple.lapse(from: .day(48)) == .day(60))
         let stripe = try #require(records.first { $0.key.store == .stripe }?.failures)
         #expect(stripe.lapses == [.day(40), .day(60)])

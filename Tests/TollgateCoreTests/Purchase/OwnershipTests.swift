@@ -269,6 +269,27 @@ struct OwnershipTests {
         )
     }
 
+    @Test("a restore from before the first period is about the first epoch, all of it")
+    func restoredBefore() {
+        let purchase = Purchase(
+            key: .appStore(),
+            joining: [
+                .claimed("ann", .restored, -5), .paid("p1", 0, 30, token: "a"), .paid("p2", 30, 60),
+            ]
+        )
+        #expect(purchase.ownerToName(at: .day(40)) == Customer.ID("ann"))
+    }
+
+    @Test("what goes on past the newest period is of whose that is")
+    func beyond() {
+        let world = World([
+            .paid("p1", 0, 30, token: "a"), .paid("p2", 30, 60, token: "b"), .terms(30),
+        ])
+        let due = Instant.day(60, plus: Instant.hour)
+        #expect(world.timeline(of: Self.tokenB).ground(at: due) == .renewal)
+        #expect(world.timeline(of: Self.tokenA).ground(at: due) == nil)
+    }
+
     @Test("who restored it last is named to the App Store, until its token says another")
     func ownerToName() {
         let facts: [Fact] = [

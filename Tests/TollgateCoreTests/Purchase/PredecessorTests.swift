@@ -104,6 +104,17 @@ struct PredecessorTests {
         #expect(Self.owners(own) == [[OwnershipTests.tokenB]])
     }
 
+    @Test("of several tokens that of the epoch that ran then, from its first instant")
+    func tokens() {
+        func owners(_ facts: [Fact]) -> [HolderNames] {
+            Self.owners(Self.followed(Purchase(key: Self.plan, joining: facts)))
+        }
+        let before = Fact.paid("p0", -30, 0, token: "a")
+        #expect(owners([before, .paid("p1", 0, 30, token: "b")]) == [[OwnershipTests.tokenB]])
+        #expect(owners([before, .paid("p1", 10, 40, token: "b")]) == [[OwnershipTests.tokenB]])
+        #expect(owners([before, .paid("p1", 11, 41, token: "b")]) == [[OwnershipTests.tokenA]])
+    }
+
     @Test("who switches back takes over from the bundle, which took over from the plan")
     func circle() {
         var plan = Self.plan(token: "a")
@@ -143,6 +154,18 @@ struct PredecessorTests {
                 bundle.follow(plan)
             }
             #expect(bundle == expected)
+        }
+    }
+
+    @Test("it continues the other one since the first period that names it")
+    func since() {
+        let facts = [
+            Self.about(Self.bundle, .paid("b1", 10, 40, previous: "1")),
+            Self.about(Self.bundle, .paid("b2", 40, 70, previous: "1")),
+        ]
+        for facts in permutations(facts) {
+            let bundle = Purchase(key: Self.bundle, joining: facts)
+            #expect(bundle.predecessors?.map(\.since) == [.day(10)])
         }
     }
 

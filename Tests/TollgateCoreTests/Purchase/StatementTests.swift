@@ -72,6 +72,39 @@ struct StatementTests {
         #expect(!period.isUpgraded && !period.isFamilyShared && period.quantity == 1)
     }
 
+    @Test("a payment has failed once its bank has refused it, until somebody pays")
+    func failed() {
+        func payment(isPaid: Bool = false, hasFailed: Bool) -> Fact {
+            .said(
+                .payment(
+                    StripePayment(
+                        session: "cs_1",
+                        status: "complete",
+                        isPaid: isPaid,
+                        customer: nil,
+                        reference: nil,
+                        lines: nil,
+                        amount: 1000,
+                        currency: "usd",
+                        created: .day(0),
+                        hasFailed: hasFailed
+                    )
+                ),
+                on: isPaid ? 5 : 1,
+                about: .stripe("pi_1")
+            )
+        }
+        func hasFailed(_ facts: Fact...) -> Bool? { World(facts).records[0].payment?.hasFailed }
+        let open = Fact.checkout("complete", paid: false, 0)
+        #expect(hasFailed(open) == false, "a bank that has not answered has refused nothing")
+        #expect(hasFailed(payment(hasFailed: false)) == false)
+        #expect(hasFailed(payment(hasFailed: true)) == true)
+        #expect(hasFailed(payment(hasFailed: true), open) == true)
+        #expect(
+            hasFailed(payment(hasFailed: true), payment(isPaid: true, hasFailed: false)) == false
+        )
+    }
+
     @Test("statuses that no later one leaves, and those in which billing has ended")
     func statuses() {
         let words = [

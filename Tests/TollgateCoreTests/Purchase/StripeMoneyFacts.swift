@@ -53,6 +53,21 @@ extension StripeInvoice.Line {
         line("credit", from, to, price, item, quantity, -500, isProration: true)
     }
 
+    /// A part of a graduated price's quantity.
+    static func tier(_ from: Double, _ to: Double, _ quantity: Int64) -> Self {
+        line("tier", from, to, "price_monthly", "si_1", quantity, 999, isProration: false)
+    }
+
+    /// A proration where a coupon pays all: a credit or a charge.
+    static func free(
+        _ from: Double,
+        _ to: Double,
+        _ price: String = "price_monthly",
+        quantity: Int64 = 1
+    ) -> Self {
+        line("free", from, to, price, "si_1", quantity, 0, isProration: true)
+    }
+
     static func once(
         _ price: String,
         _ day: Double,

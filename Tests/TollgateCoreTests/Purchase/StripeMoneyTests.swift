@@ -145,6 +145,15 @@ struct StripeMoneyTests {
             expected: [.on(91, .grace), .on(93, plus: -1, .grace), .off(93)]
         ),
         Story(
+            testDescription: "S19: an item beside the one that is paid is not paid by it",
+            facts: [
+                .bill("in_1", 0, [.full(0, 30)]),
+                .plan("active", 10, .item(0, 30), .item(10, 30, "price_yearly", "si_2")),
+                .plan("past_due", 10.1, .item(0, 30), .item(10, 30, "price_yearly", "si_2")),
+            ],
+            expected: [.on(29, .payment), .archive(12, .grace), .archive(13, nil)]
+        ),
+        Story(
             testDescription: "S19: a year that was given back covers nothing",
             facts: [
                 .bill("in_1", 0, [.full(0, 365, "price_yearly")]),
@@ -184,6 +193,29 @@ struct StripeMoneyTests {
             expected: [.on(90, plus: -1, .payment), .off(90)]
         ),
         Story(
+            testDescription: "S20: in past_due, a stated end within what is paid is the end",
+            facts: [
+                .bill("in_1", 0, [.full(0, 30)]), .plan("past_due", 10, .item(0, 30), cancelAt: 20),
+            ],
+            expected: [.on(20, plus: -1, .payment), .off(20)]
+        ),
+        Story(
+            testDescription: "S20: in past_due, the end of the period that is paid has no grace",
+            facts: [
+                .bill("in_1", 0, [.full(0, 30)]),
+                .plan("past_due", 10, .item(0, 30), cancels: true),
+            ],
+            expected: [.on(30, plus: -1, .payment), .off(30)]
+        ),
+        Story(
+            testDescription: "S20: in past_due, an end to come leaves the grace before it",
+            facts: [
+                .bill("in_1", 0, [.full(0, 30)]),
+                .plan("past_due", 30.1, .item(30, 60), cancels: true),
+            ],
+            expected: [.on(32, .grace), .off(33)]
+        ),
+        Story(
             testDescription: "S20: the shorter item ends first, the longer one with it",
             facts: [
                 .plan(
@@ -191,7 +223,6 @@ struct StripeMoneyTests {
                     5,
                     .item(0, 365, "price_yearly", "si_2"),
                     .item(0, 30),
-                    cancelAt: 30,
                     cancels: true
                 )
             ],

@@ -238,12 +238,30 @@ struct StripeStoryTests {
             coins: 19
         ),  // 10, and of a month of 31 days 30: floor(10 × 30 / 31)
         Story(
+            testDescription:
+                "a refunded plan goes on to its end, unless the catalog says otherwise",
+            facts: [
+                .plan("active", 0, .item(0, 30)), .bill("in_1", 0, amount: 1000, [.full(0, 30)]),
+                .refunded("re_1", 1000, of: "in_1", 11),
+            ],
+            expected: [.on(12, .payment), .on(29, .payment)],
+            coins: 0
+        ),
+        Story(
             testDescription: "a refunded lifetime ends when all of it was given back",
             facts: [
                 .checkout("complete", paid: true, 0, price: "price_lifetime"),
                 .refund("re_1", 400, "succeeded", 5), .refund("re_2", 600, "succeeded", 8),
             ],
             expected: [.on(7, .payment), .off(8)]
+        ),
+        Story(
+            testDescription: "what was all given back ended then, whatever is disputed later",
+            facts: [
+                .checkout("complete", paid: true, 0, price: "price_lifetime"),
+                .refund("re_1", 1000, "succeeded", 5), .dispute("dp_1", 1000, "lost", 9),
+            ],
+            expected: [.on(4, .payment), .off(6)]
         ),
         Story(
             testDescription: "two passes in one checkout last one after the other",
@@ -260,6 +278,65 @@ struct StripeStoryTests {
     @Test("order and repetition of arrival do not matter", arguments: stories)
     func convergence(_ story: Story) throws {
         try expectOrderDoesNotMatter(story)
+    }
+
+    /// Refunds of 1000 at day 11, of the invoice named, of a subscription with two items; what of it
+    /// is over on day 12 where the catalog ends refunded plans.
+    static let refunds: [(String, invoice: String, monthly: Ground?, yearly: Ground?)] = [
+        ("the invoice of the present period", "in_2", nil, .payment),
+        ("that of another item", "in_3", .payment, nil),
+        ("that of an earlier period", "in_1", .payment, .payment),
+        ("that of more seats since the period began", "in_4", .payment, .payment),
+    ]
+
+    @Test("where refunded plans end, a refund ends the period that its invoice paid for")
+    func refundedPeriods() {
+        var catalog = Shop.catalog
+        catalog.refundedPlan = .end
+        let history = Shop.history(catalog)
+        for (name, invoice, monthly, yearly) in Self.refunds {
+            let timeline = World([
+                .plan("active", 5, .item(5, 35), .item(5, 370, "price_yearly", "si_2")),
+                .bill("in_1", -25, amount: 1000, [.full(-25, 5)]),
+                .bill("in_2", 5, amount: 1000, [.full(5, 35)]),
+                .bill("in_3", 5, amount: 1000, [.full(5, 370, "price_yearly", "si_2")]),
+                .bill("in_4", 5, amount: 1000, [.charge(5, 35)]),
+                .refunded("re_1", 1000, of: invoice, 11),
+            ])
+            .timeline(history)
+            #expect(timeline.ground("pro", at: .day(12)) == monthly, "\(name)")
+            #expect(timeline.ground("archive", at: .day(12)) == yearly, "\(name)")
+        }
+    }
+
+    @Test("what is bought once grants today's entitlements, a pack of coins none")
+    func once() {
+        func access(_ price: String) -> PurchaseAccess {
+            World([.checkout("complete", paid: true, 0, price: price)])
+                .evaluations()[0].shares[0].access
+        }
+        #expect(access("price_coins") == PurchaseAccess())
+        var before = Shop.catalog
+        for index in before.products.indices where before.products[index].id == "lifetime" {
+            before.products[index].entitlements = []
+        }
+        let history = CatalogHistory([
+            .init(id: "v1", adopted: .day(-10), catalog: before),
+            .init(id: "v2", adopted: .day(10), catalog: Shop.catalog),
+        ])
+        let world = World([.checkout("complete", paid: true, 0, price: "price_lifetime")])
+        #expect(world.timeline(history).ground(at: .day(11)) == .payment)
+    }
+
+    @Test("a proration is of a plan, though older facts name no item and the catalog no plan")
+    func prorationOfNoItem() {
+        var charge = StripeInvoice.Line.charge(5, 10, "price_pass")
+        charge.item = nil
+        let world = World([
+            .plan("active", 0, .item(0, 10, "price_pass")), .bill("in_1", 5, [charge]),
+        ])
+        #expect(world.timeline().ground(at: .day(9)) == .payment)
+        #expect(world.timeline().ground(at: .day(20)) == nil)
     }
 
     @Test("what a session sells is asked for if no message says it")

@@ -11,8 +11,9 @@ import TollgateService
 ///
 /// It goes the server's own way, from the facts on: customers are created and purchases journalled
 /// as the server does it, and what is told of them has its place in the feed. Only signatures and
-/// HTTP are left out, and the journalled bodies, as if they had been erased. Prints how many customers there are (fewer than asked for if the time was
-/// up), then ids of some of them.
+/// HTTP are left out, and, unless `--bodies` asks for them, the journalled bodies, as if they had been
+/// erased. Prints how many customers there are (fewer than asked for if the time was up), then ids of
+/// some of them.
 @main
 struct FillDatabase {
     /// So many wait for a commit at once; a commit takes 256.
@@ -41,7 +42,9 @@ struct FillDatabase {
                     {
                         let person = Person(number: share.next, started: options.started)
                         let id = try await tollgate.createCustomer(person.request).customer.id
-                        _ = try await store.submit(person.firstPurchase)
+                        for item in person.purchases(withBodies: options.hasBodies) {
+                            _ = try await store.submit(item)
+                        }
                         if share.next % options.sampledEvery == 0 { share.ids[share.next] = id }
                         share.next += waiting
                     }

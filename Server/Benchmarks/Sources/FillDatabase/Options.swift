@@ -1,7 +1,8 @@
 import Foundation
 import TollgateCore
 
-/// The command line: `--database URL --catalog FILE --customers N --started MILLISECONDS --seconds S`.
+/// The command line: `--database URL --catalog FILE --customers N --started MILLISECONDS --seconds S`,
+/// and `--bodies` for what reads the stores' own words.
 struct Options: Sendable {
     enum Failure: Error {
         case missing(String)
@@ -17,6 +18,8 @@ struct Options: Sendable {
     let started: Instant
     /// When to be content with fewer customers.
     let patience: Duration
+    /// Whether messages are journalled with bodies, shaped like Apple's and signed by nobody.
+    let hasBodies: Bool
     /// The reads ask for at most this many of the customers.
     let sampledEvery: Int
 
@@ -51,5 +54,6 @@ struct Options: Sendable {
             throw Failure.noNumber("--seconds")
         }
         patience = .seconds(seconds)
+        hasBodies = arguments.contains("--bodies")
     }
 }

@@ -22,15 +22,110 @@ struct Person: Sendable {
         API.CreateCustomerRequest(appUserID: appUserID, appAccountToken: token)
     }
 
-    /// The journal's item for the purchase that runs while the benchmark does.
-    var firstPurchase: JournalItem {
-        let transactionID = String(Self.firstTransaction + number)
-        let key = Purchase.Key(
+    /// The journal's items: the period that runs while the benchmark does; with bodies, each message
+    /// of a year of renewals.
+    func purchases(withBodies: Bool) -> [JournalItem] {
+        withBodies ? (0..<12).reversed().map(message) : [firstPurchase]
+    }
+
+    /// The notification of the period that ended `monthsAgo` months before the one that runs.
+    private func message(_ monthsAgo: Int) -> JournalItem {
+        let original = String(Self.firstTransaction + number)
+        let ends = ends - Int64(monthsAgo) * Self.month
+        let signed = min(ends - Self.month, started.milliseconds - 5_000)
+        let id = monthsAgo == 11 ? original : original + String(11 - monthsAgo)
+        let transaction = """
+            {"transactionId":"\(id)","originalTransactionId":"\(original)",\
+            "webOrderLineItemId":"\(Self.firstLineItem + number)\(monthsAgo)",\
+            "bundleId":"\(Self.bundleID)","productId":"\(Self.productID)",\
+            "subscriptionGroupIdentifier":"20880001","purchaseDate":\(ends - Self.month),\
+            "originalPurchaseDate":\(self.ends - 12 * Self.month),"expiresDate":\(ends),\
+            "quantity":1,"type":"Auto-Renewable Subscription","appAccountToken":"\(token)",\
+            "inAppOwnershipType":"PURCHASED","signedDate":\(signed),"environment":"Sandbox",\
+            "transactionReason":"RENEWAL","storefront":"USA","storefrontId":"143441",\
+            "price":9990,"currency":"USD","appTransactionId":"70\(original)"}
+            """
+        let renewal = """
+            {"originalTransactionId":"\(original)","autoRenewProductId":"\(Self.productID)",\
+            "productId":"\(Self.productID)","autoRenewStatus":1,"renewalPrice":9990,\
+            "currency":"USD","signedDate":\(signed),"environment":"Sandbox",\
+            "recentSubscriptionStartDate":\(self.ends - 12 * Self.month),"renewalDate":\(ends),\
+            "appTransactionId":"70\(original)"}
+            """
+        let source = "fill-\(number)-\(monthsAgo)"
+        let notification = """
+            {"notificationType":"DID_RENEW","notificationUUID":"\(source)","version":"2.0",\
+            "signedDate":\(signed),"data":{"bundleId":"\(Self.bundleID)","bundleVersion":"1",\
+            "environment":"Sandbox","signedTransactionInfo":"\(Self.sealed(transaction))",\
+            "signedRenewalInfo":"\(Self.sealed(renewal))","status":1}}
+            """
+        let period = Period(
+            id: "\(Self.firstLineItem + number)\(monthsAgo)",
+            transactionID: id,
+            product: Self.productID,
+            kind: .autoRenewable,
+            start: Instant(milliseconds: ends - Self.month),
+            end: Instant(milliseconds: ends),
+            token: token,
+            price: 9990,
+            currency: "USD"
+        )
+        let statements: [Statement] = [
+            .period(period),
+            .renewal(
+                RenewalTerms(
+                    willRenew: true,
+                    nextProduct: Self.productID,
+                    renewalDate: Instant(milliseconds: ends)
+                )
+            ),
+            .status(
+                SubscriptionStatus(
+                    value: SubscriptionStatus.active,
+                    reachesTo: Instant(milliseconds: ends)
+                )
+            ),
+        ]
+        let stated = Instant(milliseconds: signed)
+        return JournalItem.message(
+            dedupeKey: RowKey("notification", Self.bundleID, source),
+            subject: RecordStore.subject(of: key),
+            kind: .signed,
+            stated: stated,
+            facts: statements.map {
+                Fact(purchase: key, source: source, stated: Stated(stated), statement: $0)
+            },
+            received: Array("{\"signedPayload\":\"\(Self.sealed(notification))\"}".utf8)
+        )
+    }
+
+    private var key: Purchase.Key {
+        Purchase.Key(
             store: .appStore,
             environment: .sandbox,
             application: Self.bundleID,
-            id: transactionID
+            id: String(Self.firstTransaction + number)
         )
+    }
+
+    /// The shape of a signed string; the signature is nobody's.
+    private static func sealed(_ payload: String) -> String {
+        "\(header).\(base64URL(Array(payload.utf8))).\(signature)"
+    }
+
+    private static let header = base64URL(
+        Array("{\"alg\":\"ES256\",\"x5c\":[\"\(String(repeating: "MIIE", count: 1_000))\"]}".utf8)
+    )
+    private static let signature = base64URL(Array(repeating: 7, count: 64))
+
+    private static func base64URL(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
+            .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+    }
+
+    /// The journal's item for the purchase that runs while the benchmark does.
+    private var firstPurchase: JournalItem {
+        let transactionID = String(Self.firstTransaction + number)
         let signed = Instant(milliseconds: started.milliseconds - 5_000)
         let source = "fill-\(number)"
         let period = Period(

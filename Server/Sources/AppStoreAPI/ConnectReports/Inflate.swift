@@ -4,12 +4,22 @@
 /// What it writes is bounded: a small file may not become a large one without end.
 package struct Inflate {
     /// What is wrong with the bytes.
-    package enum Failure: Error, Hashable {
+    package enum Failure: Error, Hashable, CustomStringConvertible {
         case notGzip
         case truncated
         case invalid
         case tooLarge
         case checksum
+
+        package var description: String {
+            switch self {
+            case .notGzip: "it is not packed with gzip"
+            case .truncated: "it ends too early"
+            case .invalid: "it cannot be unpacked"
+            case .tooLarge: "it is too large unpacked"
+            case .checksum: "its checksum is wrong"
+            }
+        }
     }
 
     /// The contents of a gzip file, all its members one after another.

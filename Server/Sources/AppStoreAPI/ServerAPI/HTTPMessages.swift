@@ -1,13 +1,13 @@
 extension AppStore {
     /// A request to the App Store, for whatever carries it.
     public struct HTTPRequest: Hashable, Sendable {
-        /// `GET`, `POST` or `PUT`.
+        /// `GET`, `POST`, `PUT` or `DELETE`.
         public var method: String
         /// The whole address.
         public var url: String
         /// Names and values.
         public var headers: [String: String]
-        /// JSON, or nothing.
+        /// JSON, an image, or nothing.
         public var body: [UInt8]?
 
         /// A request.

@@ -4,6 +4,7 @@ enum JSONText {
     case integer(Int64)
     case bool(Bool)
     case strings([String])
+    indirect case list([JSONText])
     indirect case members([(String, JSONText)])
 
     /// An object of the members that are there.
@@ -20,6 +21,7 @@ enum JSONText {
         case .integer(let value): String(value)
         case .bool(let value): value ? "true" : "false"
         case .strings(let values): "[" + values.map(Self.quoted).joined(separator: ",") + "]"
+        case .list(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
         case .members(let members):
             "{" + members.map { Self.quoted($0) + ":" + $1.text }.joined(separator: ",") + "}"
         }

@@ -62,6 +62,8 @@ extension AppStore {
             var path: String
             var query: [(String, String)] = []
             var body: JSONText?
+            /// An image instead of a body.
+            var png: [UInt8]?
         }
 
         // MARK: - Sending
@@ -137,6 +139,9 @@ extension AppStore {
             if let body = call.body {
                 request.headers["Content-Type"] = "application/json"
                 request.body = body.bytes
+            } else if let png = call.png {
+                request.headers["Content-Type"] = "image/png"
+                request.body = png
             }
             return request
         }

@@ -30,6 +30,8 @@ extension AppStore {
         public let appTransactionID: String?
         /// Where the app was first bought.
         public let originalPlatform: Platform?
+        /// The store that the app came from: `CONSUMER` (API 1.22).
+        public let storeType: String?
         /// The payload as it was signed, with fields that are newer than this code.
         public let json: JSON
 
@@ -50,6 +52,7 @@ extension AppStore {
             preorderDate = try fields.date("preorderDate")
             appTransactionID = try fields.string("appTransactionId")
             originalPlatform = try fields.value("originalPlatform")
+            storeType = try fields.string("storeType")
         }
     }
 }

@@ -80,6 +80,18 @@ extension AppStore {
         /// The purchase that this one continues, after a migration or a switch between a plan and
         /// a bundle (documentation only).
         public let previousOriginalTransactionID: String?
+        /// The bundle that the transaction is for.
+        ///
+        /// This and the three that follow have the names of StoreKit's `bundleProductID` and its
+        /// neighbours, as JWS fields are spelled (inferred: the server documentation lists none, so what
+        /// is of another type counts as absent).
+        public let bundleProductID: String?
+        /// The group of the bundle.
+        public let bundleSubscriptionGroupIdentifier: String?
+        /// The bundle's transaction.
+        public let bundleTransactionID: String?
+        /// The bundle's purchase.
+        public let bundleOriginalTransactionID: String?
         /// The seats of a multiseat purchase (documentation only).
         public let multiSeatInfo: MultiSeatInfo?
         /// Why more than one transaction represents the period: `SEAT_ADDITION` (documentation
@@ -149,6 +161,11 @@ extension AppStore {
             billingPlanType = try fields.value("billingPlanType")
             commitmentInfo = try fields.object("commitmentInfo").map(CommitmentInfo.init)
             previousOriginalTransactionID = try fields.string("previousOriginalTransactionId")
+            bundleProductID = fields.field("bundleProductId")?.string
+            bundleSubscriptionGroupIdentifier =
+                fields.field("bundleSubscriptionGroupIdentifier")?.string
+            bundleTransactionID = fields.field("bundleTransactionId")?.string
+            bundleOriginalTransactionID = fields.field("bundleOriginalTransactionId")?.string
             let seats = MultiSeatInfo(fields.field("multiSeatInfo"))
             multiSeatInfo = seats
             additionalTransactionReason = try fields.string("additionalTransactionReason")

@@ -15,6 +15,7 @@ struct ControlRoutes: Sendable {
         addSubscriptions(to: control)
         addTransactions(to: control)
         addNotifications(to: control)
+        RetentionRoutes(store: store).addControl(to: control)
     }
 
     private func addClock(to control: RouterGroup<BasicRequestContext>) {
@@ -409,7 +410,7 @@ extension Request {
         } catch let unknown as StrictKeys.UnknownKey {
             throw SimulatedAppStore.Refusal.invalid(unknown.description)
         } catch {
-            throw SimulatedAppStore.Refusal.invalid("The body is not what is expected: \(error)")
+            throw SimulatedAppStore.Refusal.invalid("The body cannot be read: \(error)")
         }
     }
 }

@@ -5,12 +5,37 @@ public import Foundation
 ///
 /// `{"prise": 990}` → "Unknown key: data.0.prise".
 public enum StrictKeys {
-    /// - Throws: `UnknownKey`, or what `JSONDecoder` throws.
+    /// - Throws: `UnknownKey` or `Unreadable`.
     public static func decode<Value: Decodable>(
         _ type: Value.Type,
         from bytes: Data
     ) throws -> Value {
-        try JSONDecoder().decode(Checked<Value>.self, from: bytes).value
+        do {
+            return try JSONDecoder().decode(Checked<Value>.self, from: bytes).value
+        } catch let error as DecodingError {
+            throw Unreadable(error)
+        }
+    }
+
+    /// A value that is not what is asked for.
+    public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        init(_ error: DecodingError) {
+            let (path, words): ([any CodingKey], String) =
+                switch error {
+                case .keyNotFound(let key, let context):
+                    (context.codingPath + [key], "is missing")
+                case .typeMismatch(_, let context), .valueNotFound(_, let context),
+                    .dataCorrupted(let context):
+                    (context.codingPath, "is not what is expected there")
+                @unknown default: ([], "")
+                }
+            let place = path.map { $0.intValue.map(String.init) ?? $0.stringValue }
+                .joined(separator: ".")
+            description =
+                place.isEmpty ? "It is not the JSON that is expected" : "'\(place)' \(words)"
+        }
     }
 
     /// A key that no type asks for.

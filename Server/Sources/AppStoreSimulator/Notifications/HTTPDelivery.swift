@@ -40,6 +40,15 @@ struct HTTPDelivery: Sendable {
             }
             body = json
         }
+        return await exchange(body, with: url, successes: 200...206).result
+    }
+
+    /// Posts JSON; tells how that went, and the body that came back.
+    func exchange(
+        _ body: Data,
+        with url: String,
+        successes: ClosedRange<Int>
+    ) async -> (result: SimulatedAppStore.SendAttemptResult, body: Data) {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
         request.headers.add(name: "Content-Type", value: "application/json; charset=utf-8")
@@ -48,21 +57,30 @@ struct HTTPDelivery: Sendable {
         do {
             let response = try await Self.client.execute(request, timeout: timeout)
             let status = Int(response.status.code)
-            _ = try? await response.body.collect(upTo: 1 << 20)
-            return (200...206).contains(status) ? .success : .unsuccessfulHTTPResponseCode
-        } catch let error as HTTPClientError {
+            let answer = try? await response.body.collect(upTo: 1 << 20)
+            return (
+                successes.contains(status) ? .success : .unsuccessfulHTTPResponseCode,
+                answer.map { Data($0.readableBytesView) } ?? Data()
+            )
+        } catch {
+            return (Self.result(of: error), Data())
+        }
+    }
+
+    private static func result(
+        of error: any Error
+    ) -> SimulatedAppStore.SendAttemptResult {
+        if let error = error as? HTTPClientError {
             switch error {
             case .deadlineExceeded, .readTimeout, .connectTimeout: return .timedOut
             case .remoteConnectionClosed: return .prematureClose
             default: return .other
             }
-        } catch is IOError {
-            return .socketIssue
-        } catch {
-            let type = String(reflecting: Swift.type(of: error))
-            if type.contains("NIOSSL") { return .tlsIssue }
-            if type.contains("NIOConnectionError") { return .noResponse }
-            return type.contains("HTTPParser") ? .invalidResponse : .other
         }
+        if error is IOError { return .socketIssue }
+        let type = String(reflecting: Swift.type(of: error))
+        if type.contains("NIOSSL") { return .tlsIssue }
+        if type.contains("NIOConnectionError") { return .noResponse }
+        return type.contains("HTTPParser") ? .invalidResponse : .other
     }
 }

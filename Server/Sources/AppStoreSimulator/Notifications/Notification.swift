@@ -8,6 +8,7 @@ extension SimulatedAppStore {
         var consumptionRequestReason: String?
         var summary: NotificationPayload.Summary?
         var testToken: String?
+        var unclaimedSeats: [String]?
     }
 
     /// A notification that was signed, with the story of its delivery.

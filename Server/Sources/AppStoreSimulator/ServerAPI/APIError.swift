@@ -45,6 +45,11 @@ struct APIError: Error, HTTPResponseError {
         "Invalid request. Family Sharing transactions aren't supported by this endpoint."
     )
 
+    static let notOriginalTransactionID = Self(
+        4_000_187,
+        "Invalid request. The transaction ID provided is not an original transaction ID."
+    )
+
     var status: HTTPResponse.Status { .init(code: Int(code / 10_000)) }
 
     private struct Body: Encodable {

@@ -23,6 +23,13 @@ struct RateLimits: Sendable {
 
     /// The kind that a call is counted as, and production's limit per second.
     static func limit(method: String, path: String) -> (kind: String, perSecond: Int) {
+        let words = path.split(separator: "/")
+        if words.count > 3, words[2] == "messaging" {
+            // What is after this word names one object.
+            let kind = words[3]
+            let isConfiguring = method == "PUT" && kind == "default"
+            return ("\(method) \(kind)", isConfiguring ? 10 : 1)
+        }
         if path.contains("/extend/mass") { return ("mass extension", 1) }
         if path.contains("/subscriptions/extend/") { return ("extension", 20) }
         if path.contains("/notifications/test") {

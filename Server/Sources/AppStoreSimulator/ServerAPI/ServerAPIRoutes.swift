@@ -12,6 +12,8 @@ struct ServerAPIRoutes: Sendable {
         addHistory(to: api)
         addNotifications(to: api)
         addSubscriptions(to: api)
+        RetentionRoutes(store: store).add(to: api)
+        GroupRoutes(store: store).add(to: router)
         router.post("verifyReceipt") { [store] request, _ in
             try Response.json(await store.verifyReceipt(try await request.bytes()))
         }

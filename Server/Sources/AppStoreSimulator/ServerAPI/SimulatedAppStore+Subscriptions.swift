@@ -74,6 +74,12 @@ extension SimulatedAppStore {
         guard let subscription = world.subscriptions[id] else {
             throw APIError.invalidOriginalTransactionID
         }
+        guard transaction.ownership != .assigned else {
+            throw APIError(
+                4_030_028,
+                "Forbidden - the customer has access through an organization or group."
+            )
+        }
         guard transaction.ownership == .purchased else {
             throw APIError(
                 4_030_007,
@@ -123,7 +129,7 @@ extension SimulatedAppStore {
                     "Invalid request. The storefront country code list parameter is empty."
                 )
             }
-            guard countries.allSatisfy({ $0.count == 3 }) else {
+            guard countries.allSatisfy(Self.storefronts.contains) else {
                 throw APIError.parameter(4_000_028, "storefront country code")
             }
         }

@@ -59,10 +59,7 @@ extension SimulatedAppStore {
         }
         let transaction = try transaction(id, orThrow: .originalTransactionIDNotFound)
         guard transaction.originalID == id else {
-            throw APIError(
-                4_000_187,
-                "Invalid request. The transaction ID provided is not an original transaction ID."
-            )
+            throw APIError.notOriginalTransactionID
         }
         guard transaction.ownership == .purchased else {
             throw APIError.familyTransactionNotSupported
@@ -84,10 +81,11 @@ extension SimulatedAppStore {
         }
         if version == 1 {
             try ConsumptionRequestV1.check(json)
-            guard transaction.kind == .consumable else {
+            // Since API 1.11, with the description of InvalidTransactionTypeNotSupportedError.
+            guard transaction.kind == .consumable || transaction.kind == .autoRenewable else {
                 throw APIError(
-                    4_000_043,
-                    "Invalid request. The transaction id parameter must represent a consumable in-app purchase."
+                    4_000_047,
+                    "Invalid request. The transaction id parameter represents an unsupported in-app purchase type."
                 )
             }
         } else {

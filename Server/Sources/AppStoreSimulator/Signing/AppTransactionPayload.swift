@@ -16,6 +16,7 @@ struct AppTransactionPayload: Encodable, Sendable {
     var deviceVerificationNonce: String
     var appTransactionId: String
     var originalPlatform = "iOS"
+    var storeType = "CONSUMER"
 
     /// - Parameter nonce: a lowercase UUID; the device is the customer's only one.
     init(

@@ -39,6 +39,11 @@ struct NotificationPayload: Encodable, Sendable {
         var signedAppTransactionInfo: String?
     }
 
+    /// Seats whose claims the App Store has given up.
+    struct UnclaimInfo: Encodable, Sendable {
+        var unclaimSeatIds: [String]
+    }
+
     var notificationType: String
     var subtype: String?
     var notificationUUID: String
@@ -48,4 +53,5 @@ struct NotificationPayload: Encodable, Sendable {
     var summary: Summary?
     var externalPurchaseToken: ExternalPurchaseToken?
     var appData: AppData?
+    var unclaimInfo: UnclaimInfo?
 }

@@ -33,6 +33,10 @@ struct TransactionPayload: Encodable, Sendable {
     var billingPlanType: String?
     var commitmentInfo: CommitmentInfo?
     var previousOriginalTransactionId: String?
+    var bundleProductId: String?
+    var bundleSubscriptionGroupIdentifier: String?
+    var bundleTransactionId: String?
+    var bundleOriginalTransactionId: String?
     var additionalTransactionReason: String?
     var multiSeatInfo: MultiSeatInfo?
 
@@ -43,7 +47,7 @@ struct TransactionPayload: Encodable, Sendable {
             var quantity: Int
         }
 
-        var invitationManagement = "APPLE"
+        var invitationManagement: String
         var priceTiers: [PriceTier]
         var revokedSeatQuantity: Int?
     }
@@ -93,12 +97,18 @@ struct TransactionPayload: Encodable, Sendable {
         currency = transaction.currency
         appTransactionId = customer.appTransactionID
         previousOriginalTransactionId = transaction.previousOriginalID
+        bundleProductId = transaction.bundle?.productID
+        bundleSubscriptionGroupIdentifier = transaction.bundle?.group
+        bundleTransactionId = transaction.bundle?.transactionID
+        bundleOriginalTransactionId = transaction.bundle?.originalTransactionID
         additionalTransactionReason = transaction.additionalReason
         if let revoked = transaction.revokedSeats {
             // The average per seat, in payloads of those who pay.
             let average = (transaction.price ?? 0) / Int64(max(1, transaction.quantity))
             if transaction.price != nil { price = average }
             multiSeatInfo = MultiSeatInfo(
+                invitationManagement: (world.products[transaction.productID]?.invitations ?? .apple)
+                    .rawValue,
                 priceTiers: [.init(price: average, quantity: transaction.quantity)],
                 revokedSeatQuantity: revoked > 0 && transaction.ownership == .purchased
                     ? revoked : nil

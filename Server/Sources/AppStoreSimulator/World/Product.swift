@@ -19,6 +19,12 @@ extension SimulatedAppStore {
             }
         }
 
+        /// Who hosts the invitations to the seats of a multiseat purchase.
+        public enum InvitationManagement: String, Codable, Sendable {
+            case apple = "APPLE"
+            case developer = "DEVELOPER"
+        }
+
         public var id: String
         public var kind: Kind
         /// In milliunits of `currency`.
@@ -35,6 +41,8 @@ extension SimulatedAppStore {
         public var isFamilyShareable: Bool
         /// Whether it is sold by the seat; auto-renewable only.
         public var isMultiSeat: Bool
+        /// Who hosts the invitations to its seats; Apple where it is `nil`.
+        public var invitations: InvitationManagement?
         /// Offered by itself to whoever never had one in this group.
         public var introductoryOffer: Offer?
         /// A monthly plan with a commitment: to how many billing periods the customer is bound, 2 to
@@ -52,6 +60,7 @@ extension SimulatedAppStore {
             case subscriptionGroup = "subscription_group_id"
             case isFamilyShareable = "family_shareable"
             case isMultiSeat = "multiseat"
+            case invitations = "invitation_management"
             case introductoryOffer = "introductory_offer"
             case commitmentPeriods = "commitment_periods"
             case isForSale = "for_sale"
@@ -98,6 +107,10 @@ extension SimulatedAppStore {
             isFamilyShareable =
                 try values.decodeIfPresent(Bool.self, forKey: .isFamilyShareable) ?? false
             isMultiSeat = try values.decodeIfPresent(Bool.self, forKey: .isMultiSeat) ?? false
+            invitations = try values.decodeIfPresent(
+                InvitationManagement.self,
+                forKey: .invitations
+            )
             introductoryOffer = try values.decodeIfPresent(Offer.self, forKey: .introductoryOffer)
             commitmentPeriods = try values.decodeIfPresent(Int.self, forKey: .commitmentPeriods)
             offers = try values.decodeIfPresent([Offer].self, forKey: .offers) ?? []

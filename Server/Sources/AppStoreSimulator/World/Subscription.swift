@@ -43,8 +43,12 @@ extension SimulatedAppStore {
         public var sharedFrom: String?
         /// Subscriptions of those to whom seats of this one are assigned.
         public var seatHolders: [String]?
+        /// Seats that the app's server has claimed, where the app hosts the invitations.
+        var seatClaims: [World.SeatClaim]?
         /// The subscription that this one continues.
         public var previousOriginalID: String?
+        /// Whether it is a part of a bundle; `nil`: it stands alone.
+        public var isBundle: Bool?
 
         /// Calendar months are counted from here, so that the 31st comes back after a February.
         var anchor: Int64

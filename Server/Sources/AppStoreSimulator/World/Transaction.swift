@@ -13,6 +13,22 @@ extension SimulatedAppStore {
             case renewal = "RENEWAL"
         }
 
+        /// A purchase of several subscriptions at once, which the app's transaction is a part of.
+        public struct Bundle: Codable, Hashable, Sendable {
+            public var productID: String
+            public var group: String
+            public var transactionID: String
+            public var originalTransactionID: String
+
+            /// The bundle of a transaction, by ids that belong to it.
+            init(of transaction: Transaction) {
+                productID = transaction.productID + ".bundle"
+                group = (transaction.subscriptionGroup ?? "") + ".bundle"
+                transactionID = "8" + transaction.id
+                originalTransactionID = "8" + transaction.originalID
+            }
+        }
+
         /// Why a transaction stopped counting.
         public struct Revocation: Codable, Hashable, Sendable {
             public var date: Int64
@@ -57,6 +73,8 @@ extension SimulatedAppStore {
         public var additionalReason: String?
         /// The original transaction id of the purchase that this one continues.
         public var previousOriginalID: String?
+        /// The bundle that it is a part of.
+        public var bundle: Bundle?
         /// Counts every change in the whole store; the history endpoint pages by it.
         var modification = 0
         var modified: Int64 = 0

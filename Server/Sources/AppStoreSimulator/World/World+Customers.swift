@@ -58,6 +58,9 @@ extension SimulatedAppStore.World {
     /// The account becomes a member of a family, and gets what its members share.
     mutating func join(family: String?, _ id: String, at now: Int64) throws(Refusal) {
         var customer = try customer(id)
+        if let former = customer.family, former != family {
+            try endShares(of: id, in: former, at: now)
+        }
         customer.family = family
         customers[id] = customer
         guard let family else { return }

@@ -204,22 +204,46 @@ extension SimulatedAppStore.World {
         announce("REVOKE", subscription: originalID)
     }
 
+    /// Who leaves a family loses what it shares with them, and it loses what they share.
+    ///
+    /// https://developer.apple.com/documentation/storekit/supporting-family-sharing-in-your-app
+    mutating func endShares(of id: String, in family: String, at now: Int64) throws(Refusal) {
+        let members = customers.values.filter { $0.family == family }.map(\.id).sorted()
+        for member in members {
+            for held in transactionsOf(member)
+            where held.ownership == .familyShared && held.revocation == nil {
+                guard let share = subscriptions[held.originalID] else {
+                    let isTheirs = transactionsOf(id).contains {
+                        $0.productID == held.productID && $0.ownership == .purchased
+                    }
+                    if member == id || isTheirs { revoke(held, at: now) }
+                    continue
+                }
+                let owner = share.sharedFrom.flatMap { subscriptions[$0]?.customer }
+                guard share.latestTransactionID == held.id, share.state != .expired,
+                    member == id || owner == id
+                else { continue }
+                try revokeFamilyShare(share.originalTransactionID, at: now)
+            }
+        }
+    }
+
+    private mutating func revoke(_ shared: Transaction, at now: Int64) {
+        var share = shared
+        share.revocation = .init(date: now, reason: 0, type: "FAMILY_REVOKE", percentage: nil)
+        record(share, at: now)
+        announce("REVOKE", transaction: share.id)
+    }
+
     /// The family loses a one-time purchase that was refunded.
     mutating func revokeShares(of refunded: Transaction, at now: Int64) {
         guard let family = customers[refunded.customer]?.family else { return }
         for member in customers.values.filter({ $0.family == family }).map(\.id).sorted() {
-            for var share in transactionsOf(member)
+            for share in transactionsOf(member)
             where share.ownership == .familyShared && share.productID == refunded.productID
                 && share.revocation == nil
             {
-                share.revocation = .init(
-                    date: now,
-                    reason: 0,
-                    type: "FAMILY_REVOKE",
-                    percentage: nil
-                )
-                record(share, at: now)
-                announce("REVOKE", transaction: share.id)
+                revoke(share, at: now)
             }
         }
     }

@@ -314,6 +314,7 @@ extension SimulatedAppStore.World {
         alias.revokedSeats = transaction.revokedSeats
         alias.additionalReason = transaction.additionalReason
         alias.previousOriginalID = transaction.previousOriginalID
+        alias.bundle = transaction.bundle
         record(alias, at: now)
         return alias
     }

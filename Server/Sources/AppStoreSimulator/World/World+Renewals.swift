@@ -167,6 +167,7 @@ extension SimulatedAppStore.World {
         )
         transaction.revokedSeats = product.isMultiSeat ? 0 : nil
         transaction.previousOriginalID = subscription.previousOriginalID
+        if subscription.isBundle ?? false { transaction.bundle = .init(of: transaction) }
         record(transaction, at: now)
         changed.productID = product.id
         changed.latestTransactionID = transaction.id

@@ -80,6 +80,12 @@ extension SimulatedAppStore.World {
         refunded.revokedSeats = revoked + count
         record(refunded, at: now)
         announce("REFUND", "SEATS", transaction: id, subscription: refunded.originalID)
+        if let subscription = subscriptions[refunded.originalID] {
+            unclaimSeats(
+                beyond: seats(of: subscription),
+                of: subscription.originalTransactionID
+            )
+        }
     }
 
     /// The buyer assigns a seat to somebody, by an invitation that Apple hosts.
@@ -92,6 +98,9 @@ extension SimulatedAppStore.World {
         _ = try customer(member)
         guard try transaction(source.latestTransactionID).revokedSeats != nil else {
             throw .notPossible("It is no multiseat subscription.")
+        }
+        guard try product(source.productID).invitations != .developer else {
+            throw .notPossible("The app hosts the invitations: its server claims the seats.")
         }
         let isTaken = { (world: Self, id: String) in world.subscriptions[id]?.state != .revoked }
         let taken = (source.seatHolders ?? []).count { isTaken(self, $0) }

@@ -15,7 +15,14 @@ extension SimulatedAppStore.World {
         announce("REVOKE", subscription: originalID)
         let product = try product(old.productID)
         let end = endOfFirstPeriod(of: product, offer: nil, from: now)
-        let id = try succeed(old, until: end, token: nil, price: product.price, at: now)
+        let id = try succeed(
+            old,
+            until: end,
+            token: nil,
+            price: product.price,
+            isBundle: true,
+            at: now
+        )
         announce("SUBSCRIBED", "INITIAL_BUY", subscription: id)
         return try transaction(id)
     }
@@ -46,6 +53,7 @@ extension SimulatedAppStore.World {
         until end: Int64,
         token: String?,
         price: Int64,
+        isBundle: Bool = false,
         at now: Int64
     ) throws(Refusal) -> String {
         let product = try product(old.productID)
@@ -70,6 +78,7 @@ extension SimulatedAppStore.World {
             currency: product.currency
         )
         transaction.previousOriginalID = old.originalTransactionID
+        if isBundle { transaction.bundle = .init(of: transaction) }
         record(transaction, at: now)
         var subscription = Subscription(
             originalTransactionID: id,
@@ -85,6 +94,7 @@ extension SimulatedAppStore.World {
             anchor: now
         )
         subscription.previousOriginalID = old.originalTransactionID
+        subscription.isBundle = isBundle ? true : nil
         start(&subscription, product: product, offer: nil, from: now, to: end)
         subscription.anchor = end
         subscription.periodsSinceAnchor = 0

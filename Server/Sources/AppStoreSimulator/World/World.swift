@@ -39,6 +39,8 @@ extension SimulatedAppStore {
         var massExtensions: [String: MassExtension] = [:]
         /// What reports say otherwise than the purchases would lead one to expect.
         var reportDifferences: [ReportDifference]?
+        /// Retention messages; `nil` until something of them is set up.
+        var retention: Retention?
         var modification = 0
         var lastTransactionID: Int64
         var lastLineItemID: Int64
@@ -52,7 +54,8 @@ extension SimulatedAppStore {
             case subscriptions, notifications, notificationOrder, testTokens, consumptionAnswers
             case usedNonces, sharedSecret, notificationVersion, massExtensions, modification,
                 lastTransactionID,
-                lastLineItemID, reportDifferences, versionTwoSince, openConsumptionRequests
+                lastLineItemID, reportDifferences, versionTwoSince, openConsumptionRequests,
+                retention
         }
 
         init(_ configuration: Configuration) {

@@ -130,7 +130,7 @@ extension AppStoreIntake {
         }
         let end =
             purchase.expiresDate
-            ?? (known?.kind == .autoRenewable && kind == .autoRenewable
+            ?? (known?.kind == .autoRenewable
                 ? known?.duration?.adding(to: purchase.purchaseDate) : nil)
         let isSubscription = kind == .autoRenewable
         let key = key(purchase.originalTransactionID)

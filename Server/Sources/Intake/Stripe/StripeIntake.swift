@@ -149,6 +149,9 @@ public enum StripeIntake {
         hasFailed: Bool,
         _ facts: (String, Statement) -> StoreMessage
     ) -> StoreMessage {
+        let reference = session.clientReferenceID.flatMap {
+            Holder.reference(in: $0, ofOurSession: session.metadata[linesKey] != nil)
+        }
         switch session.mode {
         case .payment:
             let payment = StripePayment(
@@ -156,7 +159,7 @@ public enum StripeIntake {
                 status: session.status?.rawValue ?? "open",
                 isPaid: session.paymentStatus != .unpaid,
                 customer: session.customer?.id,
-                reference: session.clientReferenceID,
+                reference: reference,
                 lines: lines(of: session),
                 amount: session.amountTotal ?? 0,
                 currency: session.currency ?? "",
@@ -166,9 +169,9 @@ public enum StripeIntake {
             )
             return facts(session.paymentIntent?.id ?? session.id, .payment(payment))
         case .subscription:
-            guard let subscription = session.subscription?.id,
-                let reference = session.clientReferenceID
-            else { return .nothing(reason: "checkout of a subscription, which speaks for itself") }
+            guard let subscription = session.subscription?.id, let reference else {
+                return .nothing(reason: "checkout of a subscription, which speaks for itself")
+            }
             return facts(
                 subscription,
                 .buyer(StripeBuyer(reference: reference, country: session.customerCountry))

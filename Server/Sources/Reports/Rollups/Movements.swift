@@ -18,8 +18,8 @@ extension Reports.Entries {
             let after = paid.filter { Reports.Day($0.start) <= day && day < $0.lastDay }
             guard before != after else { continue }
             let measure = Self.movement(from: before, to: after, wasActive: wasActive)
-            for period in before { add(measure, period, at: day, sign: -1) }
-            for period in after { add(measure, period, at: day, sign: 1) }
+            add(measure, before, at: day, sign: -1)
+            add(measure, after, at: day, sign: 1)
             wasActive = wasActive || !after.isEmpty
             before = after
         }
@@ -40,9 +40,23 @@ extension Reports.Entries {
 
     private mutating func add(
         _ measure: Reports.Measure,
-        _ period: Reports.PaidPeriod,
+        _ periods: [Reports.PaidPeriod],
         at day: Reports.Day,
         sign: Int64
+    ) {
+        // Seats that are added are worth more, and are the same subscription.
+        for (index, period) in periods.enumerated() {
+            let isOne = index == 0 || period.isAddition != true
+            add(measure, period, at: day, sign: sign, items: isOne ? sign : 0)
+        }
+    }
+
+    private mutating func add(
+        _ measure: Reports.Measure,
+        _ period: Reports.PaidPeriod,
+        at day: Reports.Day,
+        sign: Int64,
+        items: Int64
     ) {
         var key = Reports.EntryKey(measure, period, at: day)
         let value = period.monthlyValue
@@ -52,7 +66,7 @@ extension Reports.Entries {
         key.detail = Int64(clamping: value.denominator * scale)
         add(
             key,
-            Reports.Sum(items: sign, amount: sign * Int64(clamping: value.numerator * scale))
+            Reports.Sum(items: items, amount: sign * Int64(clamping: value.numerator * scale))
         )
     }
 }

@@ -99,7 +99,9 @@ extension Reports.SubscriptionEvent {
         for (index, period) in periods.enumerated() {
             let last = before[index].map { periods[$0] }
             // More seats of the same plan in the middle of a period are no renewal.
-            let isMore = period.isProration == true && last?.isContinued(by: period) == true
+            let isMore =
+                (period.isProration == true || period.isAddition == true)
+                && last?.isContinued(by: period) == true
             if !isMore {
                 var event = Self(period, after: last)
                 if isReturn, event == .subscribe, period.start == periods.first?.start {

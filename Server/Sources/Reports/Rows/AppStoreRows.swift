@@ -71,19 +71,19 @@ extension Reports {
                 service += min(paid.partialValue, 2 * year)
             }
             let isNewest = index == periods.count - 1
-            rows.periods.append(
-                PaidPeriod(
-                    sale,
-                    id: period.id,
-                    end: end,
-                    paidUntil: paidUntil,
-                    effectiveEnd: max(paidUntil, effective.graceEnd ?? paidUntil),
-                    refunded: (period.revokedShare ?? 100_000) >= 100_000
-                        ? effective.revoked : nil,
-                    retriedSince: isNewest ? purchase.retriedSince : nil,
-                    duration: product.known?.duration?.iso8601
-                )
+            var row = PaidPeriod(
+                sale,
+                id: period.id,
+                end: end,
+                paidUntil: paidUntil,
+                effectiveEnd: max(paidUntil, effective.graceEnd ?? paidUntil),
+                refunded: (period.revokedShare ?? 100_000) >= 100_000
+                    ? effective.revoked : nil,
+                retriedSince: isNewest ? purchase.retriedSince : nil,
+                duration: product.known?.duration?.iso8601
             )
+            row.isAddition = effective.isAddition ? true : nil
+            rows.periods.append(row)
         }
     }
 }

@@ -38,6 +38,8 @@ extension Reports {
         public var duration: String?
         /// Whether it is only what was left of one when its plan was changed; `nil`: no.
         public var isProration: Bool?
+        /// Whether it adds seats to a period that another transaction represents; `nil`: no.
+        public var isAddition: Bool?
         /// The key of the row of whoever bought it.
         public var customer: String
 

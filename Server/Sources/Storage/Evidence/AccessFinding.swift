@@ -60,6 +60,13 @@ package struct AccessFinding: Hashable, Codable, Sendable {
     }
 }
 
+extension AccessFinding: Comparable {
+    package static func < (left: Self, right: Self) -> Bool {
+        (left.kind.rawValue, left.customer, left.lookupKey, left.environment.rawValue)
+            < (right.kind.rawValue, right.customer, right.lookupKey, right.environment.rawValue)
+    }
+}
+
 /// What a check came to.
 package struct AccessReport: Hashable, Codable, Sendable {
     /// The instant that was looked at.
@@ -76,4 +83,9 @@ package struct AccessReport: Hashable, Codable, Sendable {
     package var isCut = false
 
     package init(at: Instant) { self.at = at }
+
+    enum CodingKeys: String, CodingKey {
+        case at, findings, rows, purchases, unjudged
+        case isCut = "cut"
+    }
 }

@@ -199,6 +199,7 @@ extension RowKey {
     package init(appAccountToken token: String) { self.init(Holder.token(token.lowercased())) }
     package init(stripeCustomer id: String) { self.init(Holder.stripeCustomer(id)) }
     package init(clientReference reference: String) { self.init(Holder.reference(reference)) }
+    package init(appUserID id: String) { self.init(Holder(appUserID: id)) }
 
     /// The key of the purchase that is called so.
     package init(purchaseNamed canonical: String) { self.init("purchase", canonical) }

@@ -1,7 +1,7 @@
 extension Schema {
     /// Secret keys with scopes, and the second factors of staff.
     static let keysAndFactors = Migration(
-        11,
+        12,
         "secret keys with scopes, second factors of staff",
         [
             // Evidence. Only a hash of the key is kept. `scopes` are words separated by commas;

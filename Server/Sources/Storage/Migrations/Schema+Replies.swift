@@ -4,7 +4,7 @@ extension Schema {
     /// Replies of before are dropped: they were sealed with a key that follows from the
     /// `Idempotency-Key` alone, and would have lived for two days at most.
     static let repliesOfCustomers = Migration(
-        10,
+        11,
         "replies of customers",
         [
             "DROP TABLE idempotency",

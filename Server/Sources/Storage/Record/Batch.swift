@@ -4,7 +4,7 @@ internal import TollgateCore
 /// The engine that derives rows from facts.
 ///
 /// A change that derives other bytes from the same journal must raise it.
-package let engineVersion: Int64 = 5
+package let engineVersion: Int64 = 6
 
 /// One transaction's work: items are joined and applied in order, in memory, and every row that
 /// changed is written once (RULES §12).
@@ -863,6 +863,7 @@ extension Batch {
         )
         try connection.execute("DELETE FROM session WHERE customer = $1", [name.value])
         try connection.execute("DELETE FROM profile_email WHERE customer = $1", [name.value])
+        try connection.execute("DELETE FROM access_finding WHERE customer = $1", [name.value])
         try connection.execute("DELETE FROM idempotency WHERE customer = $1", [name.value])
         try connection.execute(
             "DELETE FROM receipt WHERE customer = $1",
@@ -890,7 +891,7 @@ extension Holder {
     var aliasKey: RowKey? {
         switch self {
         case .customer, .unclaimed: nil
-        case .token, .stripeCustomer, .reference: RowKey(self)
+        case .token, .stripeCustomer, .reference, .appUser: RowKey(self)
         }
     }
 }

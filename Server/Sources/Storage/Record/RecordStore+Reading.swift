@@ -71,13 +71,13 @@ extension RecordStore {
         )
     }
 
-    /// The customer with this id, or the one registered under it as the app's own user id.
-    public func profile(_ id: String) async throws -> StoredProfile? {
-        let rows = try await driver.readNow("SELECT body FROM profile WHERE id = $1", [.text(id)])
-        if let row = rows.first {
-            return StoredProfile(customer: Customer.ID(id), body: try row.bytes(0))
-        }
-        return try await profile(alias: .reference(id))
+    /// The customer with this id.
+    public func profile(_ id: Customer.ID) async throws -> StoredProfile? {
+        let rows = try await driver.readNow(
+            "SELECT body FROM profile WHERE id = $1",
+            [.text(id.rawValue)]
+        )
+        return try rows.first.map { StoredProfile(customer: id, body: try $0.bytes(0)) }
     }
 
     /// The customer who registered `alias`.

@@ -73,6 +73,18 @@ extension Stripe {
     }
 }
 
+extension Stripe.RequestError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .refused(let error): error.description
+        case .unreachable: "Stripe: no answer"
+        case .unreadable(let error): "Stripe: unreadable answer: \(error)"
+        case .endlessList: "Stripe: the same page came twice"
+        case .cancelled: "Stripe: the call was stopped"
+        }
+    }
+}
+
 extension Stripe.APIError: CustomStringConvertible {
     public var description: String {
         let details = [code ?? type, param.map { "param \($0)" }, requestID].compactMap(\.self)

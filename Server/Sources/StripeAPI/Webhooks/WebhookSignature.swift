@@ -86,6 +86,22 @@ extension Stripe {
     }
 }
 
+extension Stripe.WebhookSignature.Refusal: CustomStringConvertible {
+    public var description: String {
+        switch reason {
+        case .missingHeader: "The header Stripe-Signature is missing."
+        case .noTimestamp: "The header Stripe-Signature has no time: 't=' and a number of seconds."
+        case .severalTimestamps: "The header Stripe-Signature has several times."
+        case .noSignature: "The header Stripe-Signature has no signature of the scheme 'v1'."
+        case .noSecret: "No signing secret of this endpoint is known here."
+        case .mismatch:
+            "The signature is not of this body by this endpoint's signing secret (whsec_…)."
+        case .tooOld:
+            "It was signed \(age.map { "\($0) seconds" } ?? "too long") ago: it was sent before, or the clock here is ahead."
+        }
+    }
+}
+
 /// What the header says.
 private struct Parts {
     /// As it was written, since its text is what was signed.

@@ -58,17 +58,23 @@ extension World {
     }
 
     /// The latest bill for an item's time after `instant`, on an invoice or waiting for one.
+    ///
+    /// Lines of one invoice for the same time are one bill: a graduated price has one for each tier.
     private func latestDebit(of item: JSON, in subscription: JSON, after instant: Int) -> Debit? {
         var latest: Debit?
-        func consider(_ amount: Int, _ period: JSON) {
-            let debit = Debit(
+        var source: JSON?
+        func consider(_ amount: Int, _ period: JSON, of tiers: JSON?) {
+            var debit = Debit(
                 amount: amount,
                 start: period["start"].count,
                 end: period["end"].count
             )
             guard debit.amount > 0, debit.end > instant, debit.start >= latest?.start ?? .min
             else { return }
-            latest = debit
+            if let latest, tiers != nil, tiers == source, latest.start == debit.start {
+                debit.amount += latest.amount
+            }
+            (latest, source) = (debit, tiers)
         }
         for invoice in all(.invoice)
         where invoice["parent"]["subscription_details"]["subscription"] == subscription["id"]
@@ -77,14 +83,18 @@ extension World {
             for line in invoice["lines"].elements
             where line["parent"]["subscription_item_details"]["subscription_item"] == item["id"] {
                 let off = line["discount_amounts"].elements.map { $0["amount"].count }
-                consider(line["amount"].count - off.reduce(0, +), line["period"])
+                consider(
+                    line["amount"].count - off.reduce(0, +),
+                    line["period"],
+                    of: line["_tier"].int == nil ? nil : invoice["id"]
+                )
             }
         }
         for pending in all(.invoiceItem)
         where pending["invoice"].isNull
             && pending["parent"]["subscription_details"]["subscription_item"] == item["id"]
         {
-            consider(pending["amount"].count, pending["period"])
+            consider(pending["amount"].count, pending["period"], of: nil)
         }
         return latest
     }

@@ -14,6 +14,8 @@ struct InvoiceLine: Hashable, Sendable {
     var prorationDetails: JSON = .null
     /// Its own rates; none: those of the invoice.
     var taxRates: [JSON] = []
+    /// Which tier of a graduated price it is of, from 1.
+    var tier: Int?
 
     /// "1 × Pro (at $9.99 / month)", as Stripe describes a line.
     static func description(_ quantity: Int, _ product: String, _ price: JSON) -> String {
@@ -113,7 +115,7 @@ extension World {
                 "quantity": .int(line.quantity),
                 "quantity_decimal": .string(String(line.quantity)),
                 "subscription": JSON(line.subscription), "taxes": [],
-                "_tax_rates": .array(line.taxRates),
+                "_tax_rates": .array(line.taxRates), "_tier": JSON(line.tier),
             ]
         )
     }

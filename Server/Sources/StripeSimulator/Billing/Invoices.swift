@@ -22,7 +22,7 @@ extension World {
         let instant = now(for: order.customer)
         let customer = get(.customer, order.customer) ?? .null
         let id = newID(.invoice)
-        let lines = order.lines.map { lineObject($0, invoice: id) }
+        let lines = order.lines.flatMap { tierLines($0) }.map { lineObject($0, invoice: id) }
         let subtotal = order.lines.map(\.amount).reduce(0, +)
         let subscription = order.subscription
         let method =

@@ -205,10 +205,12 @@ extension World {
         return collect(invoiceID, offSession: true)
     }
 
-    /// Plans the end of a subscription for the end of its period, or takes that back.
+    /// Plans the end of a subscription for the earliest end of an item's period, or takes that back.
+    ///
+    /// https://docs.stripe.com/changelog/basil/2025-07-30/cancel-at-enums
     mutating func setCancelAtPeriodEnd(_ subscription: inout JSON, _ cancels: Bool) {
         let instant = now(for: subscription["customer"].string)
-        let end = subscription["items"].elements.compactMap { $0["current_period_end"].int }.max()
+        let end = subscription["items"].elements.compactMap { $0["current_period_end"].int }.min()
         subscription["cancel_at_period_end"] = .bool(cancels)
         subscription["cancel_at"] = cancels ? JSON(end) : .null
         subscription["canceled_at"] = cancels ? .int(instant) : .null

@@ -96,20 +96,6 @@ extension World {
         try settle(Array(credit), of: id, customer: customer, now: behavior == "always_invoice")
     }
 
-    /// Begins a new period at `instant` for every item and bills it.
-    mutating func renewPaused(_ id: String, at instant: Int) {
-        change(.subscription, id) { subscription in
-            subscription["items"]["data"] = .array(
-                subscription["items"].elements.map { item in
-                    var item = item
-                    item["current_period_end"] = .int(instant)
-                    return item
-                }
-            )
-        }
-        rollPeriod(of: id)
-    }
-
     /// Gives an item other rates; `nil` leaves them.
     mutating func setTaxRates(_ rates: [JSON]?, of item: String, in subscription: String) {
         guard let rates else { return }

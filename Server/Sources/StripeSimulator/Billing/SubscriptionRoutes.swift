@@ -385,13 +385,12 @@ extension World {
         }
         _ = try updateAnchor(&call.parameters)
         call.parameters.ignore("proration_behavior", "proration_date")
-        let instant = now(for: before["customer"].string)
-        var after = before
-        after["status"] = "active"
-        after["billing_cycle_anchor"] = .int(instant)
-        put(.subscription, after)
-        renewPaused(id, at: instant)
-        let resumed = try find(.subscription, id)
+        // Nothing is left of the periods before. It is no longer paused once the invoice of the new
+        // one is paid, or could not be.
+        let outcome = try restartCycle(of: id, before: [:], behavior: "none", holds: true)
+        let isPaid = outcome == nil || outcome == .succeeded || outcome == .processing
+        let resumed = change(.subscription, id) { $0["status"] = isPaid ? "active" : "past_due" }
+        scheduleNext(of: id)
         if let previous = Self.previousAttributes(before, resumed) {
             emit("customer.subscription.updated", resumed, previous: previous)
         }

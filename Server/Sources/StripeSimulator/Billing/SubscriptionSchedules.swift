@@ -391,9 +391,15 @@ extension World {
             guard let price = get(.price, wanted["price"].reference) else { continue }
             let itemID = item["id"].text
             guard item["current_period_end"].count > instant else {
-                // The period ends here too: the renewal that follows bills the new price.
+                // The period ends here too: the renewal that follows bills the new price. An anchor
+                // that is ‘automatic’ moves where it must.
                 let features = JSON(features(of: price))
+                let (old, new) = (item["price"]["recurring"], price["recurring"])
+                let movesAnchor =
+                    old["interval"] != new["interval"]
+                    || old["interval_count"] != new["interval_count"]
                 change(.subscription, subscription) { subscription in
+                    if movesAnchor { subscription["billing_cycle_anchor"] = phase["start_date"] }
                     subscription["items"]["data"] = .array(
                         subscription["items"].elements.map { known in
                             guard known["id"].string == itemID else { return known }

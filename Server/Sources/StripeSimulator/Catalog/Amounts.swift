@@ -23,14 +23,44 @@ extension World {
 
     /// Each part of the quantity at the price of the tier in which it falls.
     private static func graduated(_ tiers: [JSON], _ quantity: Int) -> Int {
-        var sum = 0
+        parts(of: quantity, in: tiers).map(\.amount).reduce(0, +)
+    }
+
+    /// What of a quantity falls into which tier, and what it costs there; something always falls into
+    /// the first one.
+    private static func parts(
+        of quantity: Int,
+        in tiers: [JSON]
+    ) -> [(tier: JSON, quantity: Int, amount: Int)] {
+        var parts: [(tier: JSON, quantity: Int, amount: Int)] = []
         var below = 0
         for tier in tiers where quantity > below || below == 0 {
-            let top = min(quantity, tier["up_to"].int ?? .max)
-            sum += cost(tier, "unit_amount", max(0, top - below)) + cost(tier, "flat_amount", 1)
+            let count = max(0, min(quantity, tier["up_to"].int ?? .max) - below)
+            let amount = cost(tier, "unit_amount", count) + cost(tier, "flat_amount", 1)
+            parts.append((tier, count, amount))
             below = max(below, tier["up_to"].int ?? .max)
         }
-        return sum
+        return parts
+    }
+
+    /// A line for each tier in which a quantity of a graduated price falls; any other line as it is.
+    ///
+    /// What is not billed for a whole period, or not in full, has one line: "Remaining time on …".
+    func tierLines(_ line: InvoiceLine) -> [InvoiceLine] {
+        let price = line.price
+        guard price["tiers_mode"].string == "graduated", line.subscriptionItem != nil,
+            !line.isProration, line.amount == Self.amount(of: price, line.quantity)
+        else { return [line] }
+        let parts = Self.parts(of: line.quantity, in: price["_tiers"].elements)
+        return parts.enumerated().map { index, part in
+            var split = line
+            (split.quantity, split.amount, split.tier) = (part.quantity, part.amount, index + 1)
+            let each = Money.words(Self.cost(part.tier, "unit_amount", 1), price["currency"].text)
+            split.description =
+                "\(part.quantity) × \(productName(of: price)) (Tier \(index + 1) at \(each) / "
+                + "\(price["recurring"]["interval"].text))"
+            return split
+        }
     }
 
     /// All of the quantity at the price of the tier in which it ends.

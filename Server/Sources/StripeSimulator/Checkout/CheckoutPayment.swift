@@ -193,7 +193,7 @@ extension World {
         }
     }
 
-    /// What the first invoice will come to.
+    /// What the first invoice will come to, after the customer's balance.
     private func dueNow(_ order: SubscriptionOrder) -> Int {
         let lines = firstLines(order, subscription: nil, items: [])
         let coupon = order.discounts.first?.coupon ?? .null
@@ -204,11 +204,12 @@ extension World {
             return isMeant && !line.isProration ? line.amount : 0
         }
         let off = Self.shares(of: coupon, on: discountable)
-        return lines.indices.map { index in
+        let total = lines.indices.map { index in
             let net = lines[index].amount - off[index]
             let own = lines[index].taxRates
             return net + TaxShare.added(to: net, rates: own.isEmpty ? order.taxRates : own)
         }.reduce(0, +)
+        return max(0, total + (get(.customer, order.customer)?["balance"].count ?? 0))
     }
 
     private func subscriptionOrder(_ session: JSON, customer: String) -> SubscriptionOrder {

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import Logging
 import SandboxClock
 
 extension StripeSimulator {
@@ -18,7 +19,8 @@ extension StripeSimulator {
         } catch let refusal as Refusal {
             return Self.refusal(refusal)
         } catch {
-            return Self.refusal(Refusal(status: 500, message: "\(error)"))
+            configuration.logger.error("a control failed", metadata: ["error": "\(error)"])
+            return Self.refusal(Refusal(status: 500, message: "The control failed."))
         }
     }
 
@@ -122,7 +124,7 @@ extension StripeSimulator {
         do {
             faults = try JSONDecoder().decode(Faults.self, from: Data(sent.rendered.utf8))
         } catch {
-            throw Refusal(message: "The faults cannot be read: \(error)")
+            throw Refusal(message: "The faults cannot be read: \(sent.rendered.prefix(200))")
         }
         await setFaults(faults)
         return ["waiting": .int(world.deliveries.count)]
@@ -169,6 +171,7 @@ extension StripeSimulator {
             changed.danglingParameterStatus = status == 404 ? 404 : 400
         }
         if let days = try body.int("upcoming_days") { changed.upcomingDays = max(0, min(days, 60)) }
+        if let days = try body.int("debit_days") { changed.debitDays = max(0, min(days, 60)) }
         if let payouts = try body.word("payouts", as: Policy.Payouts.self) {
             changed.payouts = payouts
         }

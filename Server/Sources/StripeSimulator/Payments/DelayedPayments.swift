@@ -20,11 +20,8 @@ extension World {
         emit("charge.pending", charge)
         emit("payment_intent.processing", pending)
         let customer = intent["customer"].string
-        schedule(
-            .settlePayment(id),
-            at: now(for: customer) + (Self.card(of: method).settlementDelay ?? 0),
-            for: customer
-        )
+        let delay = policy.debitDays.map { $0 * 86_400 } ?? Self.card(of: method).settlementDelay
+        schedule(.settlePayment(id), at: now(for: customer) + (delay ?? 0), for: customer)
         return .processing
     }
 
@@ -61,8 +58,9 @@ extension World {
         if decline == nil {
             conclude(id, .succeeded)
         } else if let invoice = done["_invoice"].string {
-            // A subscription that began on trust goes on.
-            noteFailure(invoice, isManual: true, keepsStatus: true)
+            // A subscription that began on trust goes on; a renewal has failed as by card.
+            let isFirst = get(.invoice, invoice)?["billing_reason"].string == "subscription_create"
+            noteFailure(invoice, isManual: isFirst, keepsStatus: isFirst)
         }
         guard
             let session = all(.checkoutSession).last(where: {

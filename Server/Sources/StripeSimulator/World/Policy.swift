@@ -31,6 +31,8 @@ extension StripeSimulator {
         /// How many days before a renewal `invoice.upcoming` is sent; 0 for never.
         public var upcomingDays = 7
         public var payouts = Payouts.manual
+        /// So many days a bank debit takes; `nil`: the minutes of the test account.
+        public var debitDays: Int?
 
         public init() {}
     }

@@ -1,16 +1,17 @@
 import AppStoreAPI
 import ArgumentParser
-import AsyncHTTPClient
-import Foundation
 import TollgateCore
-import TollgateService
 
 /// `tollgate app-store`: talks to the App Store as the server would.
 struct AppStoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app-store",
         abstract: "Talk to the App Store.",
-        subcommands: [TestNotificationCommand.self]
+        subcommands: [
+            TestNotificationCommand.self, RefundsCommand.self, OrderCommand.self,
+            ExtendCommand.self, ExtendAllCommand.self, ExtensionStatusCommand.self,
+            FinishCommand.self, SetTokenCommand.self, RetentionCommand.self,
+        ]
     )
 }
 
@@ -21,14 +22,10 @@ struct TestNotificationCommand: AsyncParsableCommand {
         abstract: "Have the App Store send a test notification, and say how that went."
     )
 
-    @Option(help: "production or sandbox; the only configured one, or production, if left out.")
-    var environment: String?
+    @OptionGroup var options: AppStoreOptionGroup
 
     @Option(help: "How many seconds to wait for the first attempt.")
     var timeout = 60
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
 
     func validate() throws {
         guard (1...3600).contains(timeout) else {
@@ -37,30 +34,17 @@ struct TestNotificationCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let asked = try StoreEnvironment(option: environment)
-        let client = HTTPClient(eventLoopGroupProvider: .singleton)
-        do {
-            try await run(asked, over: client)
-        } catch {
-            try? await client.shutdown()
-            throw (error as? AppStore.ServerAPIError).map { CheckFailed(message: "\($0)") } ?? error
+        try await AppStoreConnection.run(environment: options.environment) {
+            try await run($0.server, $0.environment)
         }
-        try await client.shutdown()
     }
 
-    private func run(_ asked: StoreEnvironment?, over client: HTTPClient) async throws {
-        let settings = try StoreSettings()
-        let served = settings.servedEnvironments
-        let environment = asked ?? (served.contains(.production) ? .production : .sandbox)
-        guard let clients = try settings.appStoreClients(over: client) else {
-            throw CheckFailed(
-                message:
-                    "The App Store Server API is not configured: set TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE."
-            )
-        }
-        let server = clients[environment]
+    private func run(
+        _ server: AppStore.ServerAPIClient,
+        _ environment: StoreEnvironment
+    ) async throws {
         let token = try await server.requestTestNotification()
-        if !json { Terminal.say("\(environment.rawValue): requested as \(token)") }
+        if !options.json { Terminal.say("\(environment.rawValue): requested as \(token)") }
         guard let status = try await wait(for: token, server) else {
             throw CheckFailed(
                 message:
@@ -68,7 +52,7 @@ struct TestNotificationCommand: AsyncParsableCommand {
             )
         }
         let attempts = status.sendAttempts.map(Attempt.init)
-        if json {
+        if options.json {
             try Terminal.sayJSON(Result(environment: environment, token: token, attempts: attempts))
         } else {
             for attempt in attempts {

@@ -128,7 +128,9 @@ struct DemoCommand: AsyncParsableCommand {
                 await (try StorageSQLite(path: path)).close()
             }
         } catch let error as StorageError where error.kind == .inUse {
-            throw CheckFailed(message: "\(error) Or start this demo with --database sqlite:PATH.")
+            throw CheckFailed(
+                message: "\(PlainWords.of(error)) Or start this demo with --database sqlite:PATH."
+            )
         } catch {
             // Whatever it is, it goes.
         }

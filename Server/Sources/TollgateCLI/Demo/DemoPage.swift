@@ -60,10 +60,8 @@ struct DemoPage: Sendable {
     private func target(of action: String, _ value: String) async -> String {
         do {
             return try await act(action, value) ?? "/demo"
-        } catch let error as APIError {
-            await app.say(error.message, isRefusal: true)
         } catch {
-            await app.say("\(error)", isRefusal: true)
+            await app.say(PlainWords.of(error), isRefusal: true)
         }
         return "/demo"
     }

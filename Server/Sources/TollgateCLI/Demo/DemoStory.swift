@@ -168,7 +168,7 @@ private actor Checks {
         do {
             check.cameTrue = try await isTrue()
         } catch {
-            check.error = "\(error)"
+            check.error = PlainWords.of(error)
         }
         checks.append(check)
         guard !json else { return }

@@ -99,9 +99,9 @@ struct ImportReportsCommand: AsyncParsableCommand {
                 lines.append(Line(outcome, file: name))
                 if !json { Terminal.say(Line(outcome, file: name).text) }
             } catch let error as AppStore.ConnectReportError {
-                throw CheckFailed(message: "\(path): \(error)")
+                throw CheckFailed(message: "\(path): \(PlainWords.of(error))")
             } catch let error as ConnectReports.Failure {
-                throw CheckFailed(message: "\(path): \(error)")
+                throw CheckFailed(message: "\(path): \(PlainWords.of(error))")
             }
         }
         return lines
@@ -121,7 +121,7 @@ struct ImportReportsCommand: AsyncParsableCommand {
         } catch let error as StorageError {
             throw error
         } catch {
-            throw CheckFailed(message: "\(path): \(error)")
+            throw CheckFailed(message: "\(path): \(PlainWords.of(error))")
         }
     }
 
@@ -157,10 +157,10 @@ struct ImportReportsCommand: AsyncParsableCommand {
         } catch {
             try? await client.shutdown()
             if let error = error as? AppStore.ServerAPIError {
-                throw CheckFailed(message: "\(error)")
+                throw CheckFailed(message: PlainWords.of(error))
             }
             if let error = error as? Stripe.RequestError {
-                throw CheckFailed(message: "Stripe: \(error)")
+                throw CheckFailed(message: PlainWords.of(error))
             }
             throw error
         }

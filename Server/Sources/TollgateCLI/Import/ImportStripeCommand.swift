@@ -68,7 +68,7 @@ struct ImportStripeCommand: AsyncParsableCommand {
         do {
             text = try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
         } catch {
-            throw CheckFailed(message: "\(path): cannot be read: \(error.localizedDescription)")
+            throw CheckFailed(message: "\(path): cannot be read: \(PlainWords.of(error))")
         }
         var users: [String: String] = [:]
         for (number, line) in text.split(whereSeparator: \.isNewline).enumerated() {

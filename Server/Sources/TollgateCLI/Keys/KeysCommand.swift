@@ -69,6 +69,11 @@ struct KeysPlace: ParsableArguments {
         guard let key = Settings.list("SECRET_KEY").first else {
             throw ValidationError("Set TOLLGATE_SECRET_KEY to the server's secret key.")
         }
+        guard !Loopback.isInTheClear(server) else {
+            throw ValidationError(
+                "--server \(server): the secret key would be sent in the clear. Use https://, or http:// to this machine only."
+            )
+        }
         let base = server.hasSuffix("/") ? String(server.dropLast()) : server
         var request = HTTPClientRequest(url: base + path)
         request.headers.add(name: APIHeader.authorization, value: APIHeader.bearer(key))
@@ -81,7 +86,7 @@ struct KeysPlace: ParsableArguments {
         do {
             response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
         } catch {
-            throw CheckFailed(message: "No server answers at \(base): \(error)")
+            throw CheckFailed(message: "No server answers at \(base): \(PlainWords.of(error))")
         }
         let answer = Data((try await response.body.collect(upTo: 1 << 20)).readableBytesView)
         guard (200..<300).contains(response.status.code) else {

@@ -51,6 +51,10 @@ struct SandboxAppStoreActCommand: AsyncParsableCommand {
         "test-notification": "notifications/test", "show-subscription": "subscriptions/*",
         "notifications": "notifications", "clock": "clock", "app": "app", "set-app": "app",
         "faults": "faults", "behaviour": "behaviour",
+        "show-retention-message": "subscriptions/*/retention_message",
+        "review-image": "retention/images/*/review",
+        "review-message": "retention/messages/*/review",
+        "pass-performance-test": "retention/pass_performance_test",
     ]
 
     /// What only looks.

@@ -87,6 +87,14 @@ struct SandboxAppStorePlayCommand: AsyncParsableCommand {
     )
     var saveScenario: String?
 
+    @Option(
+        help: """
+            Milliseconds of real time that the app has to answer a realtime request for a retention \
+            message.
+            """
+    )
+    var realtimeLimit: Int64 = 700
+
     @Flag(help: "Answer calls beyond Apple's rate limits with 429.")
     var rateLimits = false
 
@@ -121,6 +129,9 @@ struct SandboxAppStorePlayCommand: AsyncParsableCommand {
     private func configuration() throws -> SimulatedAppStore.Configuration {
         guard let environment = SimulatedAppStore.Environment(rawValue: environment.capitalized)
         else { throw ValidationError("--environment is production or sandbox.") }
+        guard (1...600_000).contains(realtimeLimit) else {
+            throw ValidationError("--realtime-limit is 1 to 600000 milliseconds.")
+        }
         let length: SimulatedAppStore.Renewals? =
             switch durations {
             case nil: nil
@@ -139,7 +150,8 @@ struct SandboxAppStorePlayCommand: AsyncParsableCommand {
             graceDays: graceDays == 0 ? nil : graceDays,
             ocspURL: ocspURL,
             statePath: state,
-            enforcesRateLimits: rateLimits
+            enforcesRateLimits: rateLimits,
+            realtimeLimit: realtimeLimit
         )
         if let saveScenario { configuration.onDeed = Self.writer(to: saveScenario) }
         if let products {
@@ -150,7 +162,7 @@ struct SandboxAppStorePlayCommand: AsyncParsableCommand {
             do {
                 configuration.products = try StrictKeys.decode(Listing.self, from: bytes).data
             } catch {
-                throw ValidationError("\(products) cannot be read: \(error)")
+                throw ValidationError("\(products) cannot be read: \(PlainWords.of(error))")
             }
         }
         return configuration

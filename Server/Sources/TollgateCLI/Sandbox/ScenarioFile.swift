@@ -18,7 +18,7 @@ struct ScenarioFile: Sendable {
             try Data(written.catalog.utf8).write(to: catalog, options: .atomic)
             try Data(written.scenario.utf8).write(to: scenario, options: .atomic)
         } catch {
-            Terminal.complain("The scenario cannot be saved: \(error)")
+            Terminal.complain("The scenario cannot be saved: \(PlainWords.of(error))")
         }
     }
 }

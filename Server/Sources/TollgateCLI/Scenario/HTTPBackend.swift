@@ -83,7 +83,7 @@ struct HTTPBackend: ScenarioBackend {
             }
             return Int(response.status.code)
         } catch {
-            Terminal.complain("POST \(webhook) was not answered: \(error)")
+            Terminal.complain("POST \(webhook) was not answered: \(PlainWords.of(error))")
             return 0
         }
     }

@@ -64,7 +64,7 @@ enum ScenarioFiles {
         var mistakes: [String] = []
         let loaded = paths.compactMap { path -> LoadedScenario? in
             do { return try LoadedScenario(path: path) } catch {
-                mistakes.append("\(error)")
+                mistakes.append(PlainWords.of(error))
                 return nil
             }
         }

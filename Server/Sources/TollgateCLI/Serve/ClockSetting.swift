@@ -71,7 +71,7 @@ enum ClockSetting: Sendable {
             }
             why = "it answered \(response.status.code) without the time"
         } catch {
-            why = "\(error)"
+            why = PlainWords.of(error)
         }
         throw CheckFailed(
             message: """

@@ -49,8 +49,7 @@ struct FigureFollowing: Service {
 
     /// What this process has used of its processors.
     private static var processorTime: Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        // In millionths of a second, as POSIX has it.
+        .microseconds(Int(clock()))
     }
 }

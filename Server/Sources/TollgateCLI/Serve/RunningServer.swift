@@ -95,6 +95,7 @@ struct RunningServer: Sendable {
                 .init(service: AppStoreReconciling(tollgate: tollgate)),
                 .init(service: StoreReportFetching(tollgate: tollgate)),
                 .init(service: FigureFollowing(tollgate: tollgate)),
+                .init(service: AccessChecking(tollgate: tollgate)),
                 .init(service: Announcing(tollgate: tollgate)),
                 .init(service: Delivering(tollgate: tollgate)),
                 .init(service: SigningKeyFollowing(tollgate: tollgate)),

@@ -89,7 +89,7 @@ struct ServeCommand: AsyncParsableCommand {
                 catalog: catalog,
                 appStore: try stores.verifier(),
                 appStoreClients: try stores.appStoreClients(over: client),
-                appStoreOptions: stores.appStoreOptions(over: client),
+                appStoreOptions: try stores.appStoreOptions(over: client, catalog: catalog),
                 stripe: stores.stripe(over: client),
                 openID: openID.map {
                     OpenIDClient($0, transport: openIDTransport(over: client))
@@ -135,7 +135,7 @@ enum CatalogFile {
         do {
             bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
-            throw CheckFailed(message: "\(path): cannot be read: \(error.localizedDescription)")
+            throw CheckFailed(message: "\(path): cannot be read: \(PlainWords.of(error))")
         }
         let check = CatalogCheck(bytes: bytes, file: path)
         guard let catalog = check.catalog, check.isOK else {

@@ -38,7 +38,7 @@ struct StoreSettings: Sendable {
             } catch {
                 throw CheckFailed(
                     message:
-                        "TOLLGATE_APP_STORE_ROOTS: \(path) cannot be read: \(error.localizedDescription)"
+                        "TOLLGATE_APP_STORE_ROOTS: \(path) cannot be read: \(PlainWords.of(error))"
                 )
             }
         }
@@ -93,7 +93,7 @@ struct StoreSettings: Sendable {
                 environments: servedEnvironments
             )
         } catch {
-            throw ValidationError("\(error)")
+            throw ValidationError(PlainWords.of(error))
         }
     }
 
@@ -119,7 +119,8 @@ struct StoreSettings: Sendable {
             return try AppStore.APIKey(issuerID: issuerID, keyID: keyID, pem: pem)
         } catch {
             throw CheckFailed(
-                message: "TOLLGATE_\(names[2]): \(path) is no .p8 file that can be read: \(error)"
+                message:
+                    "TOLLGATE_\(names[2]): \(path) is no .p8 file that can be read: \(PlainWords.of(error))"
             )
         }
     }
@@ -171,6 +172,29 @@ struct StoreSettings: Sendable {
         return options
     }
 
+    /// The same for a server, which also answers what customers are shown who are about to cancel.
+    ///
+    /// - Throws: `CheckFailed` with every mistake in the table of retention messages.
+    func appStoreOptions(over client: HTTPClient, catalog: Catalog) throws -> AppStoreOptions {
+        var options = appStoreOptions(over: client)
+        guard let path = Settings.text(nil, "RETENTION_MESSAGES") else { return options }
+        do {
+            options.retentionRules = try RetentionRules.read(
+                bytes: try Data(contentsOf: URL(fileURLWithPath: path)),
+                file: path,
+                catalog: catalog
+            )
+        } catch let errors as CatalogErrors {
+            throw CheckFailed(message: errors.description)
+        } catch {
+            throw CheckFailed(
+                message:
+                    "TOLLGATE_RETENTION_MESSAGES: \(path) cannot be read: \(error.localizedDescription)"
+            )
+        }
+        return options
+    }
+
     func stripe(over client: HTTPClient) -> Stripe.Client? {
         guard let stripeSecretKey else { return nil }
         return Stripe.Client(
@@ -202,15 +226,35 @@ extension AppStoreClients {
     }
 }
 
-/// The same for the App Store; its reports are larger.
+/// Why no answer came, in words.
+private struct NoAnswer: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// An answer of at most 64 MB, as large as reports may be.
+private func answer(
+    of client: HTTPClient,
+    to request: HTTPClientRequest,
+    within time: TimeAmount
+) async throws -> (HTTPClientResponse, ByteBuffer) {
+    do {
+        let response = try await client.execute(request, timeout: time)
+        return (response, try await response.body.collect(upTo: 64 << 20))
+    } catch let error as CancellationError {
+        throw error
+    } catch {
+        throw NoAnswer(description: PlainWords.of(error))
+    }
+}
+
+/// HTTP over the shared client: an answer within a minute, or an error.
 func appStoreTransport(over client: HTTPClient) -> AppStore.Transport {
     { request in
         var outgoing = HTTPClientRequest(url: request.url)
         outgoing.method = .init(rawValue: request.method)
         for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
         if let body = request.body { outgoing.body = .bytes(body) }
-        let response = try await client.execute(outgoing, timeout: .seconds(60))
-        let body = try await response.body.collect(upTo: 64 << 20)
+        let (response, body) = try await answer(of: client, to: outgoing, within: .seconds(60))
         return AppStore.HTTPResponse(
             status: Int(response.status.code),
             headers: Dictionary(
@@ -222,15 +266,14 @@ func appStoreTransport(over client: HTTPClient) -> AppStore.Transport {
     }
 }
 
-/// HTTP over the shared client: an answer within 30 seconds and 4 MB, or an error.
+/// The same for Stripe, within 30 seconds.
 func transport(over client: HTTPClient) -> Stripe.Client.Transport {
     { request in
         var outgoing = HTTPClientRequest(url: request.url)
         outgoing.method = .init(rawValue: request.method.rawValue)
         for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
         if !request.body.isEmpty { outgoing.body = .bytes(request.body) }
-        let response = try await client.execute(outgoing, timeout: .seconds(30))
-        let body = try await response.body.collect(upTo: 4 << 20)
+        let (response, body) = try await answer(of: client, to: outgoing, within: .seconds(30))
         var headers: [String: String] = [:]
         for (name, value) in response.headers { headers[name.lowercased()] = value }
         return Stripe.Response(

@@ -61,7 +61,7 @@ struct VerifyCommand: AsyncParsableCommand {
                 environments: [AppStore.Environment(rawValue: environment.capitalized)]
             )
         } catch {
-            throw ValidationError("\(error)")
+            throw ValidationError(PlainWords.of(error))
         }
         let now = at ?? SystemClock.now().milliseconds
         do {

@@ -34,6 +34,7 @@ struct DashboardTemplates: Sendable {
         ("dash_customer", PackageResources.dash_customer_mustache),
         ("dash_explain", PackageResources.dash_explain_mustache),
         ("dash_purchase", PackageResources.dash_purchase_mustache),
+        ("dash_app_store", PackageResources.dash_app_store_mustache),
         ("dash_list", PackageResources.dash_list_mustache),
         ("dash_delivery", PackageResources.dash_delivery_mustache),
         ("dash_catalog", PackageResources.dash_catalog_mustache),

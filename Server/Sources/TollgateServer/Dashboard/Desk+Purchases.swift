@@ -78,7 +78,7 @@ extension Desk {
                     rows,
                     next: rows.count > 25 ? "\(here)?before=\(rows[24].id)#timeline" : nil
                 ).model, "audit": auditTable(audit, next: nil).model, "hasAudit": !audit.isEmpty,
-            ]
+            ].merging(appStoreModel(of: record)) { $1 }
         )
     }
 

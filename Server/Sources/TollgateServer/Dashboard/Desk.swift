@@ -56,8 +56,11 @@ struct Desk: Sendable {
         case ("customers", 2): try await customer(ask.path[1])
         case ("customers", 3) where ask.path[2] == "explain": try await explain(ask.path[1])
         case ("customers", 3): try await confirm(ask.path[1], ask.path[2])
+        case ("access", 1): try await access()
         case ("purchases", 1): try await purchases()
         case ("purchases", 2): try await purchase(ask.path[1])
+        case ("purchases", 3) where ask.path[2] == "refunds": try await refunds(ask.path[1])
+        case ("app-store", 1): try await appStore()
         case ("deliveries", 1): try await deliveries()
         case ("deliveries", 2): try await delivery(ask.path[1])
         case ("parked", 1): try await parked()
@@ -80,6 +83,9 @@ struct Desk: Sendable {
         case ("customers", 3): try await change(ask.path[1], ask.path[2], form)
         case ("purchases", 3) where ask.path[2] == "assign":
             try await assign(ask.path[1], form)
+        case ("purchases", 3):
+            try await changeAtAppStore(ask.path[1], ask.path[2], form)
+        case ("app-store", 2) where ask.path[1] == "extend": try await extendAll(form)
         case ("reconciliation", 2) where ask.path[1] == "compare": try await compare()
         case ("webhooks", 3) where ask.path[2] == "replay":
             try await replay(ask.path[1], form)

@@ -13,6 +13,8 @@ enum Navigation {
             "nav_people",
             [
                 ("customers", "/dashboard/customers"), ("purchases", "/dashboard/purchases"),
+                ("access", "/dashboard/access"),
+                ("app-store", "/dashboard/app-store"),
             ]
         ),
         (

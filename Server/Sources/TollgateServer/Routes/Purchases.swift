@@ -53,6 +53,11 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         )
         return try Response.json(reply)
     }
+    router.post(APIPath.appStoreObservations.route) { request, _ in
+        let session = try await Credentials(request, tollgate).requireSession()
+        let observation = try await request.json(API.AppStoreObservation.self)
+        return try Response.json(try await tollgate.settle(observation, for: session))
+    }
     router.post(APIPath.appStorePurchases.route) { request, _ in
         let session = try await Credentials(request, tollgate).requireSession()
         return try Response.json(

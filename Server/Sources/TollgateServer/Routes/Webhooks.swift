@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import TollgateAPI
@@ -14,6 +15,11 @@ func addWebhooks(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) 
             try await webhook.receive(body, request.headers, tollgate)
             return Response.json(bytes: receivedBody)
         }
+    }
+    // The App Store asks here, and waits, while a customer is about to cancel.
+    router.post(APIPath.appStoreRetentionMessage.route) { request, _ in
+        let body = try await request.bytes(upTo: StoreWebhook.appStore.limit)
+        return Response.json(bytes: Data(try await tollgate.retentionMessage(for: body)))
     }
 }
 

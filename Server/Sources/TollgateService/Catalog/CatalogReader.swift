@@ -27,7 +27,11 @@ public enum CatalogReader {
                 message: "a catalog has at most \(sizeLimit) bytes; is this the right file?"
             )
         }
-        let root = try compose(text, file: file)
+        let root = try compose(
+            text,
+            file: file,
+            ifEmpty: "the catalog is empty; start from the sample catalog.yaml"
+        )
         var reading = YAMLReading()
         let catalog = reading.catalog(YAMLPlace(node: root, path: []))
         let errors = reading.errors(file: file, alsoIn: catalog.validate())
@@ -40,6 +44,22 @@ public enum CatalogReader {
         bytes: some Sequence<UInt8>,
         file: String = "catalog.yaml"
     ) throws(CatalogErrors) -> Catalog {
+        try read(try text(bytes, file: file), file: file)
+    }
+
+    /// The YAML of another file than the catalog.
+    static func compose(
+        bytes: some Sequence<UInt8>,
+        file: String,
+        ifEmpty message: String
+    ) throws(CatalogErrors) -> Node {
+        try compose(try text(bytes, file: file), file: file, ifEmpty: message)
+    }
+
+    private static func text(
+        _ bytes: some Sequence<UInt8>,
+        file: String
+    ) throws(CatalogErrors) -> String {
         guard let text = String(validating: Array(bytes), as: UTF8.self) else {
             throw CatalogErrors(
                 file: file,
@@ -48,10 +68,14 @@ public enum CatalogReader {
                 message: "this is not UTF-8; save the file in that encoding"
             )
         }
-        return try read(text, file: file)
+        return text
     }
 
-    private static func compose(_ text: String, file: String) throws(CatalogErrors) -> Node {
+    private static func compose(
+        _ text: String,
+        file: String,
+        ifEmpty message: String
+    ) throws(CatalogErrors) -> Node {
         do {
             if let node = try Parser(yaml: text, encoding: .utf8).singleRoot() { return node }
         } catch let error as YamlError {
@@ -59,12 +83,7 @@ public enum CatalogReader {
         } catch {
             throw CatalogErrors(file: file, line: 1, column: 1, message: "\(error)")
         }
-        throw CatalogErrors(
-            file: file,
-            line: 1,
-            column: 1,
-            message: "the catalog is empty; start from the sample catalog.yaml"
-        )
+        throw CatalogErrors(file: file, line: 1, column: 1, message: message)
     }
 }
 

@@ -214,17 +214,7 @@ extension Tollgate {
     /// A visitor's reference is base64url(SHA-256(secret)), so that no visitor's purchase can be
     /// put down to a customer by their name.
     static func requireVisitorReference(_ reference: String) throws {
-        let isHash =
-            reference.utf8.count == 43
-            && reference.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
-        guard isHash else {
+        guard Holder.isClaimReference(reference) else {
             throw Refusal.invalid(
                 "client_reference_id",
                 "client_reference_id is base64url(SHA-256(secret)): 43 letters, digits, - and _."

@@ -1,3 +1,4 @@
+internal import Intake
 internal import Storage
 internal import StripeAPI
 public import TollgateAPI
@@ -19,9 +20,7 @@ extension Tollgate {
         else { throw Refusal.missing("checkout session", id) }
         do {
             let session = try await fulfil(checkoutSession: id)
-            if let customer, let buyer = session.clientReferenceID,
-                try await isAnother(buyer, than: customer)
-            {
+            if let customer, try await isAnothers(session, than: customer) {
                 throw Refusal.missing("checkout session", id)
             }
             return API.CheckoutOutcome(id: id, status: try await status(of: session))
@@ -39,10 +38,17 @@ extension Tollgate {
         }
     }
 
-    /// Whether a reference names somebody else; a visitor's reference names nobody.
-    private func isAnother(_ reference: String, than customer: Customer.ID) async throws -> Bool {
-        guard reference != customer.rawValue else { return false }
-        guard let named = try await store.profile(reference) else { return false }
+    /// Whether a session names another buyer; a visitor's reference names nobody.
+    private func isAnothers(
+        _ session: Stripe.CheckoutSession,
+        than customer: Customer.ID
+    ) async throws -> Bool {
+        guard let reference = session.clientReferenceID, reference != customer.rawValue else {
+            return false
+        }
+        let isOurs = session.metadata[StripeIntake.linesKey] != nil
+        let name = isOurs ? Holder.reference(reference) : Holder(appUserID: reference)
+        guard let named = try await store.profile(alias: name) else { return false }
         return named.customer != customer
     }
 

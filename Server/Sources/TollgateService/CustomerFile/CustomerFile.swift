@@ -47,7 +47,7 @@ extension Tollgate {
         _ id: String,
         in environment: StoreEnvironment? = nil
     ) async throws -> CustomerFile {
-        guard !id.utf8.contains(0), let stored = try await store.profile(id) else {
+        guard let stored = try await stored(id) else {
             throw Refusal.missing("customer", id)
         }
         let environment = environment ?? configuration.defaultEnvironment
@@ -112,7 +112,7 @@ extension Tollgate {
         var found = Found()
         guard !text.isEmpty, !text.utf8.contains(0) else { return found }
         var profiles: [StoredProfile] = []
-        if let profile = try await store.profile(text) { profiles.append(profile) }
+        if let profile = try await stored(text) { profiles.append(profile) }
         for alias: Holder in [.token(text.lowercased()), .stripeCustomer(text)] {
             if let profile = try await store.profile(alias: alias) { profiles.append(profile) }
         }
@@ -182,7 +182,7 @@ extension Tollgate {
             for message in page {
                 from = message.number
                 guard seen.insert(message.customer).inserted else { continue }
-                let stored = try await store.profile(message.customer.rawValue)
+                let stored = try await store.profile(message.customer)
                 let isKept = stored.map { !$0.body.isEmpty } ?? false
                 let customer = try isKept ? stored.map { try read($0).customer } : nil
                 customers.append((message, customer))

@@ -37,7 +37,7 @@ extension Tollgate {
             }
             token = uuid.uuidString.lowercased()
         }
-        if let known = try await store.profile(alias: .reference(request.appUserID)) {
+        if let known = try await stored(appUserID: request.appUserID) {
             return (try await update(known, with: request, token: token), false)
         }
         if let token { try await requireFree(token, for: nil) }
@@ -57,7 +57,7 @@ extension Tollgate {
         )
         if case .duplicate = outcome {
             // Somebody else was registering the same user; theirs stands.
-            guard let known = try await store.profile(alias: .reference(request.appUserID)) else {
+            guard let known = try await stored(appUserID: request.appUserID) else {
                 throw Refusal(
                     410,
                     .invalidRequestError,
@@ -123,7 +123,7 @@ extension Tollgate {
     ) async throws -> JournalOutcome {
         let id = Customer.ID(profile.customer.id)
         var aliases: [Holder] = [
-            .reference(profile.customer.appUserID), .reference(profile.customer.id),
+            Holder(appUserID: profile.customer.appUserID), .reference(profile.customer.id),
             .token(profile.customer.appAccountToken),
         ]
         if let stripe = profile.stripeCustomer { aliases.append(.stripeCustomer(stripe)) }
@@ -176,10 +176,28 @@ extension Tollgate {
     }
 
     func profile(_ id: String, param: String = "id") async throws -> Profile {
-        // PostgreSQL has no text with NUL, so nobody is called that.
-        guard !id.utf8.contains(0), let stored = try await store.profile(id) else {
+        guard let stored = try await stored(id) else {
             throw Refusal.missing("customer", id, param: param)
         }
         return try read(stored)
+    }
+
+    /// The customer with this id or `app_user_id`, as kept.
+    func stored(_ id: String) async throws -> StoredProfile? {
+        // PostgreSQL has no text with NUL, so nobody is called that.
+        guard !id.utf8.contains(0) else { return nil }
+        if let known = try await store.profile(Customer.ID(id)) { return known }
+        return try await stored(appUserID: id)
+    }
+
+    /// The customer with this `app_user_id`, as kept.
+    private func stored(appUserID id: String) async throws -> StoredProfile? {
+        if let known = try await store.profile(alias: Holder(appUserID: id)) { return known }
+        // Before there were two kinds, this was also the name of who had claimed a checkout.
+        guard Holder.isClaimReference(id),
+            let known = try await store.profile(alias: .reference(id)), !known.body.isEmpty,
+            try read(known).customer.appUserID == id
+        else { return nil }
+        return known
     }
 }

@@ -257,7 +257,7 @@ extension Tollgate {
     }
 
     /// Asks the certificates' issuers, if that is configured; nothing is written meanwhile.
-    private func checkRevocation(of signedData: [UInt8]) async throws {
+    func checkRevocation(of signedData: [UInt8]) async throws {
         guard let checks = appStoreOptions.revocation else { return }
         try await verifier().checkRevocation(
             of: signedData,

@@ -74,7 +74,7 @@ extension Tollgate {
         guard let original = object.split(separator: " ").first,
             let owner = try await store.record(of: key)?.ownerToName(at: now),
             // Whoever was erased since has no name any more.
-            let stored = try await store.profile(owner.rawValue), !stored.body.isEmpty,
+            let stored = try await store.profile(owner), !stored.body.isEmpty,
             let token = UUID(uuidString: try read(stored).customer.appAccountToken)
         else { return }
         try await appStoreServer(key.environment).setAppAccountToken(

@@ -74,6 +74,8 @@ public struct CallLimits: Sendable {
     /// Looking at what a store has to say, per customer, or per network address of who is not
     /// signed in: how a checkout went, the portal's pages.
     public let questions = CallLimit(calls: 60, seconds: 60)
+    /// Telling what StoreKit holds, per customer; the SDK does so once a day.
+    public let observations = CallLimit(calls: 4, seconds: 3_600)
     /// Having a store do something, per customer: open Checkout or Stripe's portal, change a plan,
     /// read a receipt.
     public let storeCalls = CallLimit(calls: 20, seconds: 60)

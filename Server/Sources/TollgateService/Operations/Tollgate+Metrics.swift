@@ -66,6 +66,20 @@ extension Tollgate {
             "tollgate_work_age_seconds",
             lengths.cursors.map { ("work=\"\($0.name)\"", seconds(from: $0.updated, to: wall)) }
         )
+        let access = try await accessSummary()
+        if let access {
+            let age = seconds(from: access.ended, to: wall)
+            gauge("tollgate_access_check_age_seconds", [("", age)])
+            let kinds = [AccessFinding.Kind.letIn, .lockedOut].map(\.rawValue)
+            gauge(
+                "tollgate_access_findings",
+                kinds.map { ("kind=\"\($0)\"", Int64(access.counts[$0] ?? 0)) }
+            )
+            gauge(
+                "tollgate_access_findings_oldest_seconds",
+                kinds.map { ("kind=\"\($0)\"", seconds(from: access.since[$0], to: now)) }
+            )
+        }
         let deliveries = try await store.deliveryCounts()
         func label(_ endpoint: String) -> String { "endpoint=\"\(endpoint)\"" }
         gauge("tollgate_webhook_waiting", deliveries.map { (label($0.endpoint), $0.waiting) })

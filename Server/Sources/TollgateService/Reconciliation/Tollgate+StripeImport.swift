@@ -185,7 +185,7 @@ extension Tollgate {
     private func unlinked(_ customer: Stripe.Customer) async throws -> Profile? {
         guard let ours = customer.metadata["tollgate_customer"],
             try await store.profile(alias: .stripeCustomer(customer.id)) == nil,
-            let stored = try await store.profile(ours), !stored.body.isEmpty
+            let stored = try await store.profile(Customer.ID(ours)), !stored.body.isEmpty
         else { return nil }
         return try read(stored)
     }

@@ -69,7 +69,8 @@ public struct LoadedScenario: Sendable {
         for offer in scenario.appStore.offers {
             require(offer.product, among: products, "product", 1)
         }
-        for product in scenario.appStore.shareable.sorted() {
+        let settings = scenario.appStore
+        for product in settings.shareable.union(settings.commitments).sorted() {
             require(product, among: products, "product", 1)
         }
         guard errors.isEmpty else { throw ScenarioErrors(errors) }
@@ -80,7 +81,7 @@ extension Scenario.Step {
     /// The products that it names.
     var products: [String] {
         switch deed {
-        case .check: []
+        case .check, .spend: []
         case .appStore(let act):
             switch act {
             case .buy(let product, _, _), .extendAll(let product, _),
@@ -100,6 +101,7 @@ extension Scenario.Step {
                 .subscribe(let order, _, _, _):
                 [order.product] + order.with
             case .change(let product, _), .addItem(let product, _): [product]
+            case .schedule(let phases, _): phases.map(\.product)
             default: []
             }
         }

@@ -16,13 +16,12 @@ extension Play {
             try await pay(step, card, passes, outcome)
         case .subscribe(let order, let card, let behavior, let outcome):
             try await subscribe(order, card, behavior, customer, person, expecting: outcome, step)
-        case .payInvoice(let card, let outcome):
-            try await payInvoice(card, customer, expecting: outcome, step)
+        case .payInvoice(let card, let outcome, let outOfBand):
+            try await payInvoice(card, outOfBand, customer, expecting: outcome, step)
         case .confirmPayment(let card, let passes, let outcome):
             try await confirmPayment(card, passes, customer, expecting: outcome, step)
-        case .voidInvoice:
-            let invoice = try await subscription(of: customer)["latest_invoice"] as? String ?? ""
-            _ = try await call("POST", "/v1/invoices/\(invoice)/void")
+        case .voidInvoice: try await closeInvoice(customer, "void")
+        case .markUncollectible: try await closeInvoice(customer, "mark_uncollectible")
         case .card(let card): try await stripe.setDefaultCard(card, customer: customer)
         case .removeCard: try await removeCards(of: customer)
         case .cancel(let when): try await cancel(when, customer)
@@ -55,11 +54,21 @@ extension Play {
             _ = try await call("POST", "/v1/subscription_items", form)
         case .pause: try await post(customer, "pause", [("type", "subscription")])
         case .unpause: try await post(customer, "resume", [])
-        case .pauseCollection(let isPaused):
+        case .pauseCollection(let isPaused, let behavior):
             try await update(
                 customer,
-                isPaused ? [("pause_collection[behavior]", "void")] : [("pause_collection", "")]
+                isPaused ? [("pause_collection[behavior]", behavior)] : [("pause_collection", "")]
             )
+        case .collectionMethod(let days):
+            let method = days == nil ? "charge_automatically" : "send_invoice"
+            try await update(
+                customer,
+                [("collection_method", method)] + (days.map { [("days_until_due", "\($0)")] } ?? [])
+            )
+        case .removeDiscount:
+            let id = try await subscription(of: customer)["id"] as? String ?? ""
+            _ = try await call("DELETE", "/v1/subscriptions/\(id)/discount")
+        case .schedule(let phases, let end): try await schedule(phases, end, customer)
         case .endTrial: try await update(customer, [("trial_end", "now")])
         case .refund(let amount): try await stripe.refund(customer: customer, amount: amount)
         case .dispute:
@@ -107,7 +116,14 @@ extension Play {
             form.append(("line_items[\(index + 1)][quantity]", "1"))
         }
         if let percent = order.percentOff {
-            let coupon = try await call("POST", "/v1/coupons", [("percent_off", "\(percent)")])
+            let coupon = try await call(
+                "POST",
+                "/v1/coupons",
+                [
+                    ("percent_off", "\(percent)"),
+                    ("duration", order.isOffForever ? "forever" : "once"),
+                ]
+            )
             form.append(("discounts[0][coupon]", coupon["id"] as? String ?? ""))
         }
         if order.makesInvoice { form.append(("invoice_creation[enabled]", "true")) }
@@ -196,11 +212,12 @@ extension Play {
 
     private func payInvoice(
         _ card: String?,
+        _ outOfBand: Bool,
         _ customer: String,
         expecting outcome: String,
         _ step: Scenario.Step
     ) async throws {
-        var form: [(String, String)] = []
+        var form = outOfBand ? [("paid_out_of_band", "true")] : []
         if let card {
             let method = try await call(
                 "POST",
@@ -216,6 +233,37 @@ extension Play {
         } catch let refusal as StripeCallRefused where refusal.status == 402 {
             try require("declined", outcome, step)
         }
+    }
+
+    private func closeInvoice(_ customer: String, _ verb: String) async throws {
+        let invoice = try await subscription(of: customer)["latest_invoice"] as? String ?? ""
+        _ = try await call("POST", "/v1/invoices/\(invoice)/\(verb)")
+    }
+
+    /// Has a schedule take the subscription over; its present phase keeps its start.
+    private func schedule(
+        _ phases: [StripeAct.Phase],
+        _ end: String,
+        _ customer: String
+    ) async throws {
+        let id = try await subscription(of: customer)["id"] as? String ?? ""
+        let made = try await call(
+            "POST",
+            "/v1/subscription_schedules",
+            [("from_subscription", id)]
+        )
+        var form = [("end_behavior", end), ("proration_behavior", "none")]
+        let present = made["phases"] as? [[String: Any]]
+        if let start = present?.first?["start_date"] as? Int {
+            form.append(("phases[0][start_date]", "\(start)"))
+        }
+        for (index, phase) in phases.enumerated() {
+            form.append(("phases[\(index)][items][0][price]", try price(phase.product)))
+            let until = (phase.until + telling.shift) / 1000
+            form.append(("phases[\(index)][end_date]", "\(until)"))
+        }
+        let schedule = made["id"] as? String ?? ""
+        _ = try await call("POST", "/v1/subscription_schedules/\(schedule)", form)
     }
 
     private func confirmPayment(

@@ -45,6 +45,8 @@ struct Play {
     var formerStripeCustomers: [ScenarioCustomer: [String]] = [:]
     /// The latest Checkout Session of each customer.
     var sessions: [String: String] = [:]
+    /// The coins that were spent for each customer.
+    private var spent: [ScenarioCustomer: Int64] = [:]
     private var checks: [Recording.Check] = []
     private var answers: [Answered] = []
 
@@ -126,6 +128,7 @@ struct Play {
                     try await perform(act, step)
                     await world.stripe.settle()
                 case .check(let expectation): try await check(expectation, step)
+                case .spend(let spending): try await spend(spending, step)
                 }
             } catch let failure as ScenarioFailure {
                 throw failure
@@ -166,6 +169,18 @@ struct Play {
         )
     }
 
+    private mutating func spend(_ spending: Scenario.Spending, _ step: Scenario.Step) async throws {
+        guard let customer = people[step.customer] else { return }
+        if !spending.isRefused { spent[customer, default: 0] += spending.amount }
+        let isSpent = try await backend.spend(
+            spending.amount,
+            of: customer,
+            key: "\(scenario.title) \(step.line)"
+        )
+        guard let isSpent, isSpent == spending.isRefused else { return }
+        throw failure(step, isSpent ? "the coins are spent" : "the coins are not spent")
+    }
+
     private mutating func check(
         _ expectation: Scenario.Expectation,
         _ step: Scenario.Step
@@ -177,6 +192,7 @@ struct Play {
             isExact: step.isExact,
             customer: customer,
             expectation: expectation,
+            spent: spent[customer] ?? 0,
             messages: messages.all.count,
             stripe: scenario.usesStripe ? await world.stripe.still() : nil
         )
@@ -236,7 +252,9 @@ private final class MessageLog: Sendable {
 
 extension Recording.Check {
     /// What is wrong about an answer; `nil` if nothing is.
-    func objection(to answer: ScenarioAnswer) -> String? {
+    ///
+    /// - Parameter unspent: the coins that the story spends and this telling does not.
+    func objection(to answer: ScenarioAnswer, unspent: Int64 = 0) -> String? {
         func list(_ keys: Set<String>) -> String {
             keys.isEmpty ? "nothing" : keys.sorted().joined(separator: ", ")
         }
@@ -246,9 +264,9 @@ extension Recording.Check {
                 "\(customer.name) should have \(list(has)) and has \(list(answer.has))"
             )
         }
-        if let coins = expectation.coins, let balance = answer.coins, coins != balance {
+        if let coins = expectation.coins, let balance = answer.coins, coins != balance - unspent {
             objections.append(
-                "\(customer.name) should have \(coins) coins and has \(balance)"
+                "\(customer.name) should have \(coins) coins and has \(balance - unspent)"
             )
         }
         objections += answer.objections

@@ -19,6 +19,8 @@ public struct Recording: Sendable {
         public var isExact: Bool
         public var customer: ScenarioCustomer
         public var expectation: Scenario.Expectation
+        /// So many coins had been spent; what the stores say does not spend them.
+        public var spent: Int64
         /// So many messages had come.
         public var messages: Int
         /// Stripe as it was then, for a backend that reads.

@@ -85,7 +85,7 @@ struct Retelling: Sendable {
                     lookupKeys: recording.scenario.catalog.entitlements.map(\.lookupKey)
                 )
             }
-            return check.objection(to: answer).map { failure($0) }
+            return check.objection(to: answer, unspent: check.spent).map { failure($0) }
         } catch {
             return failure("\(error)")
         }

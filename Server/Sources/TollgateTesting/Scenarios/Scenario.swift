@@ -44,6 +44,14 @@ public struct Scenario: Sendable {
         case appStore(AppStoreAct)
         case stripe(StripeAct)
         case check(Expectation)
+        case spend(Spending)
+    }
+
+    /// Coins that the app's backend spends for a customer.
+    public struct Spending: Hashable, Sendable {
+        public var amount: Int64
+        /// Whether there are too few, so that nothing is spent.
+        public var isRefused: Bool
     }
 
     /// What must hold for a customer.

@@ -23,6 +23,8 @@ public protocol ScenarioBackend: Sendable {
         by customer: ScenarioCustomer,
         mode: String
     ) async throws
+    /// Spends coins of the customer's; says whether there were enough, `nil`: nobody knows.
+    func spend(_ amount: Int64, of customer: ScenarioCustomer, key: String) async throws -> Bool?
     /// Lets the backend ask the stores what their messages left open.
     func settle() async
     /// What the customer may use now, of `lookupKeys`.
@@ -40,6 +42,9 @@ extension ScenarioBackend {
         by _: ScenarioCustomer,
         mode _: String
     ) async throws {}
+
+    /// Does nothing: so is what an app sells for coins.
+    public func spend(_: Int64, of _: ScenarioCustomer, key _: String) async throws -> Bool? { nil }
 }
 
 /// A customer of a story as backends know them.

@@ -152,7 +152,9 @@ extension ScenarioReading {
     }
 
     private mutating func deed(_ fields: inout ScenarioFields) -> Scenario.Deed? {
-        let kinds = ["app_store", "stripe", "check", "coins"].filter { fields.values[$0] != nil }
+        let kinds = ["app_store", "stripe", "check", "coins", "spend"].filter {
+            fields.values[$0] != nil
+        }
         if let place = take(&fields, "app_store") {
             fields.known += ["stripe", "check"]
             guard let name = name(place, "app_store", among: AppStoreAct.words) else {
@@ -178,6 +180,12 @@ extension ScenarioReading {
             )
             fields.values = [:]
             return nil
+        }
+        if kinds == ["spend"] {
+            fields.what = "‘spend’"
+            let amount = number(&fields, "spend", in: 1...1_000_000_000) ?? 1
+            let outcome = word(&fields, "outcome", of: ["completed", "refused"])
+            return .spend(.init(amount: Int64(amount), isRefused: outcome == "refused"))
         }
         fields.what = "‘check’"
         var expectation = Scenario.Expectation()

@@ -14,6 +14,8 @@ extension Scenario {
         public var shareable: Set<String> = []
         /// Products of the catalog that are sold by the seat.
         public var multiseat: Set<String> = []
+        /// Monthly plans of the catalog with a commitment of twelve payments.
+        public var commitments: Set<String> = []
         public var offers: [Offer] = []
         /// What faults are drawn from; `nil`: from the story's name.
         public var seed: UInt64?
@@ -30,6 +32,8 @@ extension Scenario {
         /// Days after the first failure on which a renewal is tried again.
         public var retryDays = [3, 5, 7]
         public var dunningEnd = StripeSimulator.Policy.DunningEnd.canceled
+        /// How long a bank debit takes; `nil`: as long as the test account's.
+        public var debitDays: Int?
     }
 }
 
@@ -47,6 +51,7 @@ extension ScenarioReading {
         settings.renewalLimit = number(&fields, "renewals", in: 0...1000)
         settings.shareable = Set(texts(&fields, "family_shareable") ?? [])
         settings.multiseat = Set(texts(&fields, "multiseat") ?? [])
+        settings.commitments = Set(texts(&fields, "commitments") ?? [])
         settings.seed = number(&fields, "seed", in: 0...Int(Int32.max)).map { UInt64($0) }
         for place in elements(&fields, "offers") {
             if let offer = offer(place) { settings.offers.append(offer) }
@@ -103,6 +108,7 @@ extension ScenarioReading {
         settings.dunningEnd =
             word(&fields, "dunning_end", of: ends)
             .flatMap(StripeSimulator.Policy.DunningEnd.init) ?? settings.dunningEnd
+        settings.debitDays = number(&fields, "debit_days", in: 1...14)
         finish(fields)
         return settings
     }

@@ -81,6 +81,7 @@ struct ScenarioWorld: Sendable {
         configuration.policy = variant.policy
         configuration.policy.retryDays = loaded.scenario.stripe.retryDays
         configuration.policy.dunningEnd = loaded.scenario.stripe.dunningEnd
+        configuration.policy.debitDays = loaded.scenario.stripe.debitDays
         configuration.deliver = ears.event
         if webhookSecret == nil { configuration.wall = { Self.wall } }
         if wallIsVirtual { configuration.wall = { Int(clock.nowAtOnce / 1000) } }
@@ -115,6 +116,7 @@ extension SimulatedAppStore.Product {
             isFamilyShareable: settings.shareable.contains(product.id),
             isMultiSeat: settings.multiseat.contains(product.id),
             introductoryOffer: offers.first { $0.kind == .introductory },
+            commitmentPeriods: settings.commitments.contains(product.id) ? 12 : nil,
             offers: offers.filter { $0.kind != .introductory }
         )
     }

@@ -7,11 +7,13 @@ public enum StripeAct: Hashable, Sendable {
     case payCheckout(card: String, passesChallenge: Bool, outcome: String)
     /// A subscription is made by the API, without a page.
     case subscribe(Order, card: String?, paymentBehavior: String?, outcome: String)
-    /// The latest invoice is paid.
-    case payInvoice(card: String?, outcome: String)
+    /// The latest invoice is paid: by card, or outside of Stripe.
+    case payInvoice(card: String?, outcome: String, outOfBand: Bool = false)
     /// The customer confirms the payment of the latest invoice in the app.
     case confirmPayment(card: String, passesChallenge: Bool, outcome: String)
     case voidInvoice
+    /// The latest invoice is written off.
+    case markUncollectible
     case card(String)
     case removeCard
     case cancel(When)
@@ -23,7 +25,13 @@ public enum StripeAct: Hashable, Sendable {
     case addItem(String, proration: String)
     case pause
     case unpause
-    case pauseCollection(Bool)
+    /// Invoices are not collected from now on but void, say, or they are again.
+    case pauseCollection(Bool, behavior: String = "void")
+    /// Invoices to come are sent, to be paid within so many days; `nil`: they are charged.
+    case collectionMethod(daysUntilDue: Int?)
+    case removeDiscount
+    /// The subscription follows a schedule from its present period on.
+    case schedule([Phase], end: String)
     case endTrial
     /// In minor units; `nil`: what is left of it.
     case refund(amount: Int?)
@@ -51,6 +59,13 @@ public enum StripeAct: Hashable, Sendable {
         case at(Int64)
     }
 
+    /// A part of a schedule.
+    public struct Phase: Hashable, Sendable {
+        public var product: String
+        /// UNIX milliseconds.
+        public var until: Int64
+    }
+
     /// What is ordered.
     public struct Order: Hashable, Sendable {
         public var product: String
@@ -64,6 +79,8 @@ public enum StripeAct: Hashable, Sendable {
         public var with: [String] = []
         /// A coupon, in percent; only on the Checkout page.
         public var percentOff: Int?
+        /// Whether the coupon is for every invoice, not for the first only.
+        public var isOffForever = false
         /// Whether a Checkout page that sells no plan makes an invoice too.
         public var makesInvoice = false
         /// Its invoices are sent, to be paid within so many days; `nil`: they are charged.
@@ -73,10 +90,11 @@ public enum StripeAct: Hashable, Sendable {
     /// How the acts are written.
     static let words = [
         "checkout", "open_checkout", "pay_checkout", "subscribe", "pay_invoice",
-        "confirm_payment", "void_invoice", "card", "remove_card", "cancel", "resume", "change",
-        "quantity", "add_item", "pause",
-        "unpause", "pause_collection", "resume_collection", "end_trial", "refund", "dispute",
-        "close_dispute", "delete_customer", "resend", "silence", "speak",
+        "confirm_payment", "void_invoice", "mark_uncollectible", "card", "remove_card", "cancel",
+        "resume", "change", "quantity", "add_item", "pause", "unpause", "pause_collection",
+        "resume_collection", "send_invoice", "charge_automatically", "remove_discount", "schedule",
+        "end_trial", "refund", "dispute", "close_dispute", "delete_customer", "resend", "silence",
+        "speak",
     ]
 
     /// The test cards by short names.
@@ -141,7 +159,12 @@ extension ScenarioReading {
                 ),
                 outcome: outcome(&fields)
             )
-        case "pay_invoice": .payInvoice(card: card(&fields), outcome: outcome(&fields))
+        case "pay_invoice":
+            .payInvoice(
+                card: card(&fields),
+                outcome: outcome(&fields),
+                outOfBand: truth(&fields, "out_of_band") ?? false
+            )
         case "confirm_payment":
             .confirmPayment(
                 card: card(&fields) ?? StripeAct.standardCard,
@@ -149,6 +172,7 @@ extension ScenarioReading {
                 outcome: outcome(&fields)
             )
         case "void_invoice": .voidInvoice
+        case "mark_uncollectible": .markUncollectible
         case "card": .card(card(&fields) ?? StripeAct.standardCard)
         case "remove_card": .removeCard
         case "cancel": .cancel(when(&fields))
@@ -161,8 +185,25 @@ extension ScenarioReading {
             .addItem(requiredText(&fields, "product"), proration: proration(&fields))
         case "pause": .pause
         case "unpause": .unpause
-        case "pause_collection": .pauseCollection(true)
+        case "pause_collection":
+            .pauseCollection(
+                true,
+                behavior: word(
+                    &fields,
+                    "behavior",
+                    of: ["void", "keep_as_draft", "mark_uncollectible"]
+                ) ?? "void"
+            )
         case "resume_collection": .pauseCollection(false)
+        case "send_invoice":
+            .collectionMethod(daysUntilDue: number(&fields, "days_until_due", in: 0...365) ?? 30)
+        case "charge_automatically": .collectionMethod(daysUntilDue: nil)
+        case "remove_discount": .removeDiscount
+        case "schedule":
+            .schedule(
+                phases(&fields),
+                end: word(&fields, "end_behavior", of: ["release", "cancel"]) ?? "release"
+            )
         case "end_trial": .endTrial
         case "refund": .refund(amount: number(&fields, "amount", in: 1...99_999_999))
         case "dispute": .dispute
@@ -189,9 +230,21 @@ extension ScenarioReading {
             cancelAt: instant(&fields, "cancel_at"),
             with: texts(&fields, "with") ?? [],
             percentOff: number(&fields, "percent_off", in: 1...100),
+            isOffForever: word(&fields, "coupon_duration", of: ["once", "forever"]) == "forever",
             makesInvoice: truth(&fields, "invoice") ?? false,
             daysUntilDue: number(&fields, "days_until_due", in: 0...365)
         )
+    }
+
+    private mutating func phases(_ fields: inout ScenarioFields) -> [StripeAct.Phase] {
+        elements(&fields, "phases").compactMap { place in
+            guard var fields = mapping(place, "a phase") else { return nil }
+            let product = requiredText(&fields, "product")
+            let until = instant(&fields, "until")
+            finish(fields)
+            if until == nil { report(place, "a phase has no ‘until’; add when it ends") }
+            return until.map { StripeAct.Phase(product: product, until: $0) }
+        }
     }
 
     private mutating func card(_ fields: inout ScenarioFields) -> String? {

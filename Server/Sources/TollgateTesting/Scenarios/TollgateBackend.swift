@@ -168,6 +168,20 @@ final class TollgateBackend: ScenarioBackend {
         sleep: { _ in }
     )
 
+    func spend(_ amount: Int64, of customer: ScenarioCustomer, key: String) async throws -> Bool? {
+        do {
+            _ = try await tollgate.spend(
+                API.SpendRequest(amount: amount),
+                of: customer.id,
+                in: customer.isProduction ? .production : .sandbox,
+                idempotencyKey: key
+            )
+            return true
+        } catch let refusal as Refusal where refusal.status == 409 {
+            return false
+        }
+    }
+
     func settle() async {
         await tollgate.fetchWanted()
     }

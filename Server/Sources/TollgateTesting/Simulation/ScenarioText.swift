@@ -154,13 +154,13 @@ private struct ScenarioText {
         case .quantity(let quantity, let proration):
             ["stripe: quantity", "quantity: \(quantity)", "proration: \(proration)"]
         case .card(let card): ["stripe: card", "card: \(Self.card(card))"]
-        case .payInvoice(_, let outcome): ["stripe: pay_invoice", "outcome: \(outcome)"]
+        case .payInvoice(_, let outcome, _): ["stripe: pay_invoice", "outcome: \(outcome)"]
         case .refund(let amount):
             ["stripe: refund"] + (amount.map { ["amount: \($0)"] } ?? [])
         case .dispute: ["stripe: dispute"]
         case .closeDispute(let isWon):
             ["stripe: close_dispute", "outcome: \(isWon ? "won" : "lost")"]
-        case .pauseCollection(let isPaused):
+        case .pauseCollection(let isPaused, _):
             ["stripe: \(isPaused ? "pause_collection" : "resume_collection")"]
         case .endTrial: ["stripe: end_trial"]
         case .deleteCustomer: ["stripe: delete_customer"]

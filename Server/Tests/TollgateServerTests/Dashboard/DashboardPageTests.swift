@@ -73,8 +73,8 @@ struct DashboardPageTests {
     {
         var paths = [
             "", "/customers", "/purchases", "/deliveries", "/parked", "/events", "/catalog",
-            "/health", "/audit", "/staff", "/keys", "/account",
-            "/account/second-factor", "/reports", "/reconciliation",
+            "/health", "/audit", "/staff", "/keys", "/account", "/account/second-factor",
+            "/reports", "/reconciliation", "/access",
             "/customers?q=nothing",
         ].map { "/dashboard\($0)" }
         paths += [

@@ -212,7 +212,7 @@ struct DashboardSignInTests {
     }
 
     @Test(
-        "U3: strangers cannot lock a name out; where it signed in before, it is let in",
+        "Z4: strangers cannot lock a name out; where it signed in before, it is let in",
         arguments: Backend.allCases
     )
     func lockingOut(_ backend: Backend) async throws {
@@ -264,7 +264,7 @@ struct DashboardSignInTests {
         }
     }
 
-    @Test("U3: a browser is known by a cookie that lets nobody in")
+    @Test("Z4: a browser is known by a cookie that lets nobody in")
     func knownBrowser() async throws {
         try await TestServer.run { server in
             try await server.tollgate.addStaff("ann", role: .admin)

@@ -7,7 +7,7 @@ import TollgateCore
 
 @Suite("Keys of an issuer")
 struct IssuerKeyTests {
-    @Test("U2: keys are read again after an hour, and for an unknown name once a minute at most")
+    @Test("Z3: keys are read again after an hour, and for an unknown name once a minute at most")
     func pace() async throws {
         let asked = Mutex<[String]>([])
         let issuer = "https://login.example.com"
@@ -37,7 +37,7 @@ struct IssuerKeyTests {
     }
 
     @Test(
-        "U2: an issuer that calls itself otherwise, or leads elsewhere without TLS, is refused",
+        "Z3: an issuer that calls itself otherwise, or leads elsewhere without TLS, is refused",
         arguments: [
             "{\"issuer\":\"https://evil.example\"}", "[]", "{}",
             """

@@ -102,7 +102,7 @@ struct SecondFactorTests {
     }
 
     @Test(
-        "U1: of many who show one code at once, one is let in",
+        "Z2: of many who show one code at once, one is let in",
         arguments: Backend.allCases
     )
     func codesCountOnce(_ backend: Backend) async throws {
@@ -132,7 +132,7 @@ struct SecondFactorTests {
         }
     }
 
-    @Test("U1: a sign-in waits five minutes for its second factor, and guesses are counted")
+    @Test("Z2: a sign-in waits five minutes for its second factor, and guesses are counted")
     func guessing() async throws {
         try await TestServer.run { server in
             let (app, recovery) = try await Self.enrol(server)
@@ -163,7 +163,7 @@ struct SecondFactorTests {
         }
     }
 
-    @Test("U1: neither a link nor a new password goes around a second factor")
+    @Test("Z2: neither a link nor a new password goes around a second factor")
     func noWayAround() async throws {
         try await TestServer.run { server in
             _ = try await Self.enrol(server)

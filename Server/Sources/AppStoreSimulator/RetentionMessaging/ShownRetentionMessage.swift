@@ -1,0 +1,220 @@
+import Foundation
+import SandboxClock
+
+extension SimulatedAppStore {
+    /// What a customer sees who taps Cancel Subscription, and how it came to that.
+    public struct ShownRetentionMessage: Encodable, Sendable {
+        /// Where the message comes from.
+        public enum Source: String, Encodable, Sendable {
+            /// The app's endpoint chose it.
+            case realtime
+            /// The app has set it up for the product and the language.
+            case defaultMessage = "default"
+            /// Nothing is shown.
+            case none
+        }
+
+        /// What the app's endpoint was asked, and what came of it.
+        public struct Request: Encodable, Sendable {
+            public var requestIdentifier: String
+            /// In the words of the notification history.
+            public var result: SendAttemptResult
+            /// The body as it came.
+            public var reply: String
+            /// Why the reply cannot be shown; `nil` where it is.
+            public var failure: String?
+
+            enum CodingKeys: String, CodingKey {
+                case requestIdentifier = "request_identifier"
+                case result, reply, failure
+            }
+        }
+
+        public var source: Source
+        public var messageIdentifier: String?
+        public var header: String?
+        public var body: String?
+        /// The plan that the customer may switch to, or that the offer is for.
+        public var productID: String?
+        public var offerIdentifier: String?
+        /// `nil` where the app has set up no endpoint.
+        public var request: Request?
+
+        enum CodingKeys: String, CodingKey {
+            case source, header, body, request
+            case messageIdentifier = "message_identifier"
+            case productID = "product_id"
+            case offerIdentifier = "offer_identifier"
+        }
+    }
+
+    /// The customer taps Cancel Subscription: asks the app's endpoint, and falls back to the default
+    /// message where that fails for any reason.
+    ///
+    /// - Parameter locale: of the device, as in `en-US`.
+    public func showRetentionMessage(
+        for originalTransactionID: String,
+        locale: String = "en-US"
+    ) async throws -> ShownRetentionMessage {
+        let now = await clock.now
+        let subscription = try world.subscription(originalTransactionID)
+        guard subscription.sharedFrom == nil, subscription.autoRenews else {
+            throw Refusal.notPossible("Only who pays for a subscription that renews can cancel it.")
+        }
+        var request: ShownRetentionMessage.Request?
+        if let call = try realtimeCall(about: subscription, locale: locale, at: now) {
+            let answer = await call.send()
+            var asked = ShownRetentionMessage.Request(
+                requestIdentifier: call.requestIdentifier,
+                result: answer.result,
+                reply: String(decoding: answer.body, as: UTF8.self)
+            )
+            if let reply = answer.reply {
+                do {
+                    var shown = try choice(reply, for: subscription)
+                    shown.request = asked
+                    save()
+                    return shown
+                } catch let refusal as Refusal {
+                    asked.failure = refusal.description
+                }
+            } else {
+                asked.failure = "No valid reply came within \(call.limit) ms."
+            }
+            request = asked
+        }
+        let place = Retention.Place(product: subscription.productID, locale: locale)
+        if let message = retention.defaults[place].flatMap(retention.message),
+            retention.isApproved(message)
+        {
+            var shown = Self.shown(message, .defaultMessage)
+            shown.request = request
+            return shown
+        }
+        return ShownRetentionMessage(source: .none, request: request)
+    }
+
+    private static func shown(
+        _ message: Retention.Message,
+        _ source: ShownRetentionMessage.Source
+    ) -> ShownRetentionMessage {
+        ShownRetentionMessage(
+            source: source,
+            messageIdentifier: message.id,
+            header: message.content.header,
+            body: message.content.body
+        )
+    }
+
+    /// What a reply has the customer see.
+    private func choice(
+        _ reply: RealtimeReply,
+        for subscription: Subscription
+    ) throws -> ShownRetentionMessage {
+        if let message = reply.message {
+            return Self.shown(
+                try approved(message.messageIdentifier, withImage: true),
+                .realtime
+            )
+        }
+        if let alternate = reply.alternateProduct {
+            let message = try approved(alternate.messageIdentifier, withImage: false)
+            try requireGroup(of: subscription, includes: alternate.productId)
+            guard alternate.productId != subscription.productID else {
+                throw Refusal.invalid("\(alternate.productId) is the plan that they have.")
+            }
+            var shown = Self.shown(message, .realtime)
+            shown.productID = alternate.productId
+            return shown
+        }
+        if let offer = reply.promotionalOffer {
+            let message = try approved(offer.messageIdentifier, withImage: false)
+            let (product, identifier) = try check(offer, for: subscription)
+            var shown = Self.shown(message, .realtime)
+            shown.productID = product
+            shown.offerIdentifier = identifier
+            return shown
+        }
+        throw Refusal.invalid("advancedCommerceInfo is for Advanced Commerce subscriptions only.")
+    }
+
+    private func approved(
+        _ id: String,
+        withImage mayHaveImage: Bool
+    ) throws(Refusal) -> Retention.Message {
+        guard let message = retention.message(id.lowercased()) else {
+            throw .notFound("message \(id)")
+        }
+        guard retention.isApproved(message) else {
+            throw .notPossible("The message \(id) is not approved.")
+        }
+        guard mayHaveImage || message.content.imageIDs.isEmpty else {
+            throw .notPossible("Only a text-based message may have images.")
+        }
+        return message
+    }
+
+    private func requireGroup(
+        of subscription: Subscription,
+        includes product: String
+    ) throws(Refusal) {
+        guard world.products[product]?.subscriptionGroup == subscription.group else {
+            throw .invalid("\(product) is no plan of the same subscription group.")
+        }
+    }
+
+    private struct OfferClaims: Decodable {
+        var productId: String
+        var offerIdentifier: String
+        var transactionId: String
+    }
+
+    /// Checks the signature of an offer; its nonce is used up.
+    private func check(
+        _ offer: RealtimeReply.PromotionalOffer,
+        for subscription: Subscription
+    ) throws -> (product: String, offer: String) {
+        let product: String
+        let identifier: String
+        let proof: OfferProof
+        var token = subscription.appAccountToken
+        switch (offer.promotionalOfferSignatureV2, offer.promotionalOfferSignatureV1) {
+        case (let jws?, nil):
+            let parts = jws.split(separator: ".").map(String.init)
+            guard parts.count == 3, let json = Data(base64URL: parts[1]),
+                let claims = try? JSONDecoder().decode(OfferClaims.self, from: json),
+                // The one parameter of the signature that is required here and optional elsewhere.
+                claims.transactionId == subscription.originalTransactionID
+            else {
+                throw Refusal.invalid("The offer's JWS does not name this transaction.")
+            }
+            (product, identifier) = (claims.productId, claims.offerIdentifier)
+            proof = .compactJWS(jws)
+        case (nil, let signature?):
+            (product, identifier) = (signature.productId, signature.offerIdentifier)
+            token = signature.appAccountToken
+            proof = .signature(
+                keyID: signature.keyId,
+                nonce: signature.nonce,
+                timestamp: signature.timestamp,
+                signature: signature.encodedSignature
+            )
+        default:
+            throw Refusal.invalid("A promotional offer has one signature, of either version.")
+        }
+        try requireGroup(of: subscription, includes: product)
+        guard
+            world.products[product]?.offers.contains(where: {
+                $0.id == identifier && $0.kind == .promotional
+            }) ?? false
+        else { throw Refusal.notFound("promotional offer \(identifier)") }
+        _ = try check(
+            proof,
+            offer: identifier,
+            productID: product,
+            customer: subscription.customer,
+            appAccountToken: token ?? ""
+        )
+        return (product, identifier)
+    }
+}

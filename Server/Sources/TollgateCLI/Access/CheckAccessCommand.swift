@@ -1,0 +1,80 @@
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import Storage
+import TollgateCore
+import TollgateService
+
+/// `tollgate check-access`: who paid and is locked out, who is let in without having paid.
+struct CheckAccessCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check-access",
+        abstract: "Compare everybody's access with a second opinion from the stores' own words.",
+        discussion: """
+            Reads beside a running server and changes nothing. Exit codes: 0 nobody is locked out \
+            or let in, 1 somebody is, 2 wrong usage.
+            """
+    )
+
+    @Option(help: "The instant, in UNIX milliseconds; now if left out.")
+    var at: Int64?
+
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
+    var database: String?
+
+    @Flag(help: "Answer in JSON.")
+    var json = false
+
+    private struct Answer: Encodable {
+        var report: AccessReport
+        /// What devices saw, with the cause of the no that both give.
+        var devices: [AccessFinding]
+    }
+
+    func run() async throws {
+        var instant = at.map { Instant(milliseconds: $0) }
+        if instant == nil {
+            // Beside a sandbox now is what its clock says.
+            let now = try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: .shared)
+            instant = await now()
+        }
+        let line = ProgressLine(json: json)
+        let asked = instant
+        let answer = try await ReadingCommand.run(database: database) { tollgate in
+            let report = try await tollgate.accessReport(at: asked) { rows in
+                line.report(WorkProgress(step: "journal rows", done: rows))
+            }
+            let kept = try await tollgate.store.accessFindings()
+            return Answer(
+                report: report,
+                devices: kept.map(\.finding).filter { $0.kind == .device }
+            )
+        }
+        line.end()
+        if json {
+            try Terminal.sayJSON(answer)
+        } else {
+            for finding in answer.report.findings + answer.devices { say(finding) }
+            let report = answer.report
+            Terminal.say(
+                "\(report.purchases) purchases looked at as of \(report.at), \(report.unjudged) "
+                    + "could not be judged: \(report.findings.count) findings"
+                    + (report.isCut ? ", and more that were not looked at" : "")
+            )
+        }
+        guard answer.report.findings.isEmpty else { throw CheckFailed(message: "") }
+    }
+
+    private func say(_ finding: AccessFinding) {
+        Terminal.say(
+            "\(finding.kind.rawValue)  \(finding.customer)  \(finding.lookupKey)  "
+                + "\(finding.environment.rawValue)  since \(finding.since)"
+        )
+        Terminal.say("    evidence: \(finding.opinion)")
+        Terminal.say("    server:   \(finding.answer)")
+        for evidence in finding.evidence {
+            let message = evidence.message.map { " (\($0))" } ?? ""
+            Terminal.say("    → journal \(evidence.journal)\(message)")
+        }
+    }
+}

@@ -1,0 +1,245 @@
+public import AppStoreAPI
+internal import Foundation
+internal import TollgateAPI
+public import TollgateCore
+
+/// What support does at the App Store itself, where the customer bought: refunds are looked up, an
+/// order's number is resolved, renewal dates are extended.
+///
+/// The App Store tells what has changed by notifications, so nothing is written here.
+public struct AppStoreSupport: Sendable {
+    let clients: AppStoreClients
+    let verifier: AppStore.SignedDataVerifier
+    let now: @Sendable () async -> Instant
+
+    /// - Parameter now: the stores' time, at which signatures are checked.
+    public init(
+        clients: AppStoreClients,
+        verifier: AppStore.SignedDataVerifier,
+        now: @escaping @Sendable () async -> Instant
+    ) {
+        self.clients = clients
+        self.verifier = verifier
+        self.now = now
+    }
+
+    /// Why renewal dates are extended, as the App Store is told.
+    public enum Reason: String, CaseIterable, Sendable {
+        case undeclared, satisfaction, outage, other
+
+        var ofAppStore: AppStore.ExtendReasonCode {
+            switch self {
+            case .undeclared: .undeclared
+            case .satisfaction: .customerSatisfaction
+            case .outage: .serviceIssueOrOutage
+            case .other: .other
+            }
+        }
+    }
+
+    /// One transaction that the App Store has signed.
+    public struct Transaction: Hashable, Sendable {
+        public var transactionID: String
+        public var originalTransactionID: String
+        /// Of App Store Connect.
+        public var productID: String
+        public var purchased: Instant?
+        public var revoked: Instant?
+        /// In Apple's words: `REFUND_FULL`, `REFUND_PRORATED`, `FAMILY_REVOKE`.
+        public var revocationType: String?
+        /// In thousandths of the currency's unit.
+        public var price: Int64?
+        public var currency: String?
+
+        init(_ transaction: AppStore.Transaction) {
+            transactionID = transaction.transactionID ?? ""
+            originalTransactionID = transaction.originalTransactionID ?? ""
+            productID = transaction.productID ?? ""
+            purchased = transaction.purchaseDate.map(Instant.init(milliseconds:))
+            revoked = transaction.revocationDate.map(Instant.init(milliseconds:))
+            revocationType = transaction.revocationType?.rawValue
+            price = transaction.price
+            currency = transaction.currency
+        }
+    }
+
+    /// How far the App Store is with all subscribers of a product.
+    public struct ExtensionStatus: Hashable, Sendable {
+        public var isComplete: Bool
+        public var completed: Instant?
+        public var succeeded: Int64
+        public var failed: Int64
+    }
+
+    /// How renewal dates are to be extended.
+    public struct Extension: Hashable, Sendable {
+        /// 1 to 90; the App Store extends a customer's subscription twice a year at most.
+        public var days: Int
+        public var reason: Reason
+        /// By which a repetition is recognised; at most 128 characters.
+        public var requestIdentifier: String
+
+        public init(days: Int, reason: Reason, requestIdentifier: String) {
+            self.days = days
+            self.reason = reason
+            self.requestIdentifier = requestIdentifier
+        }
+    }
+
+    /// Get Refund History: what was refunded or revoked of all that a customer bought, the oldest
+    /// revocation first.
+    ///
+    /// - Parameter transactionID: any transaction of the customer.
+    public func refunds(
+        of transactionID: String,
+        in environment: StoreEnvironment
+    ) async throws -> [Transaction] {
+        try await answer {
+            var refunds: [Transaction] = []
+            for try await page in clients[environment].refundHistory(transactionID) {
+                refunds += try await verified(page.signedTransactions)
+            }
+            return refunds
+        }
+    }
+
+    /// Look Up Order ID: the transactions of the order in a customer's receipt by e-mail.
+    ///
+    /// Production only. `nil` where the order is not one of this app's.
+    public func order(_ orderID: String) async throws -> [Transaction]? {
+        try await answer {
+            let order = try await clients.production.lookUpOrderID(orderID)
+            return order.isValid ? try await verified(order.signedTransactions) : nil
+        }
+    }
+
+    /// Extend a Subscription Renewal Date; cannot be undone.
+    ///
+    /// - Returns: the new renewal date.
+    public func extend(
+        _ originalTransactionID: String,
+        by wish: Extension,
+        in environment: StoreEnvironment
+    ) async throws -> Instant? {
+        try await answer {
+            let answer = try await clients[environment].extendRenewalDate(
+                originalTransactionID: originalTransactionID,
+                days: wish.days,
+                reason: wish.reason.ofAppStore,
+                requestIdentifier: wish.requestIdentifier
+            )
+            guard answer.success else {
+                throw Refusal(
+                    502,
+                    .apiError,
+                    .storeUnavailable,
+                    "The App Store did not extend the renewal date."
+                )
+            }
+            return answer.effectiveDate.map(Instant.init(milliseconds:))
+        }
+    }
+
+    /// Extend Subscription Renewal Dates for All Active Subscribers; cannot be undone.
+    ///
+    /// - Parameters:
+    ///   - productID: of App Store Connect.
+    ///   - storefronts: ISO 3166-1 alpha-3; none for all.
+    public func extendAll(
+        of productID: String,
+        by wish: Extension,
+        storefronts: [String],
+        in environment: StoreEnvironment
+    ) async throws -> String {
+        try await answer {
+            try await clients[environment].extendRenewalDates(
+                productID: productID,
+                days: wish.days,
+                reason: wish.reason.ofAppStore,
+                requestIdentifier: wish.requestIdentifier,
+                storefrontCountryCodes: storefronts
+            )
+        }
+    }
+
+    /// Get Status of Subscription Renewal Date Extensions.
+    public func statusOfExtension(
+        _ requestIdentifier: String,
+        of productID: String,
+        in environment: StoreEnvironment
+    ) async throws -> ExtensionStatus {
+        try await answer {
+            let status = try await clients[environment].statusOfRenewalDateExtensions(
+                productID: productID,
+                requestIdentifier: requestIdentifier
+            )
+            return ExtensionStatus(
+                isComplete: status.complete,
+                completed: status.completeDate.map(Instant.init(milliseconds:)),
+                succeeded: status.succeededCount ?? 0,
+                failed: status.failedCount ?? 0
+            )
+        }
+    }
+
+    /// Finish Transaction, where the app does not come to it.
+    public func finish(
+        _ transactionID: String,
+        in environment: StoreEnvironment
+    ) async throws {
+        try await answer { try await clients[environment].finishTransaction(transactionID) }
+    }
+
+    /// Set App Account Token, for the current period and those to come.
+    public func setAppAccountToken(
+        _ token: String,
+        of originalTransactionID: String,
+        in environment: StoreEnvironment
+    ) async throws {
+        guard let uuid = UUID(uuidString: token) else {
+            throw Refusal.invalid("app_account_token", "An app account token is a UUID.")
+        }
+        try await answer {
+            try await clients[environment].setAppAccountToken(
+                uuid,
+                originalTransactionID: originalTransactionID
+            )
+        }
+    }
+
+    private func verified(_ signed: [String]) async throws -> [Transaction] {
+        let now = await now().milliseconds
+        return try signed.map {
+            Transaction(try verifier.verifyTransaction(Array($0.utf8), now: now))
+        }
+    }
+
+    /// Tells a refusal of the App Store's in its own words: who asked can do something about it.
+    private func answer<Result>(_ work: () async throws -> Result) async throws -> Result {
+        do {
+            return try await work()
+        } catch let error as AppStore.ServerAPIError {
+            guard case .refused(let refusal) = error.cause, let code = refusal.code,
+                !refusal.isRetryable
+            else { throw error }
+            throw Refusal(
+                422,
+                .invalidRequestError,
+                "app_store_refused",
+                "The App Store refused this with \(code.rawValue): "
+                    + (refusal.message ?? "no reason given")
+            )
+        }
+    }
+}
+
+extension Tollgate {
+    /// - Throws: a refusal 503 `store_unavailable` where the App Store is not set up.
+    public func appStoreSupport() throws -> AppStoreSupport {
+        AppStoreSupport(
+            clients: try requireAppStoreClients(),
+            verifier: try verifier(),
+            now: clocks.now
+        )
+    }
+}

@@ -1,0 +1,667 @@
+import Testing
+import TollgateCore
+
+@testable import SecondOpinion
+
+/// A history made by hand from the stores' documents, and what they say of `pro` at some days.
+struct Story: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var policy = Catalog.Ownership.keep
+    var words: [Word]
+    /// What must be so of `lookupKey`, by day.
+    var expected: [Double: Verdict]
+    var lookupKey = "pro"
+}
+
+extension Story {
+    static let all = appStore + boughtOnce + ours + stripe + stripeSales
+
+    private static let second = Paid(id: "2", from: 30, to: 60)
+
+    private static let appStore = [
+        Story(
+            testDescription: "a plan is bought, and nothing more is heard",
+            words: [.notice("SUBSCRIBED", "INITIAL_BUY", signed: 0, Paid(), Terms(), status: 1)],
+            expected: [10: .yes, 29.9: .yes, 30.05: .open, 31: .no]
+        ),
+        Story(
+            testDescription: "a plan is cancelled, and ends with its period",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice(
+                    "DID_CHANGE_RENEWAL_STATUS",
+                    "AUTO_RENEW_DISABLED",
+                    signed: 5,
+                    Paid(),
+                    Terms(renews: false),
+                    status: 1
+                ),
+            ],
+            expected: [29.9: .yes, 30.05: .no]
+        ),
+        Story(
+            testDescription: "a plan renews",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice("DID_RENEW", signed: 30, second, Terms(renewalDate: 60), status: 1),
+            ],
+            expected: [29: .yes, 45: .yes, 61: .no]
+        ),
+        Story(
+            testDescription: "a renewal fails, and no grace is granted: status 3",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice("DID_FAIL_TO_RENEW", signed: 30, Paid(), Terms(retries: true), status: 3),
+            ],
+            expected: [30.02: .no]
+        ),
+        Story(
+            testDescription: "a renewal fails, and 16 days of grace are granted: status 4",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice(
+                    "DID_FAIL_TO_RENEW",
+                    "GRACE_PERIOD",
+                    signed: 30,
+                    Paid(),
+                    Terms(graceEnd: 46, retries: true),
+                    status: 4
+                ),
+            ],
+            expected: [40: .yes, 45.9: .yes, 46.1: .no]
+        ),
+        Story(
+            testDescription: "a plan is cancelled in grace: service ends at once",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice(
+                    "DID_FAIL_TO_RENEW",
+                    "GRACE_PERIOD",
+                    signed: 30,
+                    Paid(),
+                    Terms(graceEnd: 46, retries: true),
+                    status: 4
+                ),
+                .notice(
+                    "EXPIRED",
+                    "VOLUNTARY",
+                    signed: 35,
+                    Paid(),
+                    Terms(renews: false),
+                    status: 2
+                ),
+            ],
+            expected: [34: .yes, 36: .no]
+        ),
+        Story(
+            testDescription: "the running period is refunded: status 5",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice("REFUND", signed: 10, Paid(revoked: 10), Terms(), status: 5),
+            ],
+            expected: [9: .yes, 11: .no]
+        ),
+        Story(
+            testDescription: "an older period is refunded: the newer one is paid for",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice("DID_RENEW", signed: 30, second, Terms(renewalDate: 60), status: 1),
+                .notice("REFUND", signed: 35, Paid(revoked: 35), Terms(renewalDate: 60), status: 1),
+            ],
+            expected: [40: .yes]
+        ),
+        Story(
+            testDescription: "a refund is reversed, and the fields are gone",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice("REFUND", signed: 10, Paid(revoked: 10), Terms(), status: 5),
+                .notice("REFUND_REVERSED", signed: 20, Paid(), Terms(), status: 1),
+            ],
+            expected: [25: .yes]
+        ),
+        Story(
+            testDescription: "the notice of a reversal is lost, and a status says active",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice("REFUND", signed: 10, Paid(revoked: 10), Terms(), status: 5),
+                .notice(
+                    "DID_CHANGE_RENEWAL_STATUS",
+                    signed: 20,
+                    Paid(revoked: 10),
+                    Terms(),
+                    status: 1
+                ),
+            ],
+            expected: [15: .no, 25: .open]
+        ),
+        Story(
+            testDescription: "two periods are refunded, and the older refund is reversed",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice("DID_RENEW", signed: 30, second, Terms(renewalDate: 60), status: 1),
+                .notice("REFUND", signed: 35, Paid(revoked: 35), Terms(renewalDate: 60), status: 1),
+                .notice(
+                    "REFUND",
+                    signed: 36,
+                    Paid(id: "2", from: 30, to: 60, revoked: 36),
+                    Terms(renewalDate: 60),
+                    status: 5
+                ),
+                .notice("REFUND_REVERSED", signed: 40, Paid(), Terms(renewalDate: 60), status: 5),
+            ],
+            expected: [45: .no]
+        ),
+        Story(
+            testDescription: "the notice of a reversal is lost, and a device shows the transaction",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice("REFUND", signed: 10, Paid(revoked: 10), Terms(), status: 5),
+                .shows("jenny", signed: 20, Paid()),
+            ],
+            expected: [25: .yes]
+        ),
+        Story(
+            testDescription: "the refund of a renewal arrives before the renewal",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice(
+                    "REFUND",
+                    signed: 35,
+                    Paid(id: "2", from: 30, to: 60, revoked: 35),
+                    Terms(renewalDate: 60),
+                    status: 5
+                ),
+                .notice("DID_RENEW", signed: 30, second, Terms(renewalDate: 60), status: 1),
+            ],
+            expected: [40: .no]
+        ),
+        Story(
+            testDescription: "a plan is upgraded at once",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice(
+                    "DID_CHANGE_RENEWAL_PREF",
+                    "UPGRADE",
+                    signed: 10,
+                    Paid(product: "yearly", id: "2", from: 10, to: 375),
+                    Terms(renewalDate: 375),
+                    status: 1
+                ),
+            ],
+            expected: [9: .no, 20: .yes, 300: .yes],
+            lookupKey: "archive"
+        ),
+        Story(
+            testDescription: "a plan was upgraded, and to what is not known",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .shows("jenny", signed: 10, Paid(upgraded: true)),
+            ],
+            expected: [20: .open]
+        ),
+        Story(
+            testDescription: "the change to a shorter plan was lost: its renewal tells",
+            words: [
+                .notice(
+                    "SUBSCRIBED",
+                    signed: 0,
+                    Paid(product: "yearly", to: 365),
+                    Terms(renewalDate: 365),
+                    status: 1
+                ),
+                .shows("jenny", signed: 45, Paid(id: "3", from: 40, to: 70)),
+            ],
+            expected: [30: .yes, 50: .no, 80: .no],
+            lookupKey: "archive"
+        ),
+        Story(
+            testDescription: "the date of a renewal is extended",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice(
+                    "RENEWAL_EXTENDED",
+                    signed: 20,
+                    Paid(to: 50),
+                    Terms(renewalDate: 50),
+                    status: 1
+                ),
+            ],
+            expected: [40: .yes, 51: .no]
+        ),
+        Story(
+            testDescription: "a share of the family's is revoked",
+            words: [
+                .shows("jenny", signed: 0, Paid(user: nil, family: true)),
+                .notice(
+                    "REVOKE",
+                    signed: 10,
+                    Paid(revoked: 10, user: nil, family: true),
+                    Terms(),
+                    status: 5
+                ),
+            ],
+            expected: [5: .yes, 11: .no]
+        ),
+        Story(
+            testDescription: "of a period with added seats one transaction is refunded",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(lineItem: "l", seats: true), Terms()),
+                .shows(
+                    "jenny",
+                    signed: 5,
+                    Paid(id: "2", lineItem: "l", from: 5, seats: true)
+                ),
+                .shows(
+                    "jenny",
+                    signed: 10,
+                    Paid(id: "2", lineItem: "l", from: 5, revoked: 10, seats: true)
+                ),
+            ],
+            expected: [20: .yes]
+        ),
+        Story(
+            testDescription: "a receipt lists a plan that nothing signed tells of",
+            words: [.receipt("jenny", asked: 1, [Listed()])],
+            expected: [10: .yes, 31: .no]
+        ),
+        Story(
+            testDescription: "a receipt takes back no refund that was signed",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice("REFUND", signed: 10, Paid(revoked: 10), Terms(), status: 5),
+                .receipt("jenny", asked: 15, [Listed()]),
+            ],
+            expected: [20: .no]
+        ),
+    ]
+
+    private static let lifetime = Paid(product: "lifetime", type: "Non-Consumable")
+    private static let pass = Paid(product: "pass", type: "Non-Renewing Subscription")
+
+    private static let boughtOnce = [
+        Story(
+            testDescription: "an unlock is bought, and refunded",
+            words: [
+                .notice("ONE_TIME_CHARGE", signed: 0, lifetime),
+                .notice("REFUND", signed: 100, with(lifetime) { $0.revoked = 100 }),
+            ],
+            expected: [50: .yes, 101: .no]
+        ),
+        Story(
+            testDescription: "an unlock is refunded, and bought again",
+            words: [
+                .notice("ONE_TIME_CHARGE", signed: 0, lifetime),
+                .notice("REFUND", signed: 10, with(lifetime) { $0.revoked = 10 }),
+                .notice(
+                    "ONE_TIME_CHARGE",
+                    signed: 20,
+                    with(lifetime) { ($0.id, $0.from) = ("2", 20) }
+                ),
+            ],
+            expected: [15: .no, 30: .yes]
+        ),
+        Story(
+            testDescription: "a pass lasts for the catalog's duration",
+            words: [.notice("ONE_TIME_CHARGE", signed: 0, pass)],
+            expected: [29: .yes, 31: .no]
+        ),
+        Story(
+            testDescription: "a second pass begins when the first ends",
+            words: [
+                .notice("ONE_TIME_CHARGE", signed: 0, pass),
+                .notice(
+                    "ONE_TIME_CHARGE",
+                    signed: 10,
+                    with(pass) { ($0.id, $0.original, $0.from) = ("2", "2", 10) }
+                ),
+            ],
+            expected: [29: .yes, 45: .yes, 61: .no]
+        ),
+        Story(
+            testDescription: "a pass is refunded",
+            words: [
+                .notice("ONE_TIME_CHARGE", signed: 0, pass),
+                .notice("REFUND", signed: 10, with(pass) { $0.revoked = 10 }),
+            ],
+            expected: [5: .yes, 11: .no]
+        ),
+        Story(
+            testDescription: "coins open nothing",
+            words: [
+                .notice("ONE_TIME_CHARGE", signed: 0, Paid(product: "coins", type: "Consumable"))
+            ],
+            expected: [1: .no]
+        ),
+    ]
+
+    private static let anna = Paid(user: "anna")
+
+    private static let ours = [
+        Story(
+            testDescription: "keep: what bears another's token is restored in vain",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, anna, Terms(), status: 1),
+                .shows("jenny", mode: "restored", signed: 1, anna),
+            ],
+            expected: [10: .no]
+        ),
+        Story(
+            testDescription: "transfer: who restored it last has it",
+            policy: .transfer,
+            words: [
+                .notice("SUBSCRIBED", signed: 0, anna, Terms(), status: 1), .day(1),
+                .shows("jenny", mode: "restored", signed: 1, anna),
+            ],
+            expected: [10: .yes]
+        ),
+        Story(
+            testDescription: "share: whoever restored it has it",
+            policy: .share,
+            words: [
+                .notice("SUBSCRIBED", signed: 0, anna, Terms(), status: 1), .day(1),
+                .shows("jenny", mode: "restored", signed: 1, anna),
+            ],
+            expected: [10: .yes]
+        ),
+        Story(
+            testDescription: "keep: of two without a token the first has it",
+            words: [
+                .day(1), .shows("anna", mode: "purchased", signed: 1, Paid(user: nil)), .day(2),
+                .shows("jenny", mode: "restored", signed: 2, Paid(user: nil)),
+            ],
+            expected: [10: .no]
+        ),
+        Story(
+            testDescription: "staff assigns a purchase",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, anna, Terms(), status: 1),
+                .assigns("jenny", original: "1"),
+            ],
+            expected: [10: .yes]
+        ),
+        Story(
+            testDescription: "staff grants something for some days",
+            words: [.day(1), .grants("jenny", until: 20)],
+            expected: [10: .yes, 21: .no]
+        ),
+        Story(
+            testDescription: "a free subscription is taken, and removed",
+            words: [.takesFree("jenny"), .day(10), .removesFree("jenny")],
+            expected: [5: .yes, 11: .no]
+        ),
+    ]
+
+    private static let stripe = [
+        Story(
+            testDescription: "a plan is active, and nothing more is heard",
+            words: [
+                .event("customer.subscription.created", created: 0, .subscription("active"))
+            ],
+            expected: [10: .yes, 30.5: .open, 31.5: .no]
+        ),
+        Story(
+            testDescription: "a trial",
+            words: [
+                .event(
+                    "customer.subscription.created",
+                    created: 0,
+                    .subscription("trialing", to: 7)
+                )
+            ],
+            expected: [5: .yes, 9: .no]
+        ),
+        Story(
+            testDescription: "a renewal fails: past due, three days from the unpaid period",
+            words: [
+                .event("customer.subscription.created", created: 0, .subscription("active")),
+                .event("invoice.paid", created: 0, .invoice()),
+                .event(
+                    "customer.subscription.updated",
+                    created: 30,
+                    .subscription("past_due", from: 30, to: 60)
+                ),
+            ],
+            expected: [32: .yes, 34: .no]
+        ),
+        Story(
+            testDescription: "a raise of the quantity is not paid, in the middle of a paid period",
+            words: [
+                .event(
+                    "customer.subscription.created",
+                    created: 0,
+                    .subscription("active", to: 365)
+                ),
+                .event("invoice.paid", created: 0, .invoice(to: 365)),
+                .event(
+                    "customer.subscription.updated",
+                    created: 100,
+                    .subscription("past_due", to: 365)
+                ),
+            ],
+            expected: [200: .yes, 366: .yes, 369: .no]
+        ),
+        Story(
+            testDescription: "nobody pays for months, and the period goes on rolling",
+            words: [
+                .event("customer.subscription.created", created: 0, .subscription("active")),
+                .event("invoice.paid", created: 0, .invoice()),
+                .event(
+                    "customer.subscription.updated",
+                    created: 90,
+                    .subscription("past_due", from: 90, to: 120)
+                ),
+            ],
+            expected: [100: .no]
+        ),
+        Story(
+            testDescription: "a plan is cancelled now",
+            words: [
+                .event("customer.subscription.created", created: 0, .subscription("active")),
+                .event(
+                    "customer.subscription.deleted",
+                    created: 10,
+                    .subscription("canceled", ended: 10)
+                ),
+            ],
+            expected: [11: .no]
+        ),
+        Story(
+            testDescription: "the end of a plan arrives before its beginning",
+            words: [
+                .event(
+                    "customer.subscription.deleted",
+                    created: 10,
+                    .subscription("canceled", ended: 10)
+                ),
+                .event("customer.subscription.created", created: 0, .subscription("active")),
+            ],
+            expected: [11: .no]
+        ),
+        Story(
+            testDescription: "a plan is cancelled at the end of its period",
+            words: [
+                .event(
+                    "customer.subscription.updated",
+                    created: 5,
+                    .subscription("active", cancelAt: 30, atPeriodEnd: true)
+                )
+            ],
+            expected: [29: .yes, 30.1: .no]
+        ),
+        Story(
+            testDescription: "a plan ends at a date that is far away",
+            words: [
+                .event(
+                    "customer.subscription.updated",
+                    created: 5,
+                    .subscription("active", cancelAt: 100)
+                )
+            ],
+            expected: [29: .yes, 30.5: .open, 32: .no]
+        ),
+        Story(
+            testDescription: "a first payment is not made",
+            words: [
+                .event("customer.subscription.created", created: 0, .subscription("incomplete"))
+            ],
+            expected: [0.5: .no]
+        ),
+        Story(
+            testDescription: "after the last attempt the plan is unpaid",
+            words: [
+                .event("customer.subscription.created", created: 0, .subscription("active")),
+                .event(
+                    "customer.subscription.updated",
+                    created: 45,
+                    .subscription("unpaid", from: 30, to: 60)
+                ),
+            ],
+            expected: [46: .no]
+        ),
+        Story(
+            testDescription: "a plan is paused",
+            words: [
+                .event("customer.subscription.created", created: 0, .subscription("active")),
+                .event("customer.subscription.paused", created: 10, .subscription("paused")),
+            ],
+            expected: [11: .no]
+        ),
+        Story(
+            testDescription: "an older word arrives later",
+            words: [
+                .event("customer.subscription.updated", created: 1, .subscription("active")),
+                .event(
+                    "customer.subscription.created",
+                    created: 0,
+                    .subscription("incomplete")
+                ),
+            ],
+            expected: [10: .yes]
+        ),
+        Story(
+            testDescription: "two words of one second",
+            words: [
+                .event("customer.subscription.created", created: 1, .subscription("incomplete")),
+                .event("customer.subscription.updated", created: 1, .subscription("active")),
+            ],
+            expected: [10: .open]
+        ),
+        Story(
+            testDescription:
+                "the invoice of a renewal is paid, and its subscription's word is lost",
+            words: [
+                .event("customer.subscription.created", created: 0, .subscription("active")),
+                .event("invoice.paid", created: 0, .invoice()),
+                .event("invoice.paid", created: 30.05, .invoice(id: "in_2", from: 30, to: 60)),
+            ],
+            expected: [45: .yes, 61: .no]
+        ),
+        Story(
+            testDescription: "something for ever is paid on the invoice of a plan",
+            words: [
+                .event("customer.subscription.created", created: 0, .subscription("active")),
+                .event(
+                    "invoice.paid",
+                    created: 0,
+                    .invoice(price: "price_lifetime", from: 0, to: 0, item: nil)
+                ),
+            ],
+            expected: [100: .yes],
+            lookupKey: "archive"
+        ),
+    ]
+
+    private static let paidSession: [Word] = [
+        .onAsking("/v1/checkout/sessions/cs_1", .session()),
+        .event("checkout.session.completed", created: 0, .session()),
+    ]
+
+    private static let stripeSales = [
+        Story(
+            testDescription: "an unlock is paid for on the Checkout page",
+            words: paidSession,
+            expected: [100: .yes]
+        ),
+        Story(
+            testDescription: "a bank debit is complete, and not paid yet",
+            words: [
+                .onAsking("/v1/checkout/sessions/cs_1", .session(payment: "unpaid")),
+                .event("checkout.session.completed", created: 0, .session(payment: "unpaid")),
+            ],
+            expected: [1: .no]
+        ),
+        Story(
+            testDescription: "a pass runs from its payment, days after the page was opened",
+            words: [
+                .onAsking(
+                    "/v1/checkout/sessions/cs_1",
+                    .session(price: "price_pass", created: 0)
+                ),
+                .event(
+                    "checkout.session.async_payment_succeeded",
+                    created: 5,
+                    .session(price: "price_pass", created: 0)
+                ),
+            ],
+            expected: [34: .yes, 36: .no]
+        ),
+        Story(
+            testDescription: "all of an unlock is refunded",
+            words: paidSession + [
+                .event("refund.created", created: 10, .refund(1000, created: 10))
+            ],
+            expected: [11: .no]
+        ),
+        Story(
+            testDescription: "a part of an unlock is refunded",
+            words: paidSession + [.event("refund.created", created: 10, .refund(400, created: 10))],
+            expected: [11: .open]
+        ),
+        Story(
+            testDescription: "a refund fails",
+            words: paidSession + [
+                .event(
+                    "refund.created",
+                    created: 10,
+                    .refund(1000, status: "pending", created: 10)
+                ),
+                .event(
+                    "refund.failed",
+                    created: 12,
+                    .refund(1000, status: "failed", created: 10)
+                ),
+            ],
+            expected: [13: .yes]
+        ),
+        Story(
+            testDescription: "a dispute is lost",
+            words: paidSession + [
+                .event(
+                    "charge.dispute.created",
+                    created: 10,
+                    .dispute("needs_response", created: 10)
+                ),
+                .event("charge.dispute.closed", created: 80, .dispute("lost", created: 10)),
+            ],
+            expected: [90: .no]
+        ),
+        Story(
+            testDescription: "a dispute is won",
+            words: paidSession + [
+                .event(
+                    "charge.dispute.created",
+                    created: 10,
+                    .dispute("needs_response", created: 10)
+                ),
+                .event("charge.dispute.closed", created: 80, .dispute("won", created: 10)),
+            ],
+            expected: [90: .yes]
+        ),
+    ]
+
+    private static func with(_ paid: Paid, _ change: (inout Paid) -> Void) -> Paid {
+        var paid = paid
+        change(&paid)
+        return paid
+    }
+}

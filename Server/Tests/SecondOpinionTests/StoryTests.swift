@@ -1,0 +1,205 @@
+import Foundation
+import Storage
+import Testing
+import TollgateAPI
+import TollgateCore
+import TollgateService
+import TollgateTesting
+
+@testable import SecondOpinion
+
+/// Histories made by hand, and the verdict on each: found out by altering the server's answer.
+struct StoryTests {
+    @Test(arguments: Story.all)
+    func theVerdictIsWhatTheDocumentsSay(_ story: Story) async throws {
+        for (day, verdict) in story.expected.sorted(by: { $0.key < $1.key }) {
+            try await Self.judge(story, at: day, verdict, on: .sqlite)
+        }
+    }
+
+    /// One story of each kind on the other database.
+    @Test(
+        arguments: [0, 4, 9].map { Story.all[$0] } + Story.all.suffix(1)
+    )
+    func onPostgreSQLToo(_ story: Story) async throws {
+        for (day, verdict) in story.expected.sorted(by: { $0.key < $1.key }) {
+            try await Self.judge(story, at: day, verdict, on: .postgres)
+        }
+    }
+
+    private static func judge(
+        _ story: Story,
+        at day: Double,
+        _ verdict: Verdict,
+        on backend: Backend
+    ) async throws {
+        let counter = try await Counter(on: backend) { $0.ownership = story.policy }
+        let jenny = try await counter.customer("jenny")
+        try await counter.customer("anna")
+        let zoe = try await counter.customer("zoe")
+        var reached = 0.0
+        for (number, word) in story.words.enumerated() {
+            // What bears no time of its own is said when the story has come there.
+            reached = word.time ?? reached
+            if reached <= day { try await counter.hear(word, number) }
+        }
+        // Somebody who certainly has everything, by a purchase of her own.
+        try await counter.hear(
+            .notice(
+                "ONE_TIME_CHARGE",
+                signed: 0,
+                Paid(
+                    product: "lifetime",
+                    id: "zoe",
+                    original: "zoe",
+                    user: "zoe",
+                    type: "Non-Consumable"
+                )
+            ),
+            1000
+        )
+        let at = Instant.day(day)
+        counter.set(at)
+        func kinds() async throws -> [AccessFinding.Kind] {
+            let report = try await counter.check(at: at).run()
+            let one = try await counter.check(at: at).findings(of: jenny, in: .sandbox)
+            let all = report.findings.filter { $0.customer == jenny }
+            #expect(Set(all).isSuperset(of: one), "checking one is as good as checking all")
+            for finding in all {
+                #expect(finding.environment == .sandbox && finding.since <= at)
+                #expect(!finding.opinion.isEmpty && !finding.answer.isEmpty)
+            }
+            return all.filter { $0.lookupKey == story.lookupKey }.map(\.kind)
+        }
+        // As the server answers: exactly where it is wrong something is found.
+        let has = try await counter.active(jenny, at: at).contains(story.lookupKey)
+        let expected: [AccessFinding.Kind] =
+            switch (verdict, has) {
+            case (.yes, false): [.lockedOut]
+            case (.no, true): [.letIn]
+            default: []
+            }
+        #expect(try await kinds() == expected, "day \(day), the server says \(has)")
+        // Locked out behind its back, then let in.
+        try await counter.plant(nil, in: jenny)
+        #expect(
+            try await kinds() == (verdict == .yes ? [.lockedOut] : []),
+            "day \(day), locked out"
+        )
+        try await counter.plant(zoe, in: jenny)
+        #expect(try await kinds() == (verdict == .no ? [.letIn] : []), "day \(day), let in")
+        await counter.driver.close()
+    }
+}
+
+extension Word {
+    /// The day on which it is said, where it bears one: what comes later is not told yet.
+    fileprivate var time: Double? {
+        switch self {
+        case .notice(_, _, let signed, _, _, _): signed
+        case .shows(_, _, let signed, _): signed
+        case .event(_, let created, _): created
+        case .receipt(_, let asked, _): asked
+        case .day(let day): day
+        default: nil
+        }
+    }
+}
+
+extension Counter {
+    /// Says a word of a story.
+    func hear(_ word: Word, _ number: Int) async throws {
+        let id = "00000000-0000-4000-9000-\(String(format: "%012d", number))"
+        switch word {
+        case .notice(let type, let subtype, let signed, let paid, let terms, let status):
+            let instant = Instant.day(signed)
+            set(instant)
+            try await notify(
+                type,
+                subtype,
+                at: instant,
+                paid.json(signed: signed),
+                terms?.json(signed: signed, of: paid),
+                status: status,
+                id: id
+            )
+        case .shows(let user, let mode, let signed, let paid):
+            set(.day(signed))
+            do {
+                _ = try await tollgate.receiveSignedTransaction(
+                    API.AppStoreTransactionRequest(
+                        signedTransaction: try await sign(paid.json(signed: signed)),
+                        mode: API.SubmissionMode(rawValue: mode) ?? .observed
+                    ),
+                    from: Customer.ID(try await tollgate.customer(user).id)
+                )
+            } catch let refusal as Refusal where refusal.status == 409 {}
+        case .event(let type, let created, let thing):
+            set(.day(created))
+            try await event(type, at: .day(created), thing.json, id: "evt_\(number)")
+        case .onAsking(let path, let thing): try shelve(path, thing.json)
+        case .receipt(let user, let asked, let listed):
+            set(.day(asked))
+            try shelve(
+                "receipt",
+                [
+                    "status": 0, "environment": "Sandbox",
+                    "receipt": [
+                        "bundle_id": Self.bundleID,
+                        "request_date_ms": "\(Instant.day(asked).milliseconds)",
+                        "in_app": [Any](),
+                    ] as [String: Any],
+                    "latest_receipt_info": listed.map(\.json), "pending_renewal_info": [Any](),
+                ] as [String: Any]
+            )
+            _ = try await tollgate.receiveReceipt(
+                Self.receiptData,
+                from: Customer.ID(try await tollgate.customer(user).id),
+                mode: .restored,
+                isTrusted: true
+            )
+        case .assigns(let user, let original):
+            _ = try await tollgate.assign(
+                API.PurchaseAssignment(
+                    purchase: "app_store/sandbox/\(Self.bundleID)/\(original)",
+                    customer: ""
+                ),
+                to: user
+            )
+        case .grants(let user, let until):
+            _ = try await tollgate.grant(
+                API.GrantRequest(
+                    lookupKey: "pro",
+                    until: until.map { Instant.day($0).milliseconds }
+                ),
+                to: user,
+                idempotencyKey: "story"
+            )
+        case .takesFree(let user):
+            _ = try await tollgate.takeFreeSubscription(
+                API.FreeSubscriptionRequest(product: "reader"),
+                for: user
+            )
+        case .removesFree(let user):
+            _ = try await tollgate.removeFreeSubscription("reader", of: user)
+        case .day(let day): set(.day(day))
+        }
+    }
+
+    /// A receipt in the form of iOS 6, which only leads to its transaction.
+    private static let receiptData: String = {
+        let info = Data(
+            "{\n\t\"transaction-id\" = \"1\";\n\t\"bid\" = \"com.example.app\";\n}".utf8
+        )
+        let text = """
+            {
+            \t"signature" = "AA==";
+            \t"purchase-info" = "\(info.base64EncodedString())";
+            \t"environment" = "Sandbox";
+            \t"pod" = "100";
+            \t"signing-status" = "0";
+            }
+            """
+        return Data(text.utf8).base64EncodedString()
+    }()
+}

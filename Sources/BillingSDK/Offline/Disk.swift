@@ -1,0 +1,68 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// What is asked of the file system; a parameter, since only Apple's has protection and backups.
+struct Disk: Sendable {
+    var makeFolder: @Sendable (URL) throws -> Void
+    var setProtection: @Sendable (FileProtectionType, URL) throws -> Void
+    var setValues: @Sendable (URLResourceValues, URL) throws -> Void
+    /// Replaces a file in one step.
+    var write: @Sendable (Data, URL, Data.WritingOptions) throws -> Void
+    /// Waits until no other process has locked the file; what it returns unlocks it.
+    var lock: @Sendable (URL) -> @Sendable () -> Void
+
+    static let ofThisDevice = Disk(
+        makeFolder: {
+            try FileManager.default.createDirectory(at: $0, withIntermediateDirectories: true)
+        },
+        setProtection: {
+            try FileManager.default.setAttributes([.protectionKey: $0], ofItemAtPath: $1.path)
+        },
+        setValues: { values, url in
+            var url = url
+            try url.setResourceValues(values)
+        },
+        write: { try $0.write(to: $1, options: $2) },
+        lock: lockFile
+    )
+
+    /// Locks by `flock`, of which the system lets go when a process ends, however it does.
+    ///
+    /// Where somebody holds it for a second, such as a process that was stopped meanwhile, it goes on
+    /// without: what is kept is a comfort, and an app that hangs is none.
+    private static func lockFile(_ file: URL) -> @Sendable () -> Void {
+        let resume = keepAwake()
+        let descriptor = open(file.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return resume }
+        var waits = 1_000
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0, waits > 0 {
+            usleep(1_000)
+            waits -= 1
+        }
+        return {
+            close(descriptor)
+            resume()
+        }
+    }
+
+    /// Keeps iOS from suspending the app until what it returns is called: one that is suspended while
+    /// it holds a lock in an app group's folder is ended (0xdead10cc).
+    private static func keepAwake() -> @Sendable () -> Void {
+        #if os(iOS)
+            let done = DispatchSemaphore(value: 0)
+            ProcessInfo.processInfo.performExpiringActivity(withReason: "BillingSDK") { isOver in
+                if !isOver { _ = done.wait(timeout: .now() + 2) }
+            }
+            return { done.signal() }
+        #else
+            return {}
+        #endif
+    }
+}

@@ -1,0 +1,419 @@
+import Testing
+import TollgateCore
+
+/// What is stated, begins or ends in the very instant of something else.
+@Suite("The App Store's statements at the boundaries")
+struct AppStoreBoundaryTests {
+    static let hour = Instant.hour
+    static let minute: Int64 = 60_000
+
+    static func receiptTerms(_ day: Double, renews: Bool) -> Fact {
+        .said(.renewal(RenewalTerms(willRenew: renews)), on: day, source: "receipt:t")
+    }
+
+    /// RULES §2.2, §2.5, §2.10.
+    static let revocations = [
+        Story(
+            testDescription: "a reversal undoes what is dated at its clock",
+            facts: [
+                .paid("p1", 0, 30), .paid("p1", 0, 30, said: 10, revoked: 10),
+                .reversed("p1", 10),
+            ],
+            expected: [.on(15, .payment), .off(30)],
+            coins: 10
+        ),
+        Story(
+            testDescription: "so does one that names no period",
+            facts: [
+                .paid("p1", 0, 30, said: 5, revoked: 5), .paid("p2", 30, 60, said: 40, revoked: 40),
+                .reversed(nil, 40),
+            ],
+            expected: [.off(10), .on(45, .payment)],
+            coins: 10
+        ),
+        Story(
+            testDescription: "a named reversal is nobody else's, an unnamed one of nothing later",
+            facts: [
+                .paid("p1", 0, 30, said: 5, revoked: 5), .paid("p2", 30, 60, said: 40, revoked: 40),
+                .reversed("p3", 50), .reversed(nil, 39),
+            ],
+            expected: [.on(10, .payment), .off(45)],
+            coins: 10
+        ),
+        Story(
+            testDescription: "status 5 ends what began before its clock, not what begins then",
+            facts: [.paid("p1", 0, 30), .paid("p2", 30, 60), .status(5, 30)],
+            expected: [.on(29, .payment), .on(45, .payment)]
+        ),
+        Story(
+            testDescription: "a transaction signed in the instant of a status 5 is not newer",
+            facts: [.status(5, 10, source: "a"), .paid("p1", 0, 30, said: 10, source: "b")],
+            expected: [.on(9, .payment), .off(11)]
+        ),
+        Story(
+            testDescription: "what is signed within a minute under one id is one message",
+            facts: [
+                .status(5, 10, source: "m"),
+                .paid("p1", 0, 30, said: 10, plus: minute, source: "m"),
+            ],
+            expected: [.off(11)]
+        ),
+        Story(
+            testDescription: "a receipt is no signature, and ends no status 5",
+            facts: [.status(5, 10), .paid("p1", 0, 30, said: 20, source: "receipt:t")],
+            expected: [.on(9, .payment), .off(21)]
+        ),
+        Story(
+            testDescription: "nor does a signature that still names a revocation",
+            facts: [
+                .paid("p1", 0, 30, said: 5, revoked: 5), .reversed("p1", 8), .status(5, 10),
+                .paid("p1", 0, 30, said: 20, revoked: 5),
+            ],
+            expected: [.on(9, .payment), .off(21)]
+        ),
+        Story(
+            testDescription: "after that minute it is another one",
+            facts: [
+                .status(5, 10, source: "m"),
+                .paid("p1", 0, 30, said: 10, plus: minute + 1, source: "m"),
+            ],
+            expected: [.on(11, .payment)]
+        ),
+    ]
+
+    /// RULES §2.4.
+    static let reaches = [
+        Story(
+            testDescription: "a status that reaches to the end of the period gives nothing more",
+            facts: [.paid("p1", 0, 30), .status(1, 20, reaching: 30)],
+            expected: [.on(29, .payment), .off(30)]
+        ),
+        Story(
+            testDescription: "a status signed when the period begins speaks of it",
+            facts: [.paid("p1", 0, 30), .status(1, 0, reaching: 60)],
+            expected: [.on(29, .payment), .on(45, .status), .off(60)]
+        ),
+        Story(
+            testDescription: "one signed a moment before does not",
+            facts: [.paid("p1", 0, 30), .status(1, 0, plus: -1, reaching: 60)],
+            expected: [.on(29, .payment), .off(45)]
+        ),
+        Story(
+            testDescription: "a status of the instant of a revocation knows of it",
+            facts: [
+                .paid("p1", 0, 30, said: 10, revoked: 10, source: "a"),
+                .status(1, 10, reaching: 60, source: "b"),
+            ],
+            expected: [.on(9, .payment), .on(11, .status), .on(45, .status), .off(60)]
+        ),
+        Story(
+            testDescription: "one of before does not",
+            facts: [
+                .paid("p1", 0, 30, said: 10, revoked: 10, source: "a"),
+                .status(1, 10, plus: -1, reaching: 60, source: "b"),
+            ],
+            expected: [.off(11), .off(45)]
+        ),
+        Story(
+            testDescription: "after a refund something newer runs since the status says so",
+            facts: [
+                .paid("p1", 0, 30, said: 10, revoked: 10, source: "a"),
+                .status(1, 20, reaching: 60, source: "b"),
+            ],
+            expected: [.off(15), .on(20, .status), .on(45, .status)]
+        ),
+        Story(
+            testDescription: "after the end of what was refunded since that end",
+            facts: [
+                .paid("p1", 0, 30, said: 40, revoked: 35), .status(1, 50, reaching: 60),
+            ],
+            expected: [.on(29, .payment), .on(31, .status), .off(60)]
+        ),
+        Story(
+            testDescription: "grace reaches as far as an active status",
+            facts: [.paid("p1", 0, 30), .status(4, 31, reaching: 60)],
+            expected: [.on(32, .status), .on(59, .status), .off(60)]
+        ),
+        Story(
+            testDescription: "statuses that give nothing reach nowhere",
+            facts: [.paid("p1", 0, 30), .status(2, 31, reaching: 60)],
+            expected: [.off(31)]
+        ),
+    ]
+
+    /// RULES §2.4, §2.10: what a family member has again after they lost something newer.
+    static let shares = [
+        Story(
+            testDescription: "a reach that is no share's end is of the newest product",
+            facts: [
+                .paid("y", 0, 20, Shop.yearly, family: true),
+                .paid("p", 30, 60, said: 40, revoked: 40, family: true),
+                .status(1, 50, reaching: 70),
+            ],
+            expected: [.on(55, .status), .archive(55, nil)]
+        ),
+        Story(
+            testDescription: "while the newest runs nothing was lost",
+            facts: [
+                .paid("y", 0, 365, Shop.yearly, family: true), .paid("p", 30, 60, family: true),
+                .status(1, 40, reaching: 365),
+            ],
+            expected: [.on(61, .status), .archive(61, nil)]
+        ),
+        Story(
+            testDescription: "when it has ended, what ends where the status reaches is had again",
+            facts: [
+                .paid("y", 0, 365, Shop.yearly, family: true), .paid("p", 30, 60, family: true),
+                .status(1, 60, reaching: 365),
+            ],
+            expected: [.off(61), .archive(61, .status)]
+        ),
+        Story(
+            testDescription: "a status of the instant in which that is revoked knows of it",
+            facts: [
+                .paid("y", 0, 365, Shop.yearly, said: 50, revoked: 50, family: true, source: "a"),
+                .paid("p", 30, 45, family: true), .status(1, 50, reaching: 365, source: "b"),
+            ],
+            expected: [.on(100, .status), .archive(100, nil)]
+        ),
+        Story(
+            testDescription:
+                "what was signed after the loss is had again, whatever a status 1 says",
+            facts: [
+                .paid("y", 5, 365, Shop.yearly, said: 42, family: true),
+                .paid("p", 30, 60, said: 40, revoked: 40, family: true), .status(1, 45),
+            ],
+            expected: [.archive(41, nil), .archive(43, .family)]
+        ),
+        Story(
+            testDescription: "but not what was upgraded",
+            facts: [
+                .paid("y", 5, 365, Shop.yearly, said: 42, upgraded: true, family: true),
+                .paid("p", 30, 60, said: 40, revoked: 40, family: true),
+            ],
+            expected: [.archive(43, nil)]
+        ),
+        Story(
+            testDescription: "a status 5 alone is a loss too",
+            facts: [
+                .paid("y", 5, 365, Shop.yearly, said: 50, family: true),
+                .paid("p", 30, 60, family: true), .status(5, 40),
+            ],
+            expected: [.off(41), .archive(49, nil), .archive(51, .family)]
+        ),
+    ]
+
+    /// RULES §2.3, §3.
+    static let failures = [
+        Story(
+            testDescription: "terms of the instant in which a period begins are its own",
+            facts: [.paid("p1", 0, 30), .terms(0, grace: 46)],
+            expected: [.on(40, .grace), .off(46)]
+        ),
+        Story(
+            testDescription: "a date of grace that is the end leaves the window",
+            facts: [.paid("p1", 0, 30), .terms(10, grace: 30)],
+            expected: [.on(30, plus: hour, .renewal), .off(31)]
+        ),
+        Story(
+            testDescription: "so does one of an older period",
+            facts: [.paid("p1", 30, 60), .terms(29, grace: 70)],
+            expected: [.on(60, plus: hour, .renewal), .off(61)]
+        ),
+        Story(
+            testDescription: "terms of before the newest seats that are left speak of none of them",
+            facts: [
+                .paid("p1", 0, 30, seats: 10, addition: true),
+                .paid("p2", 10, 30, seats: 5, addition: true),
+                .paid("p3", 20, 30, said: 21, revoked: 21, seats: 5, addition: true),
+                .terms(5, grace: 46),
+            ],
+            expected: [.on(29, .payment), .on(30, plus: hour, .renewal), .off(40)]
+        ),
+        Story(
+            testDescription: "an upgrade that is stated when the period ends leaves no window",
+            facts: [.paid("p1", 0, 30, said: 30, upgraded: true), .terms(30)],
+            expected: [.on(29, .payment), .off(30, plus: hour)]
+        ),
+        Story(
+            testDescription: "a grace shorter than the window is all there is",
+            facts: [.paid("p1", 0, 30), .terms(30, grace: 30 + 1.0 / 24)],
+            expected: [.on(30, plus: hour / 2, .grace), .off(30, plus: hour * 3 / 2)]
+        ),
+        Story(
+            testDescription: "also one that is stated when the period begins",
+            facts: [.paid("p1", 0, 30), .terms(0, grace: 30 + 1.0 / 24)],
+            expected: [.on(30, plus: hour / 2, .grace), .off(30, plus: hour * 3 / 2)]
+        ),
+        Story(
+            testDescription: "a status 5 after the end leaves no window",
+            facts: [.paid("p1", 0, 30), .terms(20), .status(5, 31)],
+            expected: [.on(29, .payment), .off(30, plus: hour)]
+        ),
+        Story(
+            testDescription: "and ends the grace",
+            facts: [.paid("p1", 0, 30), .terms(30, grace: 46), .status(5, 40)],
+            expected: [.on(39, .grace), .off(41)]
+        ),
+        Story(
+            testDescription: "a date that is the end is none: three days from the status",
+            facts: [.paid("p1", 0, 30), .terms(31, grace: 30), .status(4, 31)],
+            expected: [.on(33, .grace), .off(34)]
+        ),
+        Story(
+            testDescription: "a price that waits for consent leaves no window",
+            facts: [.paid("p1", 0, 30), .terms(20, awaitsConsent: true)],
+            expected: [.on(29, .payment), .off(30, plus: hour)]
+        ),
+        Story(
+            testDescription: "what was refunded has no grace",
+            facts: [.paid("p1", 0, 30, said: 10, revoked: 10), .terms(20, grace: 46)],
+            expected: [.on(9, .payment), .off(31), .off(40)]
+        ),
+        Story(
+            testDescription: "what rests on a status alone ends where that reaches",
+            facts: [
+                .paid("p1", 0, 30, said: 10, revoked: 10, source: "a"), .terms(0),
+                .status(1, 20, reaching: 30, source: "b"),
+            ],
+            expected: [.off(19), .on(29, .status), .off(30, plus: hour)]
+        ),
+        Story(
+            testDescription: "a status 3 of the instant in which a period begins is its own",
+            facts: [.paid("p1", 30, 60), .terms(30), .status(3, 30)],
+            expected: [.on(59, .payment), .off(60, plus: hour)]
+        ),
+        Story(
+            testDescription: "one of before was an older one's",
+            facts: [.paid("p1", 30, 60), .terms(30), .status(3, 30, plus: -1)],
+            expected: [.on(60, plus: hour, .renewal)]
+        ),
+        Story(
+            testDescription: "a status 4 of the instant in which a period begins is its own",
+            facts: [.paid("p1", 30, 31), .status(4, 30)],
+            expected: [.on(32, .grace), .off(33)]
+        ),
+        Story(
+            testDescription: "one of before was an older one's grace",
+            facts: [.paid("p1", 30, 31), .status(4, 30, plus: -1)],
+            expected: [.off(31)]
+        ),
+        Story(
+            testDescription: "a failure of the clock of the grace does not end it",
+            facts: [.paid("p1", 0, 30), .terms(30, grace: 46), .status(3, 30)],
+            expected: [.on(40, .grace), .off(46)]
+        ),
+        Story(
+            testDescription: "a failure before the end leaves no grace",
+            facts: [.paid("p1", 0, 30), .terms(20, grace: 46), .status(3, 25)],
+            expected: [.on(29, .payment), .off(30)]
+        ),
+        Story(
+            testDescription: "a status 5 that a newer signature makes void is no failure",
+            facts: [
+                .paid("p1", 0, 30), .status(5, 10), .paid("p1", 0, 30, said: 20), .terms(0),
+            ],
+            expected: [.on(25, .payment), .on(30, plus: hour, .renewal)]
+        ),
+    ]
+
+    /// RULES §2.8: a receipt's word counts if it is newer.
+    static let receipts = [
+        Story(
+            testDescription: "of a signed and a receipt's status at one clock the signed one holds",
+            facts: [
+                .paid("p1", 0, 30), .status(1, 40, reaching: 60),
+                .status(2, 40, source: "receipt:t"),
+            ],
+            expected: [.on(45, .status), .off(60)]
+        ),
+        Story(
+            testDescription: "a newer one of a receipt holds",
+            facts: [
+                .paid("p1", 0, 30), .status(1, 40, reaching: 60),
+                .status(2, 41, source: "receipt:t"),
+            ],
+            expected: [.off(45)]
+        ),
+        Story(
+            testDescription: "of terms at one clock the signed ones hold",
+            facts: [.paid("p1", 0, 30), .terms(20), receiptTerms(20, renews: false)],
+            expected: [.on(30, plus: hour, .renewal)]
+        ),
+        Story(
+            testDescription: "newer ones of a receipt hold",
+            facts: [.paid("p1", 0, 30), .terms(20), receiptTerms(21, renews: false)],
+            expected: [.off(30, plus: hour)]
+        ),
+        Story(
+            testDescription: "terms of a receipt alone",
+            facts: [.paid("p1", 0, 30), receiptTerms(21, renews: true)],
+            expected: [.on(30, plus: hour, .renewal)]
+        ),
+        Story(
+            testDescription: "a receipt's cancellation of the clock of the signature is not newer",
+            facts: [
+                .paid("p1", 0, 30, said: 12),
+                .paid("p1", 0, 37, said: 12, revoked: 10, source: "receipt:t"),
+            ],
+            expected: [.on(15, .payment), .off(30)],
+            coins: 10
+        ),
+        Story(
+            testDescription: "a newer receipt's later end counts, an earlier one does not",
+            facts: [
+                .paid("p1", 0, 30, said: 12), .paid("p1", 0, 37, said: 13, source: "receipt:t"),
+                .paid("p2", 50, 80, said: 50), .paid("p2", 50, 60, said: 51, source: "receipt:u"),
+            ],
+            expected: [.on(36, .payment), .off(37), .on(79, .payment), .off(80)]
+        ),
+    ]
+
+    static let stories = revocations + reaches + shares + failures + receipts
+
+    @Test("access follows the rules to the millisecond", arguments: stories)
+    func access(_ story: Story) { expect(story) }
+
+    @Test("order and repetition of arrival do not matter", arguments: stories)
+    func convergence(_ story: Story) throws { try expectOrderDoesNotMatter(story) }
+
+    private static func asks(_ facts: [Fact]) -> Bool {
+        !World(facts).evaluations().flatMap(\.wanted).isEmpty
+    }
+
+    @Test("what is over when it is contradicted is no disagreement about the present")
+    func present() {
+        let valid = Fact.paid("p1", 0, 30, said: 50)
+        #expect(!Self.asks([valid, .status(5, 30)]))
+        #expect(Self.asks([valid, .status(5, 29)]))
+        #expect(!Self.asks([valid, .status(5, 0)]))
+        // A receipt of the same clock adds nothing.
+        let receipt = Fact.paid("p1", 0, 30, said: 50, revoked: 10, source: "receipt:t")
+        #expect(!Self.asks([valid, receipt]))
+        #expect(!Self.asks([valid, .status(1, 60, reaching: 30)]))
+        #expect(Self.asks([valid, .status(1, 60, reaching: 90)]))
+    }
+
+    @Test("what several rules ask is asked once")
+    func once() {
+        let world = World([
+            .paid("p1", 0, 30, said: 5), .paid("p1", 0, 37, said: 6, source: "receipt:t"),
+            .status(1, 20, reaching: 60),
+        ])
+        let question = Wanted(kind: .subscriptionStatus, object: "1")
+        #expect(world.evaluations()[0].wanted == [question])
+    }
+
+    @Test("what is given anew counts until its end, if it is signed before")
+    func resumed() {
+        func archive(_ end: Double, said day: Double) -> Ground? {
+            World([
+                .paid("p2", 30, 60, said: 40, revoked: 40, family: true), .status(5, 40),
+                .paid("y", 5, end, Shop.yearly, said: day, family: true),
+            ])
+            .timeline().ground("archive", at: .day(day, plus: 1))
+        }
+        #expect(archive(60, said: 50) == .family)
+        #expect(archive(50, said: 50) == nil)
+    }
+}
