@@ -111,7 +111,7 @@ def enrolled(browser):
     return app, code, codes
 
 
-def test_u1_a_second_factor_as_pyotp_makes_it(world):
+def test_z2_a_second_factor_as_pyotp_makes_it(world):
     database, serve = world
     server = serve()
     here = Browser(server)
@@ -169,7 +169,7 @@ def test_u1_a_second_factor_as_pyotp_makes_it(world):
     assert again.is_in
 
 
-def test_u1_an_admin_demands_it_of_all(world):
+def test_z2_an_admin_demands_it_of_all(world):
     database, serve = world
     added(database, "ben@example.com", "viewer")
     server = serve()
@@ -317,7 +317,7 @@ def sign_in(shop, issuer):
 
 
 @pytest.mark.parametrize("kid", ["r1", "e1"])
-def test_u2_staff_signs_in_at_the_issuer(sign_in, shop, kid):
+def test_z3_staff_signs_in_at_the_issuer(sign_in, shop, kid):
     assert "Sign in with Example Login" in Browser(shop).open("/dashboard/sign-in").text
     assert sign_in.come_back(sign_in.signed(kid), iss=sign_in.issuer.url) == 303
     page = sign_in.browser.open("/dashboard/account")
@@ -380,12 +380,12 @@ ATTACKS = {
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_u2_a_token_that_is_wrong_signs_nobody_in(sign_in, attack):
+def test_z3_a_token_that_is_wrong_signs_nobody_in(sign_in, attack):
     assert sign_in.come_back(ATTACKS[attack](sign_in)) == 401
     assert not sign_in.browser.is_in
 
 
-def test_u2_an_answer_counts_once_and_in_one_browser(sign_in, shop, issuer):
+def test_z3_an_answer_counts_once_and_in_one_browser(sign_in, shop, issuer):
     other = SignIn(shop, issuer)
     # Another sign-in's state, nonce and browser; another issuer's answer; no code.
     assert sign_in.come_back(sign_in.signed(), state=other.query["state"]) == 401
@@ -402,7 +402,7 @@ def test_u2_an_answer_counts_once_and_in_one_browser(sign_in, shop, issuer):
     assert fresh.come_back(fresh.signed(), browser=again) == 401
 
 
-def test_u2_nobody_gets_an_account_but_by_the_domain(shop, issuer):
+def test_z3_nobody_gets_an_account_but_by_the_domain(shop, issuer):
     stranger = SignIn(shop, issuer)
     assert stranger.come_back(stranger.signed(email="eve@example.com")) == 403
     evil = SignIn(shop, issuer)
@@ -413,7 +413,7 @@ def test_u2_nobody_gets_an_account_but_by_the_domain(shop, issuer):
     assert "cy@staff.example" in page.text and "Viewer" in page.text
 
 
-def test_u2_the_issuer_changes_its_keys(shop, issuer):
+def test_z3_the_issuer_changes_its_keys(shop, issuer):
     before = SignIn(shop, issuer)
     assert before.come_back(before.signed()) == 303
     asked = issuer.calls.count("/jwks")
@@ -423,7 +423,7 @@ def test_u2_the_issuer_changes_its_keys(shop, issuer):
     assert issuer.calls.count("/jwks") <= asked + 1
 
 
-def test_u2_a_second_factor_is_asked_for_after_the_issuer_too(shop, issuer):
+def test_z3_a_second_factor_is_asked_for_after_the_issuer_too(shop, issuer):
     first = SignIn(shop, issuer)
     assert first.come_back(first.signed(email="dee@staff.example")) == 303
     browser = first.browser
@@ -441,7 +441,7 @@ def test_u2_a_second_factor_is_asked_for_after_the_issuer_too(shop, issuer):
     {"TOLLGATE_OIDC_ISSUER": "https://login.example.com"},
     {"TOLLGATE_OIDC_CLIENT_ID": "x"},
 ])
-def test_u2_serve_refuses_an_issuer_that_is_half_set_up(tmp_path, environment):
+def test_z3_serve_refuses_an_issuer_that_is_half_set_up(tmp_path, environment):
     done = subprocess.run(
         [BINARY, "serve"], capture_output=True, text=True, timeout=60, env=os.environ | {
             "TOLLGATE_DATABASE": f"sqlite:{tmp_path}/t.sqlite", "TOLLGATE_SECRET_KEY": SECRET,
