@@ -15,8 +15,8 @@ from .postgres import Postgres, free_port
 from .stripe_events import WEBHOOK_SECRET
 
 HERE = Path(__file__).resolve().parent.parent
-SECRET_KEY = "sk_test_benchmark0000000000000000"
-PUBLISHABLE_KEY = "pk_test_benchmark0000000000000000"
+SECRET_KEY = "sk_test_benchmark_3f9c1a7e5b2d8046f1e7c0a9"
+PUBLISHABLE_KEY = "pk_test_benchmark_84d0c5a60b1f3e8d79246e1b"
 
 
 class ServerFailed(Exception):

@@ -30,6 +30,8 @@ public final class StorageSQLite: StorageDriver {
 
     /// Opens the file at `path`; in mode `.server` makes it, and the folders above it, if missing.
     ///
+    /// Files and folders that it makes are for their owner only, and so are the files that are there.
+    ///
     /// `cacheKiB` is the writer's page cache; each reader has a quarter. Throws `.inUse` if another
     /// process, or this one, has it open as a server, `.corrupt` if it is not a database,
     /// `.unavailable` if it cannot be opened.
@@ -55,7 +57,8 @@ public final class StorageSQLite: StorageDriver {
             do {
                 try FileManager.default.createDirectory(
                     at: folder,
-                    withIntermediateDirectories: true
+                    withIntermediateDirectories: true,
+                    attributes: [.posixPermissions: 0o700]
                 )
             } catch {
                 throw StorageError(
@@ -64,6 +67,7 @@ public final class StorageSQLite: StorageDriver {
                 )
             }
             let lock = try FileLock(database: path)
+            try OwnersFile.protect(database: path)
             writer = try Writer(path: path, cacheKiB: cacheKiB, quiet: quiet)
             self.lock = Mutex(lock)
         case .readOnly:

@@ -24,7 +24,7 @@ final class ProgressLine: @unchecked Sendable {
         guard isShown else { return }
         lock.withLock {
             let padding = String(repeating: " ", count: max(0, width - text.count))
-            FileHandle.standardError.write(Data(("\r" + text + padding).utf8))
+            Terminal.mark("\r" + text + padding)
             width = text.count
         }
     }
@@ -33,7 +33,7 @@ final class ProgressLine: @unchecked Sendable {
     func end() {
         guard isShown else { return }
         lock.withLock {
-            if width > 0 { FileHandle.standardError.write(Data("\n".utf8)) }
+            if width > 0 { Terminal.mark("\n") }
             width = 0
         }
     }

@@ -1,10 +1,45 @@
 import ArgumentParser
 import Foundation
 import Logging
+import TollgateService
 
 /// An option's value: as given, else from the environment variable `TOLLGATE_…`, else the default.
 enum Settings {
+    /// The names of all settings, which follow `TOLLGATE_`.
+    static let names: Set<String> = [
+        "LISTEN", "METRICS_LISTEN", "DATABASE", "CATALOG", "PUBLIC_URL", "CLIENT_ADDRESS_HEADER",
+        "SERVER", "DEMO", "SECRET_KEY", "PUBLISHABLE_KEY", "APP_URL", "PORTAL_RETURN_URL",
+        "APPLE_APP_IDS", "WEBHOOKS_ALLOW_PRIVATE", "LOG_LEVEL", "CLOCK", "RETENTION_MESSAGES",
+        "APP_STORE_ROOTS", "APP_STORE_BUNDLE_ID", "APP_STORE_APP_APPLE_ID",
+        "APP_STORE_ENVIRONMENT", "APP_STORE_BASE_URL", "APP_STORE_ISSUER_ID", "APP_STORE_KEY_ID",
+        "APP_STORE_KEY_FILE", "APP_STORE_SHARED_SECRET", "APP_STORE_ONLINE_CHECKS",
+        "APP_STORE_SMALL_BUSINESS",
+        "CONNECT_ISSUER_ID", "CONNECT_KEY_ID", "CONNECT_KEY_FILE", "CONNECT_VENDOR_NUMBER",
+        "CONNECT_BASE_URL",
+        "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRETS", "STRIPE_API_BASE",
+        "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "OIDC_NAME", "OIDC_DOMAIN",
+    ]
+
+    /// What this repository's tests and scripts are told; servers that they start inherit it.
+    private static let ofTests: Set<String> = [
+        "BIN", "BENCH_PYTHON", "CUTS", "EVERY_QUESTION", "FAILOVERS", "FUZZ", "FUZZERS",
+        "FUZZ_ROOT", "KILLS", "MUTANT", "MUTANT_TRACE", "ORDERS", "PLANTED", "RACES",
+        "REPOSITORY", "SCENARIO_ORDERS", "SEED", "SIMULATED_WORLDS", "SOAK", "SOAK_MINUTES",
+        "TEST_OUTPUT", "TEST_TARGET", "URL", "WYCHEPROOF",
+    ]
+
+    /// A sentence for each variable that is set and that nothing reads.
+    static var unknownVariables: [String] {
+        let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
+        let inherited = ofTests.map { "TOLLGATE_" + $0 }
+        return ServeCheck.unknown(
+            Set(environment.keys).subtracting(inherited),
+            known: names.sorted().map { "TOLLGATE_" + $0 }
+        )
+    }
+
     static func text(_ option: String?, _ name: String) -> String? {
+        assert(names.contains(name), "\(name) is missing in `Settings.names`")
         if let option { return option }
         let value = ProcessInfo.processInfo.environment["TOLLGATE_" + name]
         return value?.isEmpty == false ? value : nil

@@ -7,8 +7,8 @@ struct TollgateCommand: AsyncParsableCommand {
         commandName: "tollgate",
         abstract: "A self-hosted billing and entitlement server for iOS apps.",
         discussion: """
-            --listen, --database, --catalog, --public-url, --client-address-header and --server \
-            are also environment variables: --database is TOLLGATE_DATABASE. docs/operations.md \
+            --listen, --metrics-listen, --database, --catalog, --public-url, --client-address-header \
+            and --server are also environment variables: --database is TOLLGATE_DATABASE. docs/operations.md \
             names those without an option. Exit codes: 0 ok, 1 a check failed, 2 wrong usage.
             """,
         subcommands: [
@@ -22,6 +22,30 @@ struct TollgateCommand: AsyncParsableCommand {
     )
 
     static func main() async {
+        Terminal.outliveReaders()
+        do {
+            try await perform()
+            try Terminal.finish()
+        } catch let error as CheckFailed {
+            if !error.message.isEmpty { Terminal.complain(error.message) }
+            exit(withError: ExitCode(1))
+        } catch let error as WrongSettings {
+            Terminal.complain("\(error)")
+            exit(withError: ExitCode(error.isUsage ? 2 : 1))
+        } catch {
+            let code = exitCode(for: error)
+            // ArgumentParser has no words for errors that are none of its own.
+            let isFailure = code == .failure && !(error is ExitCode)
+            Terminal.complain(
+                isFailure ? "Error: \(PlainWords.of(error))" : fullMessage(for: error)
+            )
+            // What ArgumentParser calls a wrong usage is 2 here, everything that failed is 1.
+            exit(withError: code == .validationFailure ? ExitCode(2) : ExitCode(1))
+        }
+    }
+
+    /// Does what is asked, or prints the help that is asked for.
+    private static func perform() async throws {
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
@@ -29,21 +53,8 @@ struct TollgateCommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
-        } catch let error as CheckFailed {
-            if !error.message.isEmpty { Terminal.complain(error.message) }
-            exit(withError: ExitCode(1))
-        } catch {
-            let code = exitCode(for: error)
-            // ArgumentParser has no words for errors that are none of its own.
-            let isFailure = code == .failure && !(error is ExitCode)
-            let text = isFailure ? "Error: \(PlainWords.of(error))" : fullMessage(for: error)
-            if code == .success {
-                print(text)
-                exit(withError: nil)
-            }
-            Terminal.complain(text)
-            // What ArgumentParser calls a wrong usage is 2 here, everything that failed is 1.
-            exit(withError: code == .validationFailure ? ExitCode(2) : ExitCode(1))
+        } catch let error where exitCode(for: error) == .success {
+            Terminal.say(fullMessage(for: error))
         }
     }
 }

@@ -39,6 +39,24 @@ struct ClientAddress {
         isThisMachine = Self.isThisMachine(address)
     }
 
+    /// The address by which a connection is counted; `nil` where it is or may be a proxy's, behind
+    /// which many clients are.
+    ///
+    /// - Parameter countsNeighbours: whether proxies of this machine and of private networks count too.
+    static func ofConnection(
+        _ peer: SocketAddress?,
+        countsNeighbours: Bool,
+        _ tollgate: Tollgate
+    ) -> String? {
+        guard let peer = peer?.ipAddress else { return nil }
+        let address = network(of: peer)
+        if countsNeighbours { return address }
+        guard tollgate.configuration.clientAddressHeader == nil,
+            (IPAddress(address) ?? IPAddress(peer))?.isPublic == true
+        else { return nil }
+        return address
+    }
+
     /// What proxies write unless they are told otherwise.
     private static let usualHeader = "X-Forwarded-For"
 

@@ -25,12 +25,6 @@ public struct ErrorResponse: RouterMiddleware {
             {
                 throw HTTPError(.unsupportedMediaType)
             }
-            // Where such a body ends, two readers may see differently (RFC 9112 §6.3).
-            if let coding = request.headers[.transferEncoding],
-                coding.lowercased() != "chunked"
-            {
-                throw HTTPError(.badRequest)
-            }
             return try await next(request, context)
         } catch {
             return try answer(error, to: request, context)
@@ -131,9 +125,13 @@ extension Refusal {
                 ]
             )
         }
+        count(counters)
+    }
+
+    func count(_ counters: Counters) {
         counters.count(
             "tollgate_refusals_total",
-            "status=\"\(status)\",code=\"\(self.error.code.rawValue)\""
+            "status=\"\(status)\",code=\"\(error.code.rawValue)\""
         )
     }
 

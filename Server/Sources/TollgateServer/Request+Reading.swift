@@ -8,13 +8,17 @@ internal import TollgateService
 extension Request {
     /// The exact bytes of the body.
     ///
-    /// - Throws: 413 where there are more than `limit`.
+    /// - Throws: 413 where there are more than `limit`; a refusal 400 `malformed_body` where the client
+    ///   breaks off.
     func bytes(upTo limit: Int) async throws -> [UInt8] {
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit {
             throw HTTPError(.contentTooLarge)
         }
-        let buffer = try await body.collect(upTo: limit)
-        return Array(buffer.readableBytesView)
+        do {
+            return Array(try await body.collect(upTo: limit).readableBytesView)
+        } catch is RequestPace.RequestBrokenOff {
+            throw Refusal.brokenBody
+        }
     }
 
     /// The body as JSON of this shape.

@@ -7,15 +7,35 @@ public import TollgateService
 ///
 /// Others, such as the demo's page, may be added to it.
 ///
-/// - Parameter levers: what the dashboard may do to a sandbox; `nil` on a server in earnest.
+/// - Parameters:
+///   - levers: what the dashboard may do to a sandbox; `nil` on a server in earnest.
+///   - answersMetrics: whether `/metrics` and `/readyz` are among them.
 public func buildRouter(
     _ tollgate: Tollgate,
-    levers: DashboardLevers? = nil
+    levers: DashboardLevers? = nil,
+    answersMetrics: Bool = true
 ) throws -> Router<ServerRequestContext> {
-    // The routes are laid out once without middleware, so that a refusal can name the methods
-    // that an address does take.
+    try router(tollgate) { router in
+        try addRoutes(to: router, tollgate, levers)
+        if answersMetrics { addMetrics(to: router, tollgate) }
+    }
+}
+
+/// The routes of a server's second address: `/metrics`, `/readyz` and `/healthz`.
+public func buildMetricsRouter(_ tollgate: Tollgate) -> Router<ServerRequestContext> {
+    router(tollgate) { router in
+        addHealth(to: router)
+        addMetrics(to: router, tollgate)
+    }
+}
+
+private func router(
+    _ tollgate: Tollgate,
+    _ addRoutes: (Router<ServerRequestContext>) throws -> Void
+) rethrows -> Router<ServerRequestContext> {
+    // Laid out once without middleware, so that a refusal can name the methods that an address takes.
     let plan = Router(context: ServerRequestContext.self, options: .autoGenerateHeadEndpoints)
-    try addRoutes(to: plan, tollgate, levers)
+    try addRoutes(plan)
     let router = Router(context: ServerRequestContext.self, options: .autoGenerateHeadEndpoints)
     router.add(
         middleware: ErrorResponse(
@@ -23,7 +43,7 @@ public func buildRouter(
             allowed: AllowedMethods(plan.routes)
         )
     )
-    try addRoutes(to: router, tollgate, levers)
+    try addRoutes(router)
     return router
 }
 
@@ -32,6 +52,7 @@ private func addRoutes(
     _ tollgate: Tollgate,
     _ levers: DashboardLevers?
 ) throws {
+    addHealth(to: router)
     addOperations(to: router, tollgate)
     addWebhooks(to: router, tollgate)
     addEvents(to: router, tollgate)

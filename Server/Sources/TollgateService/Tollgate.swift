@@ -2,6 +2,7 @@ public import AppStoreAPI
 public import Logging
 public import Storage
 public import StripeAPI
+internal import Synchronization
 public import TollgateCore
 
 /// The application, without HTTP: everything it depends on is handed in.
@@ -56,6 +57,8 @@ public final class Tollgate: Sendable {
     public let callLimits = CallLimits()
     /// The warning that a proxy in front of the server is not believed about who is behind it.
     public let proxyWarning = Once()
+    /// The digests of certificate chains that this server has kept.
+    let keptChains = Mutex<Set<[UInt8]>>([])
     let readOrder = ReadOrder()
     let consumptionPace = RetryPace()
     let appStorePaces = QuestionPaces()

@@ -47,6 +47,67 @@ import Testing
         #expect(later?.code == .untrusted)
     }
 
+    /// J4: anybody can make as many chains as they like; those of other names cost next to nothing.
+    @Test func chainsOfOtherNamesCostNoBudget() throws {
+        let chain = try SigningChain.make()
+        let verifier = try Payloads.verifier(chain, maximumNewChainsPerSecond: 1)
+        let others = [
+            try SigningChain.make { $0.leaf.issuer = "Somebody" },
+            try SigningChain.make { $0.intermediate.issuer = "Somebody" },
+        ]
+        for other in others {
+            let forged = try other.sign(Payloads.transaction())
+            for _ in 0..<5 {
+                let error = refusal {
+                    _ = try verifier.verifyTransaction(forged, now: Payloads.now)
+                }
+                #expect(error?.code == .untrusted)
+            }
+        }
+        let genuine = try chain.sign(Payloads.transaction())
+        _ = try verifier.verifyTransaction(genuine, now: Payloads.now)
+        #expect(verifier.fullChainValidations == 1)
+    }
+
+    /// J4: a flood that begins with a restart does not keep out what the App Store signs.
+    @Test func aChainThatWasProvenBeforeARestartNeedsNoBudget() throws {
+        let chain = try SigningChain.make()
+        let stranger = try SigningChain.make()
+        let genuine = try chain.sign(Payloads.transaction())
+        let forged = try stranger.sign(Payloads.transaction())
+        let before = try Payloads.verifier(chain)
+        #expect(before.provenChains.isEmpty)
+        _ = refusal { _ = try before.verifyTransaction(forged, now: Payloads.now) }
+        _ = try before.verifyTransaction(genuine, now: Payloads.now)
+        #expect(before.provenChains.count == 1)
+
+        for recalls in [true, false] {
+            let verifier = try Payloads.verifier(chain, maximumNewChainsPerSecond: 1)
+            if recalls { verifier.recall(before.provenChains) }
+            _ = refusal { _ = try verifier.verifyTransaction(forged, now: Payloads.now) }
+            let error = refusal { _ = try verifier.verifyTransaction(genuine, now: Payloads.now) }
+            #expect(error?.code == (recalls ? nil : .chainBudget))
+        }
+    }
+
+    /// Whoever writes digests into the database gains one proof outside of the budget, and no trust.
+    @Test func aDigestProvesNothing() throws {
+        let stranger = try SigningChain.make()
+        let theirs = try Payloads.verifier(stranger)
+        let forged = try stranger.sign(Payloads.transaction())
+        _ = try theirs.verifyTransaction(forged, now: Payloads.now)
+        let verifier = try Payloads.verifier(
+            try SigningChain.make(),
+            maximumNewChainsPerSecond: 1
+        )
+        verifier.recall(theirs.provenChains)
+        for code in [.untrusted, .untrusted, .chainBudget] as [AppStore.VerificationError.Code] {
+            let error = refusal { _ = try verifier.verifyTransaction(forged, now: Payloads.now) }
+            #expect(error?.code == code)
+        }
+        #expect(verifier.knownChains == 0 && verifier.provenChains.isEmpty)
+    }
+
     @Test func theLeastUsedChainMakesRoom() throws {
         let blueprints = SigningChain.Blueprints()
         func sibling() throws -> SigningChain {

@@ -21,11 +21,13 @@ import urllib.request
 import pytest
 
 import guide
+from keys import key
 from ports import free_port
 from terminal import on_a_terminal, shows_how_far_it_is
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TOLLGATE = os.environ.get("TOLLGATE_BIN", str(ROOT / "Server/.build/debug/tollgate"))
+SECRET, PUBLISHABLE = key("sk", "commands"), key("pk", "commands")
 MONTHLY = "com.example.app.pro.monthly"
 DAY = 86_400_000
 PRODUCTS = [
@@ -69,7 +71,7 @@ class World:
         key = self.control("GET", "api_key")
         self.environment = {
             **plain,
-            "TOLLGATE_SECRET_KEY": "sk_test_commands", "TOLLGATE_PUBLISHABLE_KEY": "pk_test_c",
+            "TOLLGATE_SECRET_KEY": SECRET, "TOLLGATE_PUBLISHABLE_KEY": PUBLISHABLE,
             "TOLLGATE_CATALOG": str(ROOT / "catalog.yaml"),
             "TOLLGATE_APP_STORE_BASE_URL": found["store"],
             "TOLLGATE_APP_STORE_ROOTS": "root.der", "TOLLGATE_APP_STORE_KEY_FILE": "key.p8",
@@ -113,7 +115,7 @@ class World:
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}", method="POST", data=json.dumps(body).encode(),
             headers={
-                "Authorization": "Bearer sk_test_commands", "Content-Type": "application/json"})
+                "Authorization": f"Bearer {SECRET}", "Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=60) as response:
             return json.loads(response.read())
 
@@ -525,7 +527,8 @@ def test_the_guides_sections_lead_from_keys_to_a_first_notification(tmp_path, en
         for given, here in [
             ("57246542-96fe-1a63-e053-0824d011072a", key["issuer_id"]),
             ("KEY_ID=2X9R4HXF34", f"KEY_ID={key['key_id']}"), ("/etc/tollgate/", f"{tmp_path}/"),
-            ("_live_…", "_live_" + "0123456789abcdef" * 2),
+            # Live keys go with Apple's own root and with real time only.
+            ("sk_live_…", SECRET), ("pk_live_…", PUBLISHABLE),
         ]:
             assert given in serve, given
             serve = serve.replace(given, here)

@@ -16,6 +16,7 @@ import urllib.error
 
 import pytest
 
+from keys import key
 from tollgate_world import Apple, BINARY, ROOT, SECRET, Server
 
 AUTH = f"Authorization: Bearer {SECRET}\r\n"
@@ -505,7 +506,7 @@ def test_d3_d4_d5_secrets_and_people_leave_no_trace(tmp_path):
     folder = tmp_path / "data"
     folder.mkdir()
     location = f"sqlite:{folder}/canary.sqlite"
-    secret = "sk_test_canary4f9a1c77e2b84d0c"
+    secret = "sk_test_canary4f9a1c77e2b84d0c5a60b1f3e8d79246"
     stripe = "sk_test_stripecanary81b2d3e4f5"
     whsec = "whsec_canary5d2e8f1a9b3c7046"
     log = tmp_path / "log"
@@ -591,17 +592,18 @@ def test_d3_d4_d5_secrets_and_people_leave_no_trace(tmp_path):
     assert proof.returncode == 0, proof.stdout + proof.stderr
 
     # D5: another key opens nothing, and says so before anything is done.
+    other = key("sk", "other")
     begun = [BINARY, "serve", "--listen", "127.0.0.1:0", "--database", location,
              "--catalog", str(ROOT / "catalog.yaml")]
     wrong = subprocess.run(
         begun, env=os.environ | environment | {
-            "TOLLGATE_SECRET_KEY": "sk_test_other", "TOLLGATE_PUBLISHABLE_KEY": "pk_test_x"},
+            "TOLLGATE_SECRET_KEY": other, "TOLLGATE_PUBLISHABLE_KEY": key("pk", "other")},
         capture_output=True, text=True, timeout=60)
     assert wrong.returncode == 1
     assert "TOLLGATE_SECRET_KEY=NEW,FORMER" in wrong.stderr, wrong.stderr
     # K2: with both it starts, and afterwards the new one alone will do.
-    for keys in ("sk_test_other," + secret, "sk_test_other"):
+    for keys in (f"{other},{secret}", other):
         server = Server(location, root, environment=environment | {"TOLLGATE_SECRET_KEY": keys})
-        for key in keys.split(","):
-            assert server.call("/v1/events", Authorization=f"Bearer {key}")["data"]
+        for secret_key in keys.split(","):
+            assert server.call("/v1/events", Authorization=f"Bearer {secret_key}")["data"]
         server.stop()

@@ -19,6 +19,7 @@ import urllib.error
 
 import pytest
 
+from keys import key
 from ports import free_port
 from tollgate_world import (
     Apple, BINARY, COINS, ROOT, SECRET, Server, postgres, sqlite,
@@ -348,7 +349,7 @@ def test_a_second_server_on_the_same_sqlite_file_is_refused(tmp_path, root):
             [BINARY, "serve", "--listen", "127.0.0.1:0", "--database", location,
              "--catalog", str(ROOT / "catalog.yaml")],
             env=os.environ | {
-                "TOLLGATE_SECRET_KEY": SECRET, "TOLLGATE_PUBLISHABLE_KEY": "pk_test_crash"},
+                "TOLLGATE_SECRET_KEY": SECRET, "TOLLGATE_PUBLISHABLE_KEY": key("pk", "crash")},
             capture_output=True, text=True, timeout=60)
         assert second.returncode == 1
         assert "one.sqlite" in second.stderr

@@ -14,8 +14,10 @@ import urllib.request
 import pytest
 import stripe
 
-SECRET_KEY = "sk_test_of_the_test"
-PUBLISHABLE_KEY = "pk_test_of_the_test"
+from keys import key
+
+SECRET_KEY = key("sk", "sessions")
+PUBLISHABLE_KEY = key("pk", "sessions")
 ROOT = pathlib.Path(__file__).parents[3]
 
 

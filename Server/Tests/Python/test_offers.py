@@ -27,9 +27,10 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 
+import keys
 from test_app_store_commands import MONTHLY, World
 
-SECRET_KEY = "sk_test_of_the_test"
+SECRET_KEY = keys.key("sk", "offers")
 ROOT = pathlib.Path(__file__).parents[3]
 BUNDLE = "com.example.app"
 PRODUCT = "com.example.app.pro.monthly"
@@ -55,7 +56,7 @@ def environment(folder, **settings):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
     return kept | {
         "TOLLGATE_SECRET_KEY": SECRET_KEY,
-        "TOLLGATE_PUBLISHABLE_KEY": "pk_test_of_the_test",
+        "TOLLGATE_PUBLISHABLE_KEY": keys.key("pk", "offers"),
         "TOLLGATE_LISTEN": "127.0.0.1:0",
         "TOLLGATE_DATABASE": f"sqlite:{folder / 'tollgate.sqlite'}",
         "TOLLGATE_CATALOG": str(ROOT / "catalog.yaml"),

@@ -15,6 +15,7 @@ import urllib.error
 
 import pytest
 
+from keys import key
 from test_crash import Ledger, Load, open_shop, rebuilt
 from tollgate_world import Apple, Server, postgres, sqlite
 
@@ -101,7 +102,7 @@ def events(server: Server) -> list[dict]:
 
 def test_the_secret_key_is_changed_server_by_server_and_nobody_is_refused(tmp_path):
     """K2 and F20: OLD, then OLD,NEW, then NEW,OLD, then NEW, on two servers, clients all the while."""
-    old, new = "sk_test_old_8f31", "sk_test_new_c27a"
+    old, new = key("sk", "old"), key("sk", "new")
     with postgres(tmp_path) as location:
         def start(keys):
             return Server(location, environment={"TOLLGATE_SECRET_KEY": keys})

@@ -23,7 +23,7 @@ import pytest
 import stripe
 from playwright.sync_api import expect
 
-from test_app_store_commands import DAY, MONTHLY, ROOT, TOLLGATE, World, free_port, listening
+from test_app_store_commands import DAY, MONTHLY, ROOT, SECRET, TOLLGATE, World, free_port, listening
 from test_dashboard import open_page, picture
 
 YEARLY = "com.example.app.pro.yearly"
@@ -130,7 +130,7 @@ class BothStores(World):
     def has_unanswered_questions(self):
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}/metrics",
-            headers={"Authorization": "Bearer sk_test_commands"})
+            headers={"Authorization": f"Bearer {SECRET}"})
         with urllib.request.urlopen(request, timeout=60) as answer:
             lines = answer.read().decode().splitlines()
         return any(line.startswith("tollgate_wanted{") and not line.endswith(" 0")
@@ -272,7 +272,7 @@ def live(world, seed):
                 "/coins/spend",
                 method="POST", data=json.dumps({"amount": chance.randint(1, 40)}).encode(),
                 headers={
-                    "Authorization": "Bearer sk_test_commands",
+                    "Authorization": f"Bearer {SECRET}",
                     "Content-Type": "application/json", "Idempotency-Key": f"{month}-{number}"})
             attempt(lambda request: urllib.request.urlopen(request, timeout=60).read(), request)
         for user in (None, None, f"user-{chance.randrange(0, len(people), 2) + 1}"):

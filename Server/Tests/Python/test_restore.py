@@ -17,7 +17,7 @@ import urllib.request
 
 import pytest
 
-from test_app_store_commands import DAY, MONTHLY, PRODUCTS, World
+from test_app_store_commands import DAY, MONTHLY, PRODUCTS, SECRET, World
 from tollgate_world import postgres
 
 COINS = "com.example.app.coins100"
@@ -124,7 +124,7 @@ class Shop:
     def get(self, path):
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.world.port}{path}",
-            headers={"Authorization": "Bearer sk_test_commands"})
+            headers={"Authorization": f"Bearer {SECRET}"})
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 

@@ -17,13 +17,14 @@ import urllib.parse
 import urllib.request
 
 import pytest
+from keys import key
 from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TOLLGATE = os.environ.get("TOLLGATE_BIN", str(ROOT / "Server/.build/debug/tollgate"))
 SCENARIOS = ROOT / "Server/Scenarios"
 SECRET = "whsec_contract"
-KEY = "sk_test_contract"
+KEY = key("sk", "contract")
 
 
 def scenario(*arguments):
@@ -95,7 +96,7 @@ def backend(tmp_path):
         [TOLLGATE, "serve", "--listen", f"127.0.0.1:{port}"], cwd=tmp_path, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         env={
-            **environment, "TOLLGATE_SECRET_KEY": KEY, "TOLLGATE_PUBLISHABLE_KEY": "pk_test_c",
+            **environment, "TOLLGATE_SECRET_KEY": KEY, "TOLLGATE_PUBLISHABLE_KEY": key("pk", "contract"),
             "TOLLGATE_CATALOG": str(SCENARIOS / "catalog.yaml"),
             "TOLLGATE_APP_STORE_ROOTS": "root.der",
             "TOLLGATE_APP_STORE_BUNDLE_ID": "com.example.app",

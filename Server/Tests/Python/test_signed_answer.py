@@ -20,10 +20,12 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from keys import key
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TOLLGATE = os.environ.get("TOLLGATE_BIN", ROOT / "Server/.build/debug/tollgate")
-SECRET_KEY = "sk_test_signed"
-PUBLISHABLE_KEY = "pk_test_signed"
+SECRET_KEY = key("sk", "signed")
+PUBLISHABLE_KEY = key("pk", "signed")
 
 
 def environment(folder):

@@ -15,12 +15,13 @@ import threading
 import time
 
 import pytest
+from keys import key
 from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TOLLGATE = os.environ.get("TOLLGATE_BIN", str(ROOT / "Server/.build/debug/tollgate"))
 CATALOG = str(ROOT / "catalog.yaml")
-KEYS = {"TOLLGATE_SECRET_KEY": "sk_test_start", "TOLLGATE_PUBLISHABLE_KEY": "pk_test_start"}
+KEYS = {"TOLLGATE_SECRET_KEY": key("sk", "start"), "TOLLGATE_PUBLISHABLE_KEY": key("pk", "start")}
 
 
 def environment(**more):

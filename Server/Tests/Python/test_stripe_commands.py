@@ -16,6 +16,7 @@ import pytest
 import stripe
 
 from guide import ROOT, TOLLGATE, Shell, answering, plain_environment, section
+from keys import key
 from ports import free_port
 from terminal import on_a_terminal, shows_how_far_it_is
 
@@ -122,7 +123,8 @@ buy_buttons:
 """)
         self.environment = {
             **plain_environment(),
-            "TOLLGATE_SECRET_KEY": "sk_test_commands", "TOLLGATE_PUBLISHABLE_KEY": "pk_test_c",
+            "TOLLGATE_SECRET_KEY": key("sk", "commands"),
+            "TOLLGATE_PUBLISHABLE_KEY": key("pk", "commands"),
             "TOLLGATE_STRIPE_API_BASE": self.base, "TOLLGATE_STRIPE_SECRET_KEY": SECRET,
             "TOLLGATE_STRIPE_WEBHOOK_SECRETS": "whsec_sandbox",
             "TOLLGATE_CLOCK": f"{self.base}/sandbox/clock",
@@ -255,7 +257,7 @@ def test_a_server_without_an_endpoint_asks_when_it_starts(world):
             f"http://127.0.0.1:{world.server}{path}", method=method,
             data=json.dumps(body).encode() if body else None,
             headers={
-                "Authorization": "Bearer sk_test_commands", "Content-Type": "application/json"})
+                "Authorization": f"Bearer {key('sk', 'commands')}", "Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 

@@ -24,8 +24,7 @@ class World:
         root.write_bytes(self.apple.root_der)
         self.server = Server(
             f"sqlite:{folder}/arrivals.sqlite", root,
-            environment={"TOLLGATE_STRIPE_WEBHOOK_SECRETS": SIGNING_SECRET,
-                         "TOLLGATE_STRIPE_API_KEY": "sk_test_x", "TOLLGATE_STRIPE_API_BASE": "http://127.0.0.1:9"})
+            environment={"TOLLGATE_STRIPE_WEBHOOK_SECRETS": SIGNING_SECRET})
         self.number = 0
 
     def customer(self) -> dict:
@@ -129,7 +128,9 @@ def test_what_follows_and_is_no_request_does_not_take_the_place_of_the_answer(wo
         wire.sendall(post(APP_STORE, world.coins_bought(customer)) + b"what is this\r\n\r\n")
         assert answer(lines)[0] == 200
         assert lines.readline() == b"HTTP/1.1 400 Bad Request\r\n"
-        assert lines.read().endswith(b"\r\n\r\n")
+        fields, _, body = lines.read().partition(b"\r\n\r\n")
+        assert b"\r\nConnection: close\r\n" in fields
+        assert json.loads(body)["error"]["code"] == "malformed_request"
     assert world.balance(customer) == COINS
 
 

@@ -22,10 +22,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.x509.oid import NameOID
 
+from keys import key
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BINARY = os.environ.get("TOLLGATE_BIN", str(ROOT / "Server/.build/debug/tollgate"))
 BUNDLE_ID = "com.example.app"
-SECRET = "sk_test_crash"
+SECRET = key("sk", "crash")
 COINS = 100
 
 
@@ -128,7 +130,7 @@ class Server:
             "TOLLGATE_CATALOG": str(ROOT / "catalog.yaml"),
             "TOLLGATE_LISTEN": f"127.0.0.1:{port}",
             "TOLLGATE_SECRET_KEY": SECRET,
-            "TOLLGATE_PUBLISHABLE_KEY": "pk_test_crash",
+            "TOLLGATE_PUBLISHABLE_KEY": key("pk", "crash"),
         }
         if root:
             environment |= {

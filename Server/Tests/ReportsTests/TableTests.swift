@@ -167,6 +167,28 @@ struct TableTests {
         #expect(Array(Finance.Sheet(names, [texts]).csv.utf8) == Array(csv.utf8))
     }
 
+    @Test("D7: tab-separated values hold no formula and no further column either")
+    func tabs() {
+        let texts = [
+            "=1+1", "@SUM(A1)", "+1", "-1-1", "-1.5", "\t=1", "a\tb", "a\t\u{301}b", "a\r\nb",
+            "a\u{2028}b", "=\u{301}1+1",
+        ]
+        let expected = [
+            "'=1+1", "'@SUM(A1)", "'+1", "'-1-1", "-1.5", "' =1", "a b", "a \u{301}b", "a  b",
+            "a b", "'=\u{301}1+1",
+        ]
+        let names = texts.indices.map { "c\($0)" }
+        let table = Reports.Table(
+            name: "test",
+            title: "T",
+            columns: names.map { .init($0, $0, .text) },
+            rows: [texts.map { .text($0) }]
+        )
+        let tsv = names.joined(separator: "\t") + "\n" + expected.joined(separator: "\t") + "\n"
+        #expect(Array(table.tsv.utf8) == Array(tsv.utf8))
+        #expect(Array(Finance.Sheet(names, [texts]).tsv.utf8) == Array(tsv.utf8))
+    }
+
     @Test("aligned text ends with what the figures mean")
     func text() {
         #expect(Self.table.alignedText.hasSuffix("Amount (v1): what it is\n"))

@@ -299,6 +299,36 @@ import TollgateTesting
         await reader.close()
     }
 
+    @Test("D6: the file, its logs and its folder are for their owner only")
+    func owners() async throws {
+        let path = try Self.path()
+        func mode(_ name: String) throws -> mode_t {
+            var status = stat()
+            try #require(stat(name, &status) == 0)
+            return status.st_mode & 0o777
+        }
+        let names = [path, path + "-wal", path + "-shm", path + ".lock"]
+        var driver = try StorageSQLite(path: path)
+        try await driver.migrate()
+        for name in names { #expect(try mode(name) == 0o600, "\(name)") }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        #expect(try mode(folder.path) == 0o700)
+        #expect(try mode(folder.deletingLastPathComponent().path) == 0o700)
+        await driver.close()
+        // Those of an earlier version, which everybody could read.
+        chmod(path, 0o644)
+        let isMade = FileManager.default.createFile(
+            atPath: path + "-wal",
+            contents: nil,
+            attributes: [.posixPermissions: 0o644]
+        )
+        #expect(isMade)
+        driver = try StorageSQLite(path: path)
+        try await driver.write { try $0.execute("CREATE TABLE made (id INTEGER)", []) }
+        for name in names { #expect(try mode(name) == 0o600, "\(name)") }
+        await driver.close()
+    }
+
     @Test func aMissingOrForeignFileIsAClearError() async throws {
         let path = try Self.path()
         let missing = #expect(throws: StorageError.self) {

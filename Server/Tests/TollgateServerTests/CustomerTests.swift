@@ -183,4 +183,23 @@ struct CustomerTests {
             #expect(found.json["email"].string == "b@example.com")
         }
     }
+
+    @Test(
+        "D8: an address with a line break is no email",
+        arguments: [
+            "a@example.com\\r\\nBcc: b@example.com", "a@example.com\\n", "\\ra@example.com",
+            "a\\u2028@example.com", "a\\u0085@example.com", "a\\u0007@example.com",
+        ]
+    )
+    func lineBreaks(_ email: String) async throws {
+        try await TestServer.run { server in
+            let body = "{\"app_user_id\":\"u\",\"email\":\"\(email)\"}"
+            let answer = try await server.post("/v1/customers", body)
+            #expect(answer.status == 400 && answer.code == "parameter_invalid")
+            #expect(answer.json["error"]["param"].string == "email")
+            // Nor is it one for somebody who is known.
+            _ = try await server.customer("u")
+            #expect(try await server.post("/v1/customers", body).status == 400)
+        }
+    }
 }

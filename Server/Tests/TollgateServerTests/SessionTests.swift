@@ -160,4 +160,31 @@ struct SessionTests {
             #expect(app.status == 403 && app.code == "key_scope")
         }
     }
+
+    @Test(
+        "T3: the portal's link and cookie are no session, wherever one is taken",
+        arguments: Backend.allCases
+    )
+    func portalSecrets(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let id = try await server.customer()
+            let session = try await server.session(of: id)
+            let link = try await server.post("/v1/portal_sessions", as: session, "{}")
+            let token = try #require(link.json["url"].string?.split(separator: "=").last)
+            let browser = try await server.portal(of: id)
+            let cookie = try #require(browser.cookie?.split(separator: "=").last)
+            for secret in [String(token), String(cookie)] {
+                for path in ["/v1/buy_buttons/buy_coins_100", "/v1/customers/\(id)/entitlements"] {
+                    let beside = try await server.get(
+                        path,
+                        as: TestServer.publishableKey,
+                        session: secret
+                    )
+                    #expect(beside.status == 401 && beside.code == "invalid_key", "\(path)")
+                    let alone = try await server.get(path, as: secret)
+                    #expect(alone.status == 401 && alone.code == "invalid_key", "\(path)")
+                }
+            }
+        }
+    }
 }

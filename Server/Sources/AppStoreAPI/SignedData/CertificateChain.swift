@@ -25,11 +25,14 @@ struct CertificateChain: Sendable {
 
     /// Proves a chain.
     ///
-    /// This costs two P-384 verifications; the caller has a budget for it. Whether a certificate was
-    /// revoked is another question: see `RevocationChecks`.
+    /// This costs two P-384 verifications, for which the caller has a budget. Whether a certificate
+    /// was revoked is another question: see `RevocationChecks`.
+    ///
+    /// - Parameter spend: takes these two from the budget; called once the names of issuer and root fit.
     init(
         _ header: SignedHeader,
-        roots: [Certificate]
+        roots: [Certificate],
+        spend: () throws(AppStore.VerificationError) -> Void
     ) throws(AppStore.VerificationError) {
         let leafCertificate = try Self.parse(header.leaf, at: "x5c[0]")
         let issuer = try Self.parse(header.intermediate, at: "x5c[1]")
@@ -38,6 +41,7 @@ struct CertificateChain: Sendable {
         }
         let candidates = roots.filter { $0.subject == issuer.issuer }
         guard !candidates.isEmpty else { throw AppStore.VerificationError(.unknownRoot) }
+        try spend()
         guard
             let root = candidates.first(where: {
                 $0.publicKey.isValidSignature(issuer.signature, for: issuer)

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 
 /// The certificate chains that were proven, remembered by their exact bytes, and the budget for
@@ -9,6 +10,7 @@ import Foundation
 final class KnownChains: @unchecked Sendable {
     private struct Entry {
         let chain: CertificateChain
+        let digest: [UInt8]
         /// The first parts of JWS that carried this chain, newest first.
         ///
         /// More than one only if the header's JSON or its third certificate differ.
@@ -27,6 +29,8 @@ final class KnownChains: @unchecked Sendable {
     private var budgetSecond = Int64.min
     private var budgetUsed = 0
     private var proven = 0
+    /// Digests of chains that were proven before the start and did not come again yet.
+    private var expected: Set<[UInt8]> = []
 
     init(capacity: Int, budgetPerSecond: Int) {
         self.capacity = max(1, capacity)
@@ -38,6 +42,31 @@ final class KnownChains: @unchecked Sendable {
 
     /// How many chains are remembered.
     var count: Int { lock.withLock { entries.count } }
+
+    /// The digests of chains under which a signature was valid.
+    var digests: [[UInt8]] {
+        lock.withLock { entries.filter { !$0.headers.isEmpty }.map(\.digest) }
+    }
+
+    /// By what a chain is recognised after a restart.
+    static func digest(leaf: [UInt8], intermediate: [UInt8]) -> [UInt8] {
+        var hash = SHA256()
+        // Its length first, so that no other cut between the two gives the same.
+        withUnsafeBytes(of: UInt64(leaf.count).bigEndian) { hash.update(bufferPointer: $0) }
+        hash.update(data: leaf)
+        hash.update(data: intermediate)
+        return Array(hash.finalize())
+    }
+
+    /// Expects chains of these digests, as many as are remembered at most.
+    func expect(_ digests: [[UInt8]]) {
+        lock.withLock { expected = Set(digests.prefix(capacity)) }
+    }
+
+    /// Whether a chain of this digest was proven before the start; once for each.
+    func recall(_ digest: [UInt8]) -> Bool {
+        lock.withLock { expected.remove(digest) != nil }
+    }
 
     /// The chain of a header that came before.
     func chain(header: UnsafeRawBufferPointer) -> CertificateChain? {
@@ -70,8 +99,14 @@ final class KnownChains: @unchecked Sendable {
     }
 
     /// Takes one from the budget of this second, or throws.
-    func spend(now: Int64) throws(AppStore.VerificationError) {
+    ///
+    /// - Parameter isFree: whether it only counts as proven.
+    func spend(now: Int64, isFree: Bool) throws(AppStore.VerificationError) {
         let allowed = lock.withLock {
+            if isFree {
+                proven += 1
+                return true
+            }
             let second = now / 1000
             if second != budgetSecond {
                 budgetSecond = second
@@ -92,7 +127,8 @@ final class KnownChains: @unchecked Sendable {
                 $0.chain.leaf == chain.leaf && $0.chain.intermediate == chain.intermediate
             }
             if entries.count >= capacity { entries.removeLast() }
-            entries.insert(Entry(chain: chain), at: 0)
+            let digest = Self.digest(leaf: chain.leaf, intermediate: chain.intermediate)
+            entries.insert(Entry(chain: chain, digest: digest), at: 0)
         }
     }
 

@@ -93,11 +93,25 @@ extension AppStore {
             }
         }
 
+        /// The subjects of the trusted roots, such as "CN=Apple Root CA - G3,…,O=Apple Inc.,C=US".
+        public var rootNames: [String] { roots.map { "\($0.subject)" } }
+
         /// How many chains were proven in full since the start, with success or without.
         public var fullChainValidations: Int { chains.fullValidations }
 
         /// How many proven chains are remembered at the moment.
         public var knownChains: Int { chains.count }
+
+        /// SHA-256 digests of the proven chains under which a signature was valid, newest use first.
+        public var provenChains: [[UInt8]] { chains.digests }
+
+        /// Lets chains that were proven before a restart be proven again outside of the budget.
+        ///
+        /// A digest proves nothing: each chain is checked in full, once, before it is trusted. So
+        /// whoever writes digests into the place where they are kept gains no trust.
+        ///
+        /// - Parameter digests: what `provenChains` said.
+        public func recall(_ digests: [[UInt8]]) { chains.expect(digests) }
     }
 }
 
@@ -311,8 +325,12 @@ extension AppStore.SignedDataVerifier {
         if let chain = known() { return chain }
         return try chains.proving { () throws(AppStore.VerificationError) in
             if let chain = known() { return chain }
-            try chains.spend(now: now)
-            let chain = try CertificateChain(header, roots: roots)
+            let digest = KnownChains.digest(leaf: header.leaf, intermediate: header.intermediate)
+            let wasProven = chains.recall(digest)
+            let chain = try CertificateChain(header, roots: roots) {
+                () throws(AppStore.VerificationError) in
+                try chains.spend(now: now, isFree: wasProven)
+            }
             chains.insert(chain)
             return chain
         }

@@ -21,8 +21,7 @@ extension Finance {
         /// Tab-separated values; what would break a line becomes a space.
         public var tsv: String {
             ([columns] + rows).map { row in
-                row.map { String($0.map { $0.isNewline || $0 == "\t" ? " " : $0 }) }
-                    .joined(separator: "\t") + "\n"
+                row.map(TabSeparated.field).joined(separator: "\t") + "\n"
             }.joined()
         }
 

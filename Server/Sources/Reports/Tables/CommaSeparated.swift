@@ -5,13 +5,7 @@ enum CommaSeparated {
     /// It goes by scalars: a quote or an equals sign with an accent upon it is one `Character` with
     /// it, and still ends a field, or begins a formula.
     static func field(_ value: String) -> String {
-        // A cell that begins like a formula would be one in a spreadsheet; a number is a number.
-        var text = value
-        if let first = text.unicodeScalars.first, "=+-@\t\r".unicodeScalars.contains(first),
-            !isNumber(text)
-        {
-            text = "'" + text
-        }
+        let text = Formula.defused(value)
         guard text.unicodeScalars.contains(where: isSpecial) else { return text }
         var quoted = "\"".unicodeScalars
         for scalar in text.unicodeScalars {
@@ -28,6 +22,34 @@ enum CommaSeparated {
         case ",", "\"", "\n"..."\r", "\u{85}", "\u{2028}", "\u{2029}": true
         default: false
         }
+    }
+}
+
+/// A value in a file of tab-separated values, as Apple writes its reports.
+enum TabSeparated {
+    /// The value, with a space for each tab and each end of a line.
+    ///
+    /// It goes by scalars: a tab with an accent upon it still ends a field.
+    static func field(_ value: String) -> String {
+        var plain = "".unicodeScalars
+        for scalar in Formula.defused(value).unicodeScalars {
+            switch scalar {
+            case "\t"..."\r", "\u{85}", "\u{2028}", "\u{2029}": plain.append(" ")
+            default: plain.append(scalar)
+            }
+        }
+        return String(plain)
+    }
+}
+
+/// A value that a spreadsheet would take for a formula.
+enum Formula {
+    /// The value behind an apostrophe where it begins like a formula; a number is a number.
+    static func defused(_ value: String) -> String {
+        guard let first = value.unicodeScalars.first,
+            "=+-@\t\r".unicodeScalars.contains(first), !isNumber(value)
+        else { return value }
+        return "'" + value
     }
 
     private static func isNumber(_ text: String) -> Bool {

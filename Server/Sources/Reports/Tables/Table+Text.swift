@@ -26,10 +26,10 @@ extension Reports.Table {
 
     /// Gives the same to `take`, piece by piece.
     public func writeTSV(to take: ([UInt8]) throws -> Void) rethrows {
-        let header = columns.map { Self.untabbed($0.title) }
+        let header = columns.map { TabSeparated.field($0.title) }
         try write(header, separator: "\t", end: "\n", to: take) { text in
-            let isPlain = text.utf8.allSatisfy { $0 >= UInt8(ascii: " ") && $0 < 0x7F }
-            return isPlain ? nil : Self.untabbed(text)
+            let isPlain = text.utf8.allSatisfy { Self.isPlain($0) }
+            return isPlain ? nil : TabSeparated.field(text)
         }
     }
 
@@ -97,10 +97,6 @@ extension Reports.Table {
         }
         for note in notes { text += "Note: \(note)\n" }
         return text
-    }
-
-    private static func untabbed(_ text: String) -> String {
-        String(text.map { $0 == "\t" || $0.isNewline ? " " : $0 })
     }
 
     private static func trimmed(_ text: String) -> String {

@@ -66,7 +66,7 @@ struct AppStoreConnection: Sendable {
     ) async throws -> AppStoreConnection {
         let settings = try StoreSettings()
         let served = settings.servedEnvironments
-        guard let clients = try settings.appStoreClients(over: client) else {
+        guard let clients = settings.appStoreClients(over: client) else {
             throw CheckFailed(
                 message:
                     "The App Store Server API is not configured: set TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE."

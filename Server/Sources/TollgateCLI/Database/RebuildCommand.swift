@@ -49,7 +49,7 @@ struct RebuildCommand: AsyncParsableCommand {
         let rebuild = Rebuild(of: source, into: scratch, figures: lag > 0 ? nil : figures)
         let report = try await rebuild.verify { done, all in
             guard shows else { return }
-            FileHandle.standardError.write(Data("\r\(done) of \(all) journal rows".utf8))
+            Terminal.mark("\r\(done) of \(all) journal rows")
         }
         if shows { Terminal.complain("") }
         await scratch.close()

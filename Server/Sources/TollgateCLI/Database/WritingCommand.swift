@@ -81,7 +81,7 @@ struct WritingCommand: Sendable {
                 ),
                 store: store,
                 appStore: try stores.verifier(),
-                appStoreClients: try stores.appStoreClients(over: client),
+                appStoreClients: stores.appStoreClients(over: client),
                 appStoreOptions: stores.appStoreOptions(over: client),
                 stripe: stores.stripe(over: client),
                 clocks: .init(

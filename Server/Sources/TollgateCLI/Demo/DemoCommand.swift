@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import Foundation
 import Storage
 import StorageSQLite
+import TollgateService
 
 /// `tollgate demo`: everything on one machine, with no account anywhere.
 struct DemoCommand: AsyncParsableCommand {
@@ -50,10 +51,12 @@ struct DemoCommand: AsyncParsableCommand {
             appStore: try address(appStoreListen, "127.0.0.1:8081", "--app-store-listen", &free),
             stripe: try address(stripeListen, "127.0.0.1:8082", "--stripe-listen", &free)
         )
-        try ListenAddress.requireFree([
+        let all = [
             (addresses.server, "--listen"), (addresses.appStore, "--app-store-listen"),
             (addresses.stripe, "--stripe-listen"),
-        ])
+        ]
+        for (address, option) in all { try Self.requireThisMachine(address, option) }
+        try ListenAddress.requireFree(all)
         let catalog = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
         let location: DatabaseLocation
         if let text = Settings.text(database, "DATABASE") {
@@ -80,6 +83,13 @@ struct DemoCommand: AsyncParsableCommand {
         if !isTrue { throw CheckFailed(message: "Not every step of the story came true.") }
     }
 
+    private static func requireThisMachine(_ address: ListenAddress, _ option: String) throws {
+        guard !Loopback.isHost(address.host) else { return }
+        throw ValidationError(
+            "\(option): everybody knows the demo's keys, so it listens on this machine only, such as 127.0.0.1:\(address.port), not on \(address.host)."
+        )
+    }
+
     private func run(_ world: DemoWorld) async throws -> Bool {
         let app = DemoApp(world)
         guard script else {
@@ -87,7 +97,7 @@ struct DemoCommand: AsyncParsableCommand {
             try await world.run(routes: { page.addRoutes(to: $0) }) {
                 try await app.signIn("user-1")
                 let link = try await world.dashboardLink()
-                Terminal.say(Self.welcome(world, dashboard: link))
+                Terminal.announce(Self.welcome(world, dashboard: link))
                 // Until the process is told to stop.
                 while !Task.isCancelled { try await Task.sleep(for: .seconds(3600)) }
             }

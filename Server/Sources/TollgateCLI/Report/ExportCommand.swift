@@ -113,7 +113,8 @@ struct ExportCommand: AsyncParsableCommand {
                 // The columns' names stand in the first line only.
                 text = String(text.drop { $0 != "\r\n" }.dropFirst())
             }
-            FileHandle.standardOutput.write(Data(text.utf8))
+            // Before the place is kept: rows that nobody got are given out again.
+            try Terminal.put(Data(text.utf8))
             isFirst = false
             given += page.table.rows.count
             line.report(WorkProgress(step: "rows", done: given))

@@ -53,10 +53,10 @@ enum FinanceReport: String, CaseIterable {
         asOf.tell(withSentence: format != .table)
         switch format {
         case .json: try Terminal.sayJSON(told.value)
-        case .csv: FileHandle.standardOutput.write(Data(told.sheet.csv.utf8))
-        case .tsv: FileHandle.standardOutput.write(Data(told.sheet.tsv.utf8))
+        case .csv: try Terminal.put(Data(told.sheet.csv.utf8))
+        case .tsv: try Terminal.put(Data(told.sheet.tsv.utf8))
         default:
-            FileHandle.standardOutput.write(Data("\(told.text)\nNote: \(asOf.sentence)\n".utf8))
+            try Terminal.put(Data("\(told.text)\nNote: \(asOf.sentence)\n".utf8))
         }
         guard told.unexplained == 0 else {
             throw CheckFailed(message: "\(told.unexplained) differences that nobody can explain.")

@@ -109,7 +109,7 @@ struct ReportCommand: AsyncParsableCommand {
         // Tables and JSON have a place for notes.
         asOf.tell(withSentence: ![.table, .json].contains(format))
         func write(_ piece: [UInt8]) throws {
-            try FileHandle.standardOutput.write(contentsOf: Data(piece))
+            try Terminal.put(Data(piece))
         }
         func say(_ text: String) throws { try write(Array(text.utf8)) }
         switch output {

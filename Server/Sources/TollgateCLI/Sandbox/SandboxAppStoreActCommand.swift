@@ -86,7 +86,7 @@ struct SandboxAppStoreActCommand: AsyncParsableCommand {
         try await Self.requireSandbox(at: control)
         let response = try await HTTPClient.shared.execute(request, timeout: .minutes(10))
         let answer = try await response.body.collect(upTo: 1 << 24)
-        FileHandle.standardOutput.write(Data(answer.readableBytesView) + Data("\n".utf8))
+        try Terminal.put(Data(answer.readableBytesView) + Data("\n".utf8))
         if response.status != .ok, response.status != .created { throw ExitCode(1) }
     }
 

@@ -111,14 +111,14 @@ struct SandboxAppStorePlayCommand: AsyncParsableCommand {
             let surface: SimulatedAppStore.Surface = control == nil ? .everything : .serverAPI
             group.addTask {
                 try await store.run(host: host, port: port, surface: surface) { port in
-                    Self.say("app-store listening on http://\(host):\(port)")
+                    Terminal.announce("app-store listening on http://\(host):\(port)")
                 }
             }
             if let control {
                 let (host, port) = try Self.address(control)
                 group.addTask {
                     try await store.run(host: host, port: port, surface: .control) { port in
-                        Self.say("app-store control listening on http://\(host):\(port)")
+                        Terminal.announce("app-store control listening on http://\(host):\(port)")
                     }
                 }
             }
@@ -202,6 +202,10 @@ struct SandboxAppStorePlayCommand: AsyncParsableCommand {
         if let keyOut {
             let pem = await store.apiKey.privateKeyPEM
             try Data(pem.utf8).write(to: URL(fileURLWithPath: keyOut), options: .atomic)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600],
+                ofItemAtPath: keyOut
+            )
         }
     }
 
@@ -212,9 +216,5 @@ struct SandboxAppStorePlayCommand: AsyncParsableCommand {
         else { throw ValidationError("\(text) is not an address like 127.0.0.1:8081.") }
         let host = String(text[..<colon])
         return (host.isEmpty ? "127.0.0.1" : host, port)
-    }
-
-    private static func say(_ line: String) {
-        FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 }

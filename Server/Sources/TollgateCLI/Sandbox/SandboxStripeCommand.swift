@@ -104,8 +104,7 @@ struct SandboxStripePlayCommand: AsyncParsableCommand {
             port: address.port,
             control: controlAddress
         ) { port in
-            print("stripe listening on http://\(address.host):\(port)")
-            fflush(nil)  // Standard output to a pipe would keep the line.
+            Terminal.announce("stripe listening on http://\(address.host):\(port)")
         }
     }
 

@@ -34,13 +34,13 @@ struct SandboxStripeTriggerCommand: AsyncParsableCommand {
     func run() async throws {
         guard let event, !list else {
             if json { return try Terminal.sayJSON(StripeSimulator.triggers) }
-            print(StripeSimulator.triggers.joined(separator: "\n"))
+            Terminal.say(StripeSimulator.triggers.joined(separator: "\n"))
             return
         }
         let sent = try JSONSerialization.data(withJSONObject: ["event": event])
         _ = try await SandboxControl(base: sandbox).post("/sandbox/trigger", sent)
         if json { return try Terminal.sayJSON(["triggered": event]) }
-        print("Triggered \(event).")
+        Terminal.say("Triggered \(event).")
     }
 }
 
@@ -82,17 +82,15 @@ struct SandboxStripeListenCommand: AsyncParsableCommand {
         let made = try await control.post("/sandbox/endpoints", sent)
         let secret = try JSONDecoder().decode(Endpoint.self, from: made).secret
         guard !printSecret else {
-            print(secret)
+            Terminal.say(secret)
             return
         }
-        print("Ready! Your webhook signing secret is \(secret)")
-        fflush(nil)
+        try Terminal.put(Data("Ready! Your webhook signing secret is \(secret)\n".utf8))
         var seen = Set(try await log(control).map(\.id))
         while !Task.isCancelled {
             try await Task.sleep(for: .milliseconds(500))
             for event in try await log(control) where seen.insert(event.id).inserted {
-                print("--> \(event.type) [\(event.id)]")
-                fflush(nil)
+                try Terminal.put(Data("--> \(event.type) [\(event.id)]\n".utf8))
             }
         }
     }

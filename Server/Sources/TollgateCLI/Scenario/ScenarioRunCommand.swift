@@ -153,8 +153,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
 
     private func progress(_ what: String, _ done: Int, _ all: Int) {
         guard Terminal.isInteractive else { return }
-        FileHandle.standardError.write(Data("\r\u{1B}[K\(what) \(done)/\(all)".utf8))
-        if done == all { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+        Terminal.mark("\r\u{1B}[K\(what) \(done)/\(all)")
+        if done == all { Terminal.mark("\r\u{1B}[K") }
     }
 
     private func keptAuthority() throws -> Data {

@@ -9,6 +9,13 @@ struct ConnectSettings: Sendable {
     private var vendorNumber: String?
     private var baseURL: String?
 
+    /// They are not fetched.
+    static let absent = ConnectSettings(key: nil, vendorNumber: nil, baseURL: nil)
+
+    private init(key: AppStore.APIKey?, vendorNumber: String?, baseURL: String?) {
+        (self.key, self.vendorNumber, self.baseURL) = (key, vendorNumber, baseURL)
+    }
+
     /// - Throws: a usage error where it is half set up.
     init() throws {
         key = try StoreSettings.key("CONNECT")

@@ -55,6 +55,7 @@ struct RunningServer: Sendable {
             logger: logger
         )
         try await tollgate.resealSecrets()
+        try await tollgate.recallProvenChains()
     }
 
     static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
@@ -65,22 +66,28 @@ struct RunningServer: Sendable {
     /// Serves until the process is told to stop, then finishes what it has begun.
     ///
     /// - Parameters:
+    ///   - metricsAddress: where `/metrics` and `/readyz` are; `nil`: with everything else.
     ///   - levers: what the dashboard may do to a sandbox.
     ///   - beside: runs as long as the server does; if it returns, all is shut down in order.
     ///   - routes: adds routes of the caller's own, such as the demo's page.
     ///   - ready: told the port once it is open.
     func run(
         at address: ListenAddress,
+        metricsAt metricsAddress: ListenAddress? = nil,
         levers: DashboardLevers? = nil,
         beside: [ServiceGroupConfiguration.ServiceConfiguration] = [],
         routes: @Sendable (Router<ServerRequestContext>) -> Void = { _ in },
         ready: @escaping @Sendable (Int) async -> Void
     ) async throws {
-        let router = try buildRouter(tollgate, levers: levers)
+        let router = try buildRouter(
+            tollgate,
+            levers: levers,
+            answersMetrics: metricsAddress == nil
+        )
         routes(router)
         let application = Application(
             router: router,
-            server: .http1OnEventLoops(tollgate),
+            server: .http1OnEventLoops(tollgate, limits: limits),
             configuration: .init(
                 address: .hostname(address.host, port: address.port),
                 serverName: "tollgate"
@@ -101,7 +108,7 @@ struct RunningServer: Sendable {
                 .init(service: SigningKeyFollowing(tollgate: tollgate)),
                 .init(service: KeyUseKeeping(tollgate: tollgate)),
                 .init(service: ExpiredDropping(tollgate: tollgate)),
-            ] + beside
+            ] + metrics(at: metricsAddress) + beside
         let group = ServiceGroup(
             configuration: .init(
                 services: services,
@@ -116,6 +123,35 @@ struct RunningServer: Sendable {
             throw error
         }
         await close()
+    }
+
+    /// Answers `/metrics` and `/readyz` at an address of their own.
+    private func metrics(
+        at address: ListenAddress?
+    ) -> [ServiceGroupConfiguration.ServiceConfiguration] {
+        guard let address else { return [] }
+        let application = Application(
+            router: buildMetricsRouter(tollgate),
+            server: .http1OnEventLoops(tollgate, limits: limits, answersAtOnce: false),
+            configuration: .init(
+                address: .hostname(address.host, port: address.port),
+                serverName: "tollgate"
+            ),
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? address.port
+                Terminal.announce("metrics at http://\(address.host):\(port)/metrics")
+            },
+            logger: tollgate.logger
+        )
+        return [.init(service: application)]
+    }
+
+    /// Connections take half of the files that may be open at most; databases and stores need some.
+    private var limits: ConnectionLimits {
+        var limits = ConnectionLimits()
+        limits.connections = min(limits.connections, OpenFiles.limit / 2)
+        limits.connectionsForStores = min(limits.connectionsForStores, limits.connections / 8)
+        return limits
     }
 
     /// Closes the database of a server that was never run.
@@ -163,6 +199,8 @@ private struct StoreReads: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await tollgate.fetchWanted()
+                // What fails is tried again with the next chain, or the next time.
+                try? await tollgate.keepProvenChains()
                 try? await Task.sleep(for: .milliseconds(500))
             }
         }

@@ -41,57 +41,37 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var clientAddressHeader: String?
 
+    @Option(
+        help: """
+            Where /metrics and /readyz are answered instead, such as :9090, so that the address that \
+            everybody reaches has neither.
+            """
+    )
+    var metricsListen: String?
+
+    @Flag(
+        help: """
+            Take the keys of the demo, or short test keys, to try the server out; on this machine only.
+            """
+    )
+    var demo = false
+
     func run() async throws {
-        let address = try ListenAddress(
-            Settings.text(listen, "LISTEN") ?? "127.0.0.1:8080",
-            option: "--listen"
-        )
-        try ListenAddress.requireFree([(address, "--listen")])
-        let location = try DatabaseLocation(
-            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
-        )
-        let catalog = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
-        // The first counts; those after it are still taken while a key is changed.
-        let secretKeys = Settings.list("SECRET_KEY")
-        let publishableKeys = Settings.list("PUBLISHABLE_KEY")
-        guard let secretKey = secretKeys.first, let publishableKey = publishableKeys.first else {
-            throw ValidationError(
-                "Set TOLLGATE_SECRET_KEY (sk_test_… or sk_live_…) and TOLLGATE_PUBLISHABLE_KEY (pk_test_… or pk_live_…)."
-            )
-        }
-        let stores = try StoreSettings()
-        var configuration = Configuration(
-            secretKey: secretKey,
-            publishableKey: publishableKey,
-            publicURL: Settings.text(publicURL, "PUBLIC_URL")
-                ?? "http://\(address.host):\(address.port)",
-            appURL: Settings.text(nil, "APP_URL"),
-            portalReturnURL: Settings.text(nil, "PORTAL_RETURN_URL"),
-            stripeWebhookSecrets: Settings.list("STRIPE_WEBHOOK_SECRETS"),
-            appleAppIDs: Settings.list("APPLE_APP_IDS"),
-            defaultEnvironment: stores.defaultEnvironment(for: secretKey),
-            financeTerms: stores.financeTerms,
-            formerSecretKeys: Array(secretKeys.dropFirst()),
-            formerPublishableKeys: Array(publishableKeys.dropFirst()),
-            allowsPrivateWebhooks: try Settings.flag("WEBHOOKS_ALLOW_PRIVATE")
-        )
-        configuration.clientAddressHeader = Settings.text(
-            clientAddressHeader,
-            "CLIENT_ADDRESS_HEADER"
-        )
-        let openID = try OpenIDSettings.configured()
-        let clock = try ClockSetting(Settings.text(nil, "CLOCK"))
+        let settings = try ServeSettings(self)
+        let (stores, clock) = (settings.stores, settings.clock)
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        var options = stores.appStoreOptions(over: client)
+        options.retentionRules = settings.retentionRules
         do {
             let server = try await RunningServer(
-                configuration: configuration,
-                database: location,
-                catalog: catalog,
-                appStore: try stores.verifier(),
-                appStoreClients: try stores.appStoreClients(over: client),
-                appStoreOptions: try stores.appStoreOptions(over: client, catalog: catalog),
+                configuration: settings.configuration,
+                database: settings.location,
+                catalog: settings.catalog,
+                appStore: settings.verifier,
+                appStoreClients: stores.appStoreClients(over: client),
+                appStoreOptions: options,
                 stripe: stores.stripe(over: client),
-                openID: openID.map {
+                openID: settings.openID.map {
                     OpenIDClient($0, transport: openIDTransport(over: client))
                 },
                 clocks: .init(
@@ -101,6 +81,7 @@ struct ServeCommand: AsyncParsableCommand {
                     nowAtOnce: clock.isVirtual ? nil : SystemClock.now
                 )
             )
+            for warning in settings.warnings { server.tollgate.logger.warning("\(warning)") }
             do {
                 _ = try await clock.reached(over: client)
             } catch let silent as CheckFailed {
@@ -108,9 +89,10 @@ struct ServeCommand: AsyncParsableCommand {
                     "\(silent.message) Real time is taken until it does."
                 )
             }
-            try await server.run(at: address) { port in
-                Terminal.say("tollgate listening on http://\(address.host):\(port)")
-                Terminal.say("database: \(location.description)")
+            let address = settings.address
+            try await server.run(at: address, metricsAt: settings.metricsAddress) { port in
+                Terminal.announce("tollgate listening on http://\(address.host):\(port)")
+                Terminal.announce("database: \(settings.location.description)")
             }
         } catch {
             try? await client.shutdown()

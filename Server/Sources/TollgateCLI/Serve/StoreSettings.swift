@@ -29,44 +29,66 @@ struct StoreSettings: Sendable {
     /// What the stores are expected to keep.
     var financeTerms = Finance.Terms()
 
+    /// - Throws: `WrongSettings` with everything that cannot be read.
     init() throws {
-        connect = try ConnectSettings()
-        financeTerms.isSmallBusiness = try Settings.flag("APP_STORE_SMALL_BUSINESS")
-        for path in Settings.list("APP_STORE_ROOTS") {
-            do {
-                roots.append(Array(try Data(contentsOf: URL(fileURLWithPath: path))))
-            } catch {
-                throw CheckFailed(
-                    message:
-                        "TOLLGATE_APP_STORE_ROOTS: \(path) cannot be read: \(PlainWords.of(error))"
-                )
-            }
+        var problems = SettingProblems()
+        connect = problems.take { try ConnectSettings() } ?? ConnectSettings.absent
+        financeTerms.isSmallBusiness =
+            problems.take { try Settings.flag("APP_STORE_SMALL_BUSINESS") } ?? false
+        roots = Settings.list("APP_STORE_ROOTS").compactMap { path in
+            problems.take { try Self.root(path) }
         }
         bundleID = Settings.text(nil, "APP_STORE_BUNDLE_ID")
-        if let text = Settings.text(nil, "APP_STORE_APP_APPLE_ID") {
-            guard let id = Int64(text) else {
-                throw ValidationError("TOLLGATE_APP_STORE_APP_APPLE_ID: '\(text)' is not a number.")
+        appAppleID = problems.take { try Self.appAppleID() } ?? nil
+        environments = Set(
+            Settings.list("APP_STORE_ENVIRONMENT").compactMap { word in
+                problems.take { try Self.environment(word) }
             }
-            appAppleID = id
-        }
-        for word in Settings.list("APP_STORE_ENVIRONMENT") {
-            switch word.lowercased() {
-            case "production": environments.insert(.production)
-            case "sandbox": environments.insert(.sandbox)
-            default:
-                throw ValidationError(
-                    "TOLLGATE_APP_STORE_ENVIRONMENT: '\(word)' is not Production or Sandbox. Xcode and LocalTesting sign nothing and are never accepted."
-                )
-            }
-        }
+        )
         appStoreBaseURL = Settings.text(nil, "APP_STORE_BASE_URL").map {
             $0.hasSuffix("/") ? String($0.dropLast()) : $0
         }
-        appStoreKey = try Self.key("APP_STORE")
+        appStoreKey = problems.take { try Self.key("APP_STORE") } ?? nil
+        if appStoreKey != nil, bundleID == nil {
+            problems.add([
+                "The key of App Store Connect needs TOLLGATE_APP_STORE_BUNDLE_ID beside it."
+            ])
+        }
         sharedSecret = Settings.text(nil, "APP_STORE_SHARED_SECRET")
-        checksOnline = try Settings.flag("APP_STORE_ONLINE_CHECKS")
+        checksOnline = problems.take { try Settings.flag("APP_STORE_ONLINE_CHECKS") } ?? false
         stripeSecretKey = Settings.text(nil, "STRIPE_SECRET_KEY")
         stripeAPIBase = Settings.text(nil, "STRIPE_API_BASE") ?? stripeAPIBase
+        try problems.throwIfAny()
+    }
+
+    private static func root(_ path: String) throws -> [UInt8] {
+        do {
+            return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+        } catch {
+            throw CheckFailed(
+                message:
+                    "TOLLGATE_APP_STORE_ROOTS: \(path) cannot be read: \(PlainWords.of(error))"
+            )
+        }
+    }
+
+    private static func appAppleID() throws -> Int64? {
+        guard let text = Settings.text(nil, "APP_STORE_APP_APPLE_ID") else { return nil }
+        guard let id = Int64(text) else {
+            throw ValidationError("TOLLGATE_APP_STORE_APP_APPLE_ID: '\(text)' is not a number.")
+        }
+        return id
+    }
+
+    private static func environment(_ word: String) throws -> AppStore.Environment {
+        switch word.lowercased() {
+        case "production": return .production
+        case "sandbox": return .sandbox
+        default:
+            throw ValidationError(
+                "TOLLGATE_APP_STORE_ENVIRONMENT: '\(word)' is not Production or Sandbox. Xcode and LocalTesting sign nothing and are never accepted."
+            )
+        }
     }
 
     /// Where only one environment is served, it is the answer's; else the key decides.
@@ -126,15 +148,8 @@ struct StoreSettings: Sendable {
     }
 
     /// How the App Store is spoken to; `nil` where there is no key.
-    ///
-    /// - Throws: a usage error where the app is not named.
-    func appStoreClients(over client: HTTPClient) throws -> AppStoreClients? {
-        guard let appStoreKey else { return nil }
-        guard let bundleID else {
-            throw ValidationError(
-                "The key of App Store Connect needs TOLLGATE_APP_STORE_BUNDLE_ID beside it."
-            )
-        }
+    func appStoreClients(over client: HTTPClient) -> AppStoreClients? {
+        guard let appStoreKey, let bundleID else { return nil }
         return AppStoreClients(
             key: appStoreKey,
             bundleID: bundleID,
@@ -172,14 +187,13 @@ struct StoreSettings: Sendable {
         return options
     }
 
-    /// The same for a server, which also answers what customers are shown who are about to cancel.
+    /// What customers are shown who are about to cancel.
     ///
     /// - Throws: `CheckFailed` with every mistake in the table of retention messages.
-    func appStoreOptions(over client: HTTPClient, catalog: Catalog) throws -> AppStoreOptions {
-        var options = appStoreOptions(over: client)
-        guard let path = Settings.text(nil, "RETENTION_MESSAGES") else { return options }
+    static func retentionRules(_ catalog: TollgateCore.Catalog) throws -> [RetentionRule] {
+        guard let path = Settings.text(nil, "RETENTION_MESSAGES") else { return [] }
         do {
-            options.retentionRules = try RetentionRules.read(
+            return try RetentionRules.read(
                 bytes: try Data(contentsOf: URL(fileURLWithPath: path)),
                 file: path,
                 catalog: catalog
@@ -189,10 +203,9 @@ struct StoreSettings: Sendable {
         } catch {
             throw CheckFailed(
                 message:
-                    "TOLLGATE_RETENTION_MESSAGES: \(path) cannot be read: \(error.localizedDescription)"
+                    "TOLLGATE_RETENTION_MESSAGES: \(path) cannot be read: \(PlainWords.of(error))"
             )
         }
-        return options
     }
 
     func stripe(over client: HTTPClient) -> Stripe.Client? {

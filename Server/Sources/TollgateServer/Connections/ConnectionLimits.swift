@@ -10,6 +10,8 @@ public struct ConnectionLimits: Sendable {
     public var body: TimeAmount
     /// Between an answer and the next request.
     public var idle: TimeAmount
+    /// Between a request and its answer, and between the parts of an answer.
+    public var answer: TimeAmount
     /// How long an answer may wait for a client that does not read it.
     public var write: TimeAmount
     /// Bytes of one header field.
@@ -18,25 +20,46 @@ public struct ConnectionLimits: Sendable {
     public var headerList = 64 << 10
     /// How many there may be.
     public var headerCount = 100
+    /// How many connections may be open; further ones are answered 503.
+    public var connections = 8_000
+    /// How many of these are kept for messages of stores.
+    public var connectionsForStores = 500
+    /// How many may be open from one address, or one IPv6 network.
+    ///
+    /// A proxy, as far as it is known to be one, may open as many as it likes.
+    public var connectionsPerAddress = 1_000
+    /// Whether addresses of this machine and of private networks, where proxies are, count too: for
+    /// tests.
+    package var countsNeighbours = false
 
     public init(
         firstByte: TimeAmount = .seconds(10),
         headers: TimeAmount = .seconds(10),
         body: TimeAmount = .seconds(10),
         idle: TimeAmount = .seconds(75),
+        answer: TimeAmount = .minutes(10),
         write: TimeAmount = .seconds(30)
     ) {
         self.firstByte = firstByte
         self.headers = headers
         self.body = body
         self.idle = idle
+        self.answer = answer
         self.write = write
+    }
+
+    /// For connections that came when hardly any room was left.
+    var whereRoomIsScarce: ConnectionLimits {
+        var limits = self
+        limits.firstByte = min(firstByte, .seconds(2))
+        limits.headers = min(headers, .seconds(2))
+        return limits
     }
 
     /// How often is looked whether a time is over: a timer for each of them would cost every request
     /// more than this costs a connection.
     var tick: TimeAmount {
-        let shortest = min(firstByte, headers, body, idle, write)
+        let shortest = min(firstByte, headers, body, idle, answer, write)
         return .nanoseconds(max(1_000_000, shortest.nanoseconds / 4))
     }
 }

@@ -14,9 +14,13 @@ struct EventLoopChannel: ServerChildChannel, HTTPChannelHandler {
     let responder: Responder
     let tollgate: Tollgate
     let limits: ConnectionLimits
+    let open: OpenConnections
+    /// Whether the commonest requests are answered without the router.
+    let answersAtOnce: Bool
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
+            let admission = open.open(channel)
             let pipeline = channel.pipeline.syncOperations
             var decoding = NIOHTTPDecoderLimitConfiguration()
             decoding.maxHeaderFieldSize = limits.headerField
@@ -32,13 +36,17 @@ struct EventLoopChannel: ServerChildChannel, HTTPChannelHandler {
                 withDecoderLimitConfiguration: decoding
             )
             try pipeline.addHandlers(
+                HTTP1Rules(takesOne: admission != .everything),
                 HTTP1ToHTTPServerCodec(secure: false),
                 HTTPConnectionStateHandler(logger: logger),
-                LastAnswer(),
-                RequestPace(limits),
-                EntitlementReads(tollgate),
-                StoreMessages(tollgate, logger, EventLoopExecutor(channel.eventLoop))
+                RequestPace(limits, admission, tollgate.counters)
             )
+            if answersAtOnce {
+                try pipeline.addHandlers(
+                    EntitlementReads(tollgate),
+                    StoreMessages(tollgate, logger, EventLoopExecutor(channel.eventLoop))
+                )
+            }
             return try NIOAsyncChannel(
                 wrappingChannelSynchronously: channel,
                 configuration: .init(isOutboundHalfClosureEnabled: true)

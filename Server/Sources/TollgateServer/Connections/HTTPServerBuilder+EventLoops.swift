@@ -7,13 +7,23 @@ extension HTTPServerBuilder {
     ///
     /// What may block must leave it: the database drivers have threads of their own for that. Clients
     /// that are too slow or say too much are sent away.
+    ///
+    /// - Parameter answersAtOnce: whether the commonest requests are answered without the router.
     public static func http1OnEventLoops(
         _ tollgate: Tollgate,
-        limits: ConnectionLimits = ConnectionLimits()
+        limits: ConnectionLimits = ConnectionLimits(),
+        answersAtOnce: Bool = true
     ) -> HTTPServerBuilder {
-        HTTPServerBuilder { responder in
+        let open = OpenConnections(limits, tollgate)
+        return HTTPServerBuilder { responder in
             AcceptingChannel(
-                EventLoopChannel(responder: responder, tollgate: tollgate, limits: limits)
+                EventLoopChannel(
+                    responder: responder,
+                    tollgate: tollgate,
+                    limits: limits,
+                    open: open,
+                    answersAtOnce: answersAtOnce
+                )
             )
         }
     }

@@ -3,51 +3,51 @@ internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypes
+internal import NIOHTTPTypesHTTP1
 internal import TollgateAPI
+internal import TollgateService
 
-/// Ends connections whose client is too slow, and answers requests that are none in our own shape:
-/// 408, 431 and 400.
+/// Ends connections whose client is too slow, and answers what is no request, or comes over one
+/// connection too many, in our own shape: 408, 431, 400 and 503.
 ///
-/// A client that sends a byte now and then would otherwise hold its connection for ever.
+/// What is to be done when is decided by `ConnectionLife`.
 final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    private enum State {
-        /// Nothing of a request has come.
-        case idle
-        /// Bytes, but no request yet.
-        case headers
-        case body
-        /// It is ours to speak.
-        case answering
-    }
+    /// The rest of a request will not come: its client broke off, was too slow or sent no body.
+    struct RequestBrokenOff: Error {}
 
-    private let limits: ConnectionLimits
-    private var state = State.idle
-    /// When the client's time is over; nil while it is ours to speak.
-    private var deadline: NIODeadline?
+    private let tick: TimeAmount
+    private let patience: TimeAmount
+    private let admission: ConnectionCounts.Admission
+    private let counters: Counters
+    private var life: ConnectionLife
     /// When a client that does not read is given up.
     private var writeDeadline: NIODeadline?
-    /// Whether the answer to the request that is being read has begun.
-    private var isAnswered = false
-    private var isClosing = false
     /// Whether what was read since the last look was part of a request.
     private var hasPart = false
-    private var tick: RepeatedTask?
+    private var ticking: RepeatedTask?
 
-    init(_ limits: ConnectionLimits) {
-        self.limits = limits
+    init(
+        _ limits: ConnectionLimits,
+        _ admission: ConnectionCounts.Admission,
+        _ counters: Counters
+    ) {
+        let limits = admission == .everything ? limits : limits.whereRoomIsScarce
+        self.admission = admission
+        self.counters = counters
+        (tick, patience) = (limits.tick, limits.write)
+        life = ConnectionLife(limits, at: .now())
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        deadline = .now() + limits.firstByte
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        tick = context.eventLoop.scheduleRepeatedTask(
-            initialDelay: limits.tick,
-            delay: limits.tick
+        ticking = context.eventLoop.scheduleRepeatedTask(
+            initialDelay: tick,
+            delay: tick
         ) { _ in
             let (handler, context) = bound.value
             handler.look(context)
@@ -55,101 +55,110 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        tick?.cancel()
-        tick = nil
+        ticking?.cancel()
+        ticking = nil
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        tick?.cancel()
-        tick = nil
+        ticking?.cancel()
+        ticking = nil
         context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isClosing else { return }
+        guard life.isListening else { return }
         hasPart = true
         switch unwrapInboundIn(data) {
-        case .head:
-            state = .body
-            isAnswered = false
-            deadline = .now() + limits.body
+        case .head(let head):
+            life.head(at: .now())
+            guard isAdmitted(head) else {
+                act(life.fault(.tooManyConnections, at: .now()), context)
+                return
+            }
         case .body: break
-        case .end:
-            state = .answering
-            deadline = nil
+        case .end: life.end(at: .now())
         }
         context.fireChannelRead(data)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Bytes have come, and they were not a whole head.
-        if state == .idle, !hasPart, !isClosing {
-            state = .headers
-            deadline = .now() + limits.headers
-        }
+        if !hasPart { life.bytes(at: .now()) }
         hasPart = false
         context.fireChannelReadComplete()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         // The refusal was the last word.
-        guard !isClosing else {
+        guard !life.isOver else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
-        isAnswered = true
-        if case .end = unwrapOutboundIn(data), state == .answering {
-            state = .idle
-            deadline = .now() + limits.idle
+        guard case .end = unwrapOutboundIn(data) else {
+            life.answerPart(at: .now())
+            context.write(data, promise: promise)
+            return
         }
+        let action = life.answerEnd(at: .now())
         context.write(data, promise: promise)
+        act(admission == .storeMessage ? .close : action, context)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        writeDeadline = context.channel.isWritable ? nil : .now() + limits.write
+        writeDeadline = context.channel.isWritable ? nil : .now() + patience
         context.fireChannelWritabilityChanged()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard let parserError = error as? HTTPParserError, state == .idle || state == .headers
-        else {
-            context.fireErrorCaught(error)
-            return
+        switch error {
+        case HTTPParserError.headerOverflow:
+            act(life.fault(.headersTooLarge, at: .now()), context)
+        case is HTTPParserError, is HTTP1TypeConversionError, is HTTP1Rules.Unsound:
+            let refusal = life.isReading ? ConnectionLife.Refusal.malformedBody : .malformedRequest
+            act(life.fault(refusal, at: .now()), context)
+        default: break
         }
-        if case .headerOverflow = parserError {
-            refuse(431, "headers_too_large", "The headers are larger than is taken.", context)
-        } else {
-            refuse(400, "malformed_request", "This is no HTTP request that is taken.", context)
+        // Whoever reads a body is to know that no more comes, whatever the cause.
+        context.fireErrorCaught(RequestBrokenOff())
+    }
+
+    /// Whether a request is one for which this connection was let in.
+    private func isAdmitted(_ head: HTTPRequest) -> Bool {
+        switch admission {
+        case .everything: true
+        case .storeMessage:
+            head.method == .post
+                && StoreWebhook.allCases.contains { $0.path.template == head.path }
+        case .nothing: false
         }
     }
 
     private func look(_ context: ChannelHandlerContext) {
         let now = NIODeadline.now()
         if let writeDeadline, writeDeadline <= now { return context.close(promise: nil) }
-        guard let deadline, deadline <= now else { return }
-        let isWaiting = state == .headers || (state == .body && !isAnswered)
-        guard isWaiting, !isClosing else { return context.close(promise: nil) }
-        refuse(408, "request_timeout", "The request took too long to come.", context)
+        act(life.silence(until: now), context)
     }
 
-    private func refuse(
-        _ status: Int,
-        _ code: APIError.Code,
-        _ message: String,
-        _ context: ChannelHandlerContext
-    ) {
-        guard !isClosing else { return }
-        isClosing = true
-        deadline = .now() + limits.write
-        let error = APIError(type: .invalidRequestError, code: code, message: message)
-        let body = (try? APIJSON.encode(error)) ?? Data()
-        let head = HTTPResponse(
-            status: .init(code: status),
-            headerFields: [
-                .contentType: "application/json", .contentLength: "\(body.count)",
-                .connection: "close", .cacheControl: "no-store",
-            ]
-        )
+    private func act(_ action: ConnectionLife.Action, _ context: ChannelHandlerContext) {
+        switch action {
+        case .nothing: return
+        case .close:
+            context.flush()
+            context.close(promise: nil)
+        case .refuse(let refusal): refuse(refusal, context)
+        }
+    }
+
+    private func refuse(_ reason: ConnectionLife.Refusal, _ context: ChannelHandlerContext) {
+        let refusal = Refusal(reason)
+        // Whoever reads the body counts it.
+        if reason != .malformedBody { refusal.count(counters) }
+        let body = (try? APIJSON.encode(refusal.error)) ?? Data()
+        var fields = refusal.fields
+        fields[.contentType] = "application/json"
+        fields[.contentLength] = "\(body.count)"
+        fields[.connection] = "close"
+        fields[.cacheControl] = "no-store"
+        let head = HTTPResponse(status: .init(code: refusal.status), headerFields: fields)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(ByteBuffer(bytes: body))), promise: nil)
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
@@ -157,4 +166,50 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
             bound.value.close(promise: nil)
         }
     }
+}
+
+extension Refusal {
+    /// What a connection is told before it is closed.
+    fileprivate init(_ reason: ConnectionLife.Refusal) {
+        switch reason {
+        case .tooManyConnections:
+            self.init(
+                503,
+                .apiError,
+                "too_many_connections",
+                "Too many connections are open. Try again in a few seconds."
+            )
+            retryAfter = 5
+        case .timedOut:
+            self.init(
+                408,
+                .invalidRequestError,
+                "request_timeout",
+                "The request took too long. Send it again without pauses."
+            )
+        case .headersTooLarge:
+            self.init(
+                431,
+                .invalidRequestError,
+                "headers_too_large",
+                "The headers are too large. Send fewer and shorter ones."
+            )
+        case .malformedRequest:
+            self.init(
+                400,
+                .invalidRequestError,
+                "malformed_request",
+                "This is not a valid HTTP/1.1 request."
+            )
+        case .malformedBody: self = .brokenBody
+        }
+    }
+
+    /// For a body that breaks off or cannot be read to its end.
+    static let brokenBody = Refusal(
+        400,
+        .invalidRequestError,
+        .malformedBody,
+        "The body is incomplete. Send all of it."
+    )
 }

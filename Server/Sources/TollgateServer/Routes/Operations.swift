@@ -3,11 +3,15 @@ internal import Storage
 internal import TollgateAPI
 internal import TollgateService
 
-/// What those who run the server look at, and what describes it.
-func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
+/// Whether the process serves.
+func addHealth(to router: Router<ServerRequestContext>) {
     router.get(APIPath.healthz.route) { _, _ in
         Response.json(bytes: healthy)
     }
+}
+
+/// What those who run the server look at.
+func addMetrics(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.get(APIPath.readyz.route) { _, _ in
         _ = try await tollgate.store.driver.readNow("SELECT 1", [])
         return Response.json(bytes: healthy)
@@ -18,6 +22,10 @@ func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
             type: "text/plain; version=0.0.4; charset=utf-8"
         )
     }
+}
+
+/// What describes the server.
+func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.get(APIPath.openAPI.route) { _, _ in
         Response.json(bytes: openAPIDocument)
     }

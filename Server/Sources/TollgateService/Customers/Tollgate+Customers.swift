@@ -30,6 +30,12 @@ extension Tollgate {
                 "An app_user_id does not begin with '\(Self.customerPrefix)'."
             )
         }
+        guard request.email.map(Self.isEmail) ?? true else {
+            throw Refusal.invalid(
+                "email",
+                "An email address has no line breaks or control characters."
+            )
+        }
         var token: String?
         if let given = request.appAccountToken {
             guard let uuid = UUID(uuidString: given) else {
@@ -83,6 +89,15 @@ extension Tollgate {
             "This app_account_token belongs to another customer.",
             param: "app_account_token"
         )
+    }
+
+    /// Whether a text may be somebody's address: a line break would begin another header of a message.
+    static func isEmail(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy {
+            ![.control, .lineSeparator, .paragraphSeparator].contains(
+                $0.properties.generalCategory
+            )
+        }
     }
 
     private func update(

@@ -139,7 +139,10 @@ extension Tollgate {
         }
         do {
             id = try await createCustomer(
-                API.CreateCustomerRequest(appUserID: user, email: customer.email)
+                API.CreateCustomerRequest(
+                    appUserID: user,
+                    email: customer.email.flatMap { Self.isEmail($0) ? $0 : nil }
+                )
             ).customer.id
         } catch let refusal as Refusal where refusal.status < 500 {
             logger.warning(

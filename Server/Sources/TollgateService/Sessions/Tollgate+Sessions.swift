@@ -55,7 +55,9 @@ extension Tollgate {
     ///
     /// - Throws: a refusal 401 `invalid_key` or `session_expired`.
     public func session(_ secret: String) async throws -> CustomerSession {
-        guard let body = try await store.session(secret) else {
+        // Under other prefixes lie the portal's links and cookies.
+        guard APIKeyKind(secret) == .customerSession, let body = try await store.session(secret)
+        else {
             throw Refusal(
                 401,
                 .authenticationError,
@@ -70,7 +72,8 @@ extension Tollgate {
     ///
     /// - Throws: a refusal 401 `session_expired`.
     public func sessionAtOnce(_ secret: String) throws -> CustomerSession? {
-        try store.sessionAtOnce(secret).map { try session(secret, keptAs: $0) }
+        guard APIKeyKind(secret) == .customerSession else { return nil }
+        return try store.sessionAtOnce(secret).map { try session(secret, keptAs: $0) }
     }
 
     private func session(_ secret: String, keptAs body: [UInt8]) throws -> CustomerSession {

@@ -1,0 +1,129 @@
+import AppStoreAPI
+import TollgateCore
+import TollgateService
+
+/// Everything that `tollgate serve` is told, read and checked.
+struct ServeSettings {
+    let address: ListenAddress
+    /// Where `/metrics` and `/readyz` are; `nil`: with everything else.
+    let metricsAddress: ListenAddress?
+    let location: DatabaseLocation
+    let catalog: TollgateCore.Catalog
+    let configuration: Configuration
+    let stores: StoreSettings
+    let verifier: AppStore.SignedDataVerifier?
+    /// What customers are shown who are about to cancel.
+    let retentionRules: [RetentionRule]
+    /// Where staff may sign in besides.
+    let openID: OpenIDSettings?
+    let clock: ClockSetting
+    /// What is to be said in the log.
+    let warnings: [String]
+
+    /// - Throws: `WrongSettings` with everything that is wrong.
+    init(_ options: ServeCommand) throws {
+        var problems = SettingProblems()
+        let address = problems.take {
+            try ListenAddress(
+                Settings.text(options.listen, "LISTEN") ?? "127.0.0.1:8080",
+                option: "--listen"
+            )
+        }
+        let metricsText = Settings.text(options.metricsListen, "METRICS_LISTEN")
+        metricsAddress = metricsText.flatMap { text in
+            problems.take { try ListenAddress(text, option: "--metrics-listen") }
+        }
+        if let address {
+            let others: [(address: ListenAddress, option: String)] =
+                metricsAddress.map { [($0, "--metrics-listen")] } ?? []
+            _ = problems.take {
+                try ListenAddress.requireFree([(address, "--listen")] + others)
+            }
+        }
+        let location = problems.take {
+            try DatabaseLocation(
+                Settings.text(options.database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
+            )
+        }
+        let catalog = problems.take {
+            try CatalogFile.read(Settings.text(options.catalog, "CATALOG") ?? "catalog.yaml")
+        }
+        retentionRules =
+            catalog.flatMap { catalog in
+                problems.take { try StoreSettings.retentionRules(catalog) }
+            } ?? []
+        let stores = problems.take { try StoreSettings() }
+        verifier = stores.flatMap { stores in problems.take { try stores.verifier() } } ?? nil
+        let clock = problems.take { try ClockSetting(Settings.text(nil, "CLOCK")) }
+        openID = problems.take { try OpenIDSettings.configured() } ?? nil
+        _ = problems.take { try Settings.logLevel() }
+        let allowsPrivate = problems.take { try Settings.flag("WEBHOOKS_ALLOW_PRIVATE") }
+        let isDemo = problems.take { try options.demo || Settings.flag("DEMO") } ?? false
+
+        var check = ServeCheck(
+            secretKeys: Self.keys("SECRET_KEY", isDemo ? DemoWorld.secretKey : nil),
+            publishableKeys: Self.keys("PUBLISHABLE_KEY", isDemo ? DemoWorld.publishableKey : nil)
+        )
+        check.isDemo = isDemo
+        check.listenHost = address?.host ?? check.listenHost
+        check.urls = Self.urls(options)
+        check.rootNames = verifier?.rootNames ?? []
+        check.hasSandboxClock = clock?.isVirtual ?? false
+        check.stripeKey = Settings.text(nil, "STRIPE_SECRET_KEY")
+        check.stripeWebhookSecrets = Settings.list("STRIPE_WEBHOOK_SECRETS")
+        problems.add(check.problems)
+        problems.add(Settings.unknownVariables)
+        try problems.throwIfAny()
+        guard let address, let location, let catalog, let stores, let clock, let allowsPrivate,
+            let secretKey = check.secretKeys.first,
+            let publishableKey = check.publishableKeys.first
+        else { throw WrongSettings(problems: ["A setting cannot be read."], isUsage: true) }
+
+        warnings = check.warnings
+        (self.address, self.location, self.catalog) = (address, location, catalog)
+        (self.stores, self.clock) = (stores, clock)
+        var configuration = Configuration(
+            secretKey: secretKey,
+            publishableKey: publishableKey,
+            publicURL: Settings.text(options.publicURL, "PUBLIC_URL")
+                ?? "http://\(address.host):\(address.port)",
+            appURL: Settings.text(nil, "APP_URL"),
+            portalReturnURL: Settings.text(nil, "PORTAL_RETURN_URL"),
+            stripeWebhookSecrets: check.stripeWebhookSecrets,
+            appleAppIDs: Settings.list("APPLE_APP_IDS"),
+            defaultEnvironment: stores.defaultEnvironment(for: secretKey),
+            financeTerms: stores.financeTerms,
+            formerSecretKeys: Array(check.secretKeys.dropFirst()),
+            formerPublishableKeys: Array(check.publishableKeys.dropFirst()),
+            allowsPrivateWebhooks: allowsPrivate
+        )
+        configuration.clientAddressHeader = Settings.text(
+            options.clientAddressHeader,
+            "CLIENT_ADDRESS_HEADER"
+        )
+        self.configuration = configuration
+    }
+
+    /// The first key counts; those after it are still taken while a key is changed.
+    private static func keys(_ name: String, _ fallback: String?) -> [String] {
+        let keys = Settings.list(name)
+        return keys.isEmpty ? fallback.map { [$0] } ?? [] : keys
+    }
+
+    private static func urls(_ options: ServeCommand) -> [(variable: String, url: String)] {
+        var urls = [
+            "APP_URL", "PORTAL_RETURN_URL", "APP_STORE_BASE_URL", "CONNECT_BASE_URL",
+            "STRIPE_API_BASE",
+        ].compactMap { name in
+            Settings.text(nil, name).map { (variable: "TOLLGATE_" + name, url: $0) }
+        }
+        let listen = Settings.text(options.listen, "LISTEN") ?? ""
+        let publicURL = Settings.text(options.publicURL, "PUBLIC_URL")
+        // Without it, links lead to the address that is listened on.
+        let fallback = (try? ListenAddress(listen, option: "")).map { "http://\($0.host)" }
+        if let url = publicURL ?? fallback {
+            urls.append((variable: "TOLLGATE_PUBLIC_URL", url: url))
+        }
+        return urls
+    }
+}

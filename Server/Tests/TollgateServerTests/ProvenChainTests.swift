@@ -1,0 +1,30 @@
+import AppStoreAPI
+import Storage
+import Testing
+import TollgateService
+import TollgateTesting
+
+@Suite("Certificate chains that were proven")
+struct ProvenChainTests {
+    @Test("J4: are remembered across a restart, by their digests", arguments: Backend.allCases)
+    func kept(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let (tollgate, store) = (server.tollgate, server.tollgate.store)
+            try await tollgate.keepProvenChains()
+            #expect(try await store.provenChains().isEmpty)
+            _ = try await server.customerWithCoins()
+            try await tollgate.keepProvenChains()
+            let proven = try #require(tollgate.appStore?.provenChains)
+            #expect(proven.count == 1 && proven.first?.count == 32)
+            #expect(try await store.provenChains() == proven)
+            // Another server of the same database adds its own.
+            let other = [UInt8](repeating: 7, count: 32)
+            try await store.keepProvenChains([other])
+            #expect(try await store.provenChains() == [other] + proven)
+            try await store.keepProvenChains(
+                (0..<100).map { [UInt8](repeating: $0, count: 32) }
+            )
+            #expect(try await store.provenChains().count == 64)
+        }
+    }
+}
