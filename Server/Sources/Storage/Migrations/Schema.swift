@@ -5,7 +5,7 @@ public enum Schema {
     /// All steps so far, the oldest first.
     public static let migrations = [
         firstTables, cursorsAndParked, opinions, reportsAndMessages, figures, staffAndAudit,
-        webhooks, awaited, reportEditions, repliesOfCustomers,
+        webhooks, awaited, reportEditions, repliesOfCustomers, personsOfMessages,
     ]
 
     static let versionTable = """
