@@ -71,6 +71,9 @@ def test_a_key_is_made_used_and_revoked_by_command(tmp_path):
     (("create", "x", "--scope", "write"), 2, "none of read, customers"),
     (("create", "x"), 2, "--scope"),
     (("revoke", "key_nobody"), 1, "No such secret key"),
+    (("create", "x", "--scope", "read", "--server", "http://billing.example.com"), 2,
+     "in the clear"),
+    (("secret", "--server", "http://192.0.2.1:8080"), 2, "in the clear"),
 ])
 def test_what_is_wrong_is_said(tmp_path, arguments, code, words):
     with sqlite(tmp_path) as database:
