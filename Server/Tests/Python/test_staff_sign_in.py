@@ -23,6 +23,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
+from keys import key
 from ports import free_port
 from tollgate_world import BINARY, ROOT, SECRET, Server
 
@@ -445,6 +446,7 @@ def test_z3_serve_refuses_an_issuer_that_is_half_set_up(tmp_path, environment):
     done = subprocess.run(
         [BINARY, "serve"], capture_output=True, text=True, timeout=60, env=os.environ | {
             "TOLLGATE_DATABASE": f"sqlite:{tmp_path}/t.sqlite", "TOLLGATE_SECRET_KEY": SECRET,
-            "TOLLGATE_PUBLISHABLE_KEY": "pk_test_x", "TOLLGATE_LISTEN": "127.0.0.1:0",
+            "TOLLGATE_PUBLISHABLE_KEY": key("pk", "staff"),
+            "TOLLGATE_LISTEN": "127.0.0.1:0",
             "TOLLGATE_CATALOG": str(ROOT / "catalog.yaml")} | environment)
     assert done.returncode == 2 and "TOLLGATE_OIDC_" in done.stderr
