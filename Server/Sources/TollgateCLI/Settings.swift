@@ -17,6 +17,7 @@ enum Settings {
         "CONNECT_ISSUER_ID", "CONNECT_KEY_ID", "CONNECT_KEY_FILE", "CONNECT_VENDOR_NUMBER",
         "CONNECT_BASE_URL",
         "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRETS", "STRIPE_API_BASE",
+        "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "OIDC_NAME", "OIDC_DOMAIN",
     ]
 
     /// What this repository's tests and scripts are told; servers that they start inherit it.

@@ -7,14 +7,15 @@ internal import TollgateService
 
 /// Who asks, by the key that they showed.
 enum Credentials {
-    /// The app's backend.
-    case secret
+    /// The app's backend; with a key that has scopes, or with the configured one.
+    case secret(ScopedKey?)
     /// The app, with nobody or somebody signed in.
     case publishable(CustomerSession?)
     /// The app, for one signed-in customer.
     case session(CustomerSession)
 
-    /// - Throws: refusals 401 `missing_key`, `invalid_key`, `session_expired`.
+    /// - Throws: refusals 401 `missing_key`, `invalid_key`, `session_expired`; 403 where the key lacks
+    ///   the scope that the route needs.
     init(_ request: Request, _ tollgate: Tollgate) async throws {
         guard let header = request.headers[.authorization], let key = Self.key(in: header) else {
             throw Refusal(
@@ -26,7 +27,11 @@ enum Credentials {
         }
         switch APIKeyKind(key) {
         case .secret? where tollgate.configuration.isSecretKey(key):
-            self = .secret
+            self = .secret(nil)
+        case .secret?:
+            guard let scoped = try await tollgate.scopedKey(key) else { throw Self.invalidKey }
+            try scoped.require(RouteScope.needed(request.method, request.uri.path))
+            self = .secret(scoped)
         case .publishable? where tollgate.configuration.isPublishableKey(key):
             guard let name = HTTPField.Name(APIHeader.customerSession),
                 let secret = request.headers[name]
@@ -37,24 +42,32 @@ enum Credentials {
             self = .publishable(try await tollgate.session(secret))
         case .customerSession?:
             self = .session(try await tollgate.session(key))
-        default:
-            throw Refusal(
-                401,
-                .authenticationError,
-                .invalidKey,
-                "This key is not one of this server's."
-            )
+        default: throw Self.invalidKey
         }
     }
 
-    /// The same without suspension; `nil` where that is not possible, and where the key is refused.
+    private static let invalidKey = Refusal(
+        401,
+        .authenticationError,
+        .invalidKey,
+        "This key is not one of this server's, or it was revoked."
+    )
+
+    /// The same for a read of entitlements without suspension; `nil` where that is not possible, and
+    /// where the key is refused.
     init?(atOnce headers: HTTPFields, _ tollgate: Tollgate) {
         guard let header = headers[.authorization], let key = Self.key(in: header) else {
             return nil
         }
         switch APIKeyKind(key) {
         case .secret? where tollgate.configuration.isSecretKey(key):
-            self = .secret
+            self = .secret(nil)
+        case .secret?:
+            let needed = RouteScope.needed(.get, APIPath.customerEntitlements.template)
+            guard let scoped = try? tollgate.scopedKeyAtOnce(key),
+                (try? scoped.require(needed)) != nil
+            else { return nil }
+            self = .secret(scoped)
         case .publishable? where tollgate.configuration.isPublishableKey(key):
             guard let secret = headers[Self.sessionHeader],
                 let session = try? tollgate.sessionAtOnce(secret)

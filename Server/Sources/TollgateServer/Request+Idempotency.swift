@@ -88,7 +88,8 @@ extension Credentials {
     /// Under which name this caller's idempotency keys are kept; `nil` for a visitor.
     var replyOwner: ReplyOwner? {
         switch self {
-        case .secret: .backend
+        case .secret(nil): .backend
+        case .secret(let key?): .key(key.id)
         case .publishable(let session?), .session(let session): .customer(session.customer)
         case .publishable(nil): nil
         }

@@ -59,6 +59,7 @@ private func addRoutes(
     addReports(to: router, tollgate)
     addWebhookEndpoints(to: router, tollgate)
     addSigningKeys(to: router, tollgate)
+    addSecretKeys(to: router, tollgate)
     addCustomers(to: router, tollgate)
     addPurchases(to: router, tollgate)
     addConsents(to: router, tollgate)

@@ -67,7 +67,10 @@ public final class Tollgate: Sendable {
     let webhookPace = WorkPace()
     /// How often a store's signature may have us say that our clock is wrong.
     let clockPace = WorkPace()
+    let keyUses = KeyUses()
     let sealing: SealingKeys
+    /// Where staff may sign in besides; `nil` where no issuer is configured.
+    public let openID: OpenIDClient?
 
     public init(
         configuration: Configuration,
@@ -77,6 +80,7 @@ public final class Tollgate: Sendable {
         appStoreOptions: AppStoreOptions = AppStoreOptions(),
         stripe: Stripe.Client?,
         webhooks: WebhookTransport? = nil,
+        openID: OpenIDClient? = nil,
         clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8],
         signer: AnswerSigner,
@@ -89,6 +93,7 @@ public final class Tollgate: Sendable {
         self.appStoreOptions = appStoreOptions
         self.stripe = stripe
         self.webhooks = webhooks
+        self.openID = openID
         sealing = SealingKeys(configuration)
         self.clocks = clocks
         self.randomBytes = randomBytes

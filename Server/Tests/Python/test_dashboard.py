@@ -171,7 +171,8 @@ def pages(page, demo):
         "purchases": f"{base}/purchases", "journal": f"{base}/deliveries",
         "parked": f"{base}/parked", "feed": f"{base}/events", "catalog": f"{base}/catalog",
         "health": f"{base}/health", "audit": f"{base}/audit", "staff": f"{base}/staff",
-        "account": f"{base}/account", "sandbox": f"{base}/sandbox",
+        "keys": f"{base}/keys",
+        "account": f"{base}/account", "factor": f"{base}/account/second-factor", "sandbox": f"{base}/sandbox",
     }
     page.goto(found["customers"])
     customer = page.get_by_role("link", name="user-1", exact=True).get_attribute("href")

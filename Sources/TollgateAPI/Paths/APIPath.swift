@@ -73,6 +73,8 @@ extension APIPath {
     )
     public static let signingKeys = Self(template: "/v1/signing_keys")
     public static let signingKeysRotate = Self(template: "/v1/signing_keys/rotate")
+    public static let secretKeys = Self(template: "/v1/secret_keys")
+    public static let secretKeysRevoke = Self(template: "/v1/secret_keys/{id}/revoke")
     public static let appStoreWebhook = Self(template: "/webhooks/app_store")
     public static let appStoreRetentionMessage = Self(
         template: "/webhooks/app_store/retention_message"
@@ -87,6 +89,7 @@ extension APIPath {
     public static let appleAppSiteAssociation = Self(
         template: "/.well-known/apple-app-site-association"
     )
+    public static let stylesheet = Self(template: "/assets/tollgate.css")
     public static let healthz = Self(template: "/healthz")
     public static let readyz = Self(template: "/readyz")
     public static let metrics = Self(template: "/metrics")
@@ -124,7 +127,7 @@ public enum APIQuery {
 
 /// What a bearer key may do, told by its prefix.
 public enum APIKeyKind: Hashable, Sendable, CaseIterable {
-    /// `sk_…`: the app's backend, may do everything.
+    /// `sk_…`: the app's backend; may do everything, unless it was made with narrower scopes.
     case secret
     /// `pk_…`: in the app, public; reads buy buttons and names the mode.
     case publishable

@@ -56,6 +56,7 @@ extension Holder: Codable {
         case "stripe": self = .stripeCustomer(name)
         case "reference": self = .reference(name)
         case "app_user": self = .appUser(name)
+        case "erased": self = .erased(name)
         case "unclaimed":
             guard let key = Purchase.Key(canonical: name) else { return nil }
             self = .unclaimed(key)

@@ -68,7 +68,7 @@ public struct Wanted: Hashable, Codable, Sendable {
         /// A CONSUMPTION_REQUEST to be answered: not what we lack but what the store does.
         case consumption
         /// The token of the customer who restored a purchase is to be set with the App Store: the
-        /// object is the original transaction's id and the token, apart by a space (RULES §8).
+        /// object is the original transaction's id and a hash of the token, apart by a space (RULES §8).
         case appAccountToken = "app_account_token"
     }
 

@@ -14,6 +14,8 @@ public enum Holder: Hashable, Sendable {
     /// An `app_user_id` that looks like such a hash: a kind of its own, so that nobody takes what was
     /// bought signed out by calling themselves as it is called.
     case appUser(String)
+    /// A customer who was erased, by a hash of a name they had: 32 hexadecimal digits.
+    case erased(String)
     /// Nobody: the purchase itself.
     case unclaimed(Purchase.Key)
 
@@ -25,6 +27,7 @@ public enum Holder: Hashable, Sendable {
         case .stripeCustomer(let id): "stripe:\(id)"
         case .reference(let reference): "reference:\(reference)"
         case .appUser(let id): "app_user:\(id)"
+        case .erased(let hash): "erased:\(hash)"
         case .unclaimed(let key): "unclaimed:\(key)"
         }
     }
@@ -53,17 +56,39 @@ extension Holder {
     /// Checkout Session that is not ours, a Payment Link's for example.
     private static let appUserMark = "tollgate-app-user:"
 
+    /// What stands in facts in the place of a name of a customer who was erased, before its hash.
+    private static let erasedMark = "tollgate-erased:"
+
     /// A session's `client_reference_id` as facts keep it.
     ///
     /// - Parameter isOurs: whether this server opened the session.
     public static func reference(in text: String, ofOurSession isOurs: Bool) -> String? {
         // What only we write is not taken from others.
-        guard !text.hasPrefix(appUserMark) else { return nil }
+        guard !text.hasPrefix(appUserMark), !text.hasPrefix(erasedMark) else { return nil }
         return isOurs || !isClaimReference(text) ? text : appUserMark + text
+    }
+
+    /// The text that stands for a name of a customer who was erased.
+    ///
+    /// - Parameter hash: of the name, as holders are hashed.
+    static func erasedText(_ hash: String) -> String { erasedMark + hash }
+
+    private static func erased(in text: String) -> Holder? {
+        guard text.hasPrefix(erasedMark) else { return nil }
+        return .erased(String(text.dropFirst(erasedMark.count)))
+    }
+
+    /// The name behind an `appAccountToken` as facts keep it.
+    static func name(ofToken text: String) -> Holder { erased(in: text) ?? .token(text) }
+
+    /// The name behind Stripe's customer id as facts keep it.
+    static func name(ofStripeCustomer text: String) -> Holder {
+        erased(in: text) ?? .stripeCustomer(text)
     }
 
     /// The names behind a reference as facts keep it, the most telling first.
     static func names(ofReference text: String) -> [Holder] {
+        if let erased = erased(in: text) { return [erased] }
         guard text.hasPrefix(appUserMark) else { return [.reference(text)] }
         let id = String(text.dropFirst(appUserMark.count))
         // Customers who registered before there were two kinds.

@@ -71,6 +71,11 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
         return period.revoked != newest.value.revoked || period.end != newest.value.end
     }
 
+    mutating func rename(_ renaming: Renaming) throws {
+        try newest.amend { try $0.rename(renaming) }
+        try receipt?.amend { try $0.rename(renaming) }
+    }
+
     /// Takes in the record of one statement.
     mutating func join(_ other: PeriodRecord) {
         if isSigned == other.isSigned {

@@ -2,10 +2,11 @@ extension Fact {
     /// Everybody whom this fact may make a holder.
     public var names: [Holder] {
         switch statement {
-        case .period(let period): period.token.map { [.token($0)] } ?? []
-        case .subscription(let subscription): [.stripeCustomer(subscription.customer)]
+        case .period(let period): period.token.map { [Holder.name(ofToken: $0)] } ?? []
+        case .subscription(let subscription):
+            [Holder.name(ofStripeCustomer: subscription.customer)]
         case .payment(let payment):
-            (payment.customer.map { [.stripeCustomer($0)] } ?? [])
+            (payment.customer.map { [Holder.name(ofStripeCustomer: $0)] } ?? [])
                 + (payment.reference.map { Holder.names(ofReference: $0) } ?? [])
         case .buyer(let buyer): Holder.names(ofReference: buyer.reference)
         case .claim(let claim): [.customer(claim.customer)]
@@ -21,10 +22,14 @@ extension Fact {
 extension Purchase {
     /// Everybody whom this record may make a holder.
     public var names: [Holder] {
-        var names: [Holder] = periods.compactMap { $0.period.token.map { .token($0) } }
-        names += (predecessors ?? []).compactMap { $0.token.map { .token($0) } }
-        if let subscription { names.append(.stripeCustomer(subscription.value.customer)) }
-        if let customer = payment?.customer { names.append(.stripeCustomer(customer)) }
+        var names: [Holder] = periods.compactMap { record in
+            record.period.token.map { Holder.name(ofToken: $0) }
+        }
+        names += (predecessors ?? []).compactMap { $0.token.map { Holder.name(ofToken: $0) } }
+        if let subscription {
+            names.append(.name(ofStripeCustomer: subscription.value.customer))
+        }
+        if let customer = payment?.customer { names.append(.name(ofStripeCustomer: customer)) }
         if let reference = payment?.reference { names += Holder.names(ofReference: reference) }
         if let buyer { names += Holder.names(ofReference: buyer.value.reference) }
         names += claims.map { .customer($0.customer) }

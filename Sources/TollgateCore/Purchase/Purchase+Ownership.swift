@@ -50,7 +50,7 @@ extension Purchase {
     /// Who owns an epoch: staff's word, else the token and the claims by policy.
     func owners(of epoch: Epoch, policy: Catalog.Ownership) -> [HolderNames] {
         if let assignment { return [[.customer(assignment.value.customer)]] }
-        let token = epoch.token.map { Holder.token($0) }
+        let token = epoch.token.map { Holder.name(ofToken: $0) }
         switch policy {
         case .keep:
             return [[token ?? earliestClaim ?? .unclaimed(key)]]
@@ -80,7 +80,7 @@ extension Purchase {
     /// posted lot never follows a restore (RULES §8).
     func buyer(of epoch: Epoch) -> HolderNames {
         if let assignment { return [.customer(assignment.value.customer)] }
-        return [epoch.token.map { .token($0) } ?? earliestClaim ?? .unclaimed(key)]
+        return [epoch.token.map { .name(ofToken: $0) } ?? earliestClaim ?? .unclaimed(key)]
     }
 
     /// Who owns a purchase whose store names the buyer: staff's word, else the store's.

@@ -56,8 +56,10 @@ extension Purchase {
     /// Who bought in Stripe, by the names under which the facts know them.
     public var stripeBuyer: HolderNames {
         var names: HolderNames = []
-        if let subscription { names.append(.stripeCustomer(subscription.value.customer)) }
-        if let customer = payment?.customer { names.append(.stripeCustomer(customer)) }
+        if let subscription {
+            names.append(.name(ofStripeCustomer: subscription.value.customer))
+        }
+        if let customer = payment?.customer { names.append(.name(ofStripeCustomer: customer)) }
         if let reference = payment?.reference { names += Holder.names(ofReference: reference) }
         if let buyer { names += Holder.names(ofReference: buyer.value.reference) }
         return owner(named: names)

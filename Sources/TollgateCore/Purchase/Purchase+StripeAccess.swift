@@ -5,7 +5,7 @@ extension Purchase {
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
-        var names: HolderNames = [.stripeCustomer(subscription.customer)]
+        var names: HolderNames = [.name(ofStripeCustomer: subscription.customer)]
         if let buyer { names += Holder.names(ofReference: buyer.value.reference) }
         let owner = owner(named: names)
         let lines = paidLines
@@ -134,7 +134,7 @@ extension Purchase {
         _ evaluation: inout Evaluation
     ) {
         var names: HolderNames = []
-        if let customer = record.customer { names.append(.stripeCustomer(customer)) }
+        if let customer = record.customer { names.append(.name(ofStripeCustomer: customer)) }
         if let reference = record.reference { names += Holder.names(ofReference: reference) }
         let owner = owner(named: names)
         guard record.isComplete, record.isPaid else {

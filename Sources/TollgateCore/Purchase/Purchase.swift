@@ -278,6 +278,23 @@ public struct Purchase: Hashable, Codable, Sendable {
     }
 }
 
+extension Purchase {
+    /// Puts hashes in the place of names that must go.
+    public mutating func rename(_ renaming: Renaming) throws {
+        for index in periods.indices { try periods[index].rename(renaming) }
+        if var known = predecessors {
+            for index in known.indices {
+                known[index].token = try renaming.token(known[index].token)
+            }
+            predecessors = known
+        }
+        try subscription?.amend { try $0.rename(renaming) }
+        try lastActive?.amend { try $0.rename(renaming) }
+        try payment?.rename(renaming)
+        try buyer?.amend { try $0.rename(renaming) }
+    }
+}
+
 /// A Checkout payment: each part only ever moves forward (RULES §4.1).
 public struct PaymentRecord: Hashable, Codable, Sendable {
     public private(set) var newest: Newest<StripePayment>
@@ -314,6 +331,12 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
     public var begins: Instant { paid ?? payment.created }
 
     public var payment: StripePayment { newest.value }
+
+    mutating func rename(_ renaming: Renaming) throws {
+        try newest.amend { try $0.rename(renaming) }
+        customer = try customer.map { try renaming.customer($0) }
+        reference = try reference.map { try renaming.reference($0) }
+    }
 
     mutating func join(_ other: PaymentRecord) {
         newest.join(other.newest)

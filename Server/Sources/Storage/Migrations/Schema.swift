@@ -5,7 +5,8 @@ public enum Schema {
     /// All steps so far, the oldest first.
     public static let migrations = [
         firstTables, cursorsAndParked, opinions, reportsAndMessages, figures, staffAndAudit,
-        webhooks, awaited, reportEditions, accessFindings, repliesOfCustomers,
+        webhooks, awaited, reportEditions, accessFindings, repliesOfCustomers, keysAndFactors,
+        personsOfMessages,
     ]
 
     static let versionTable = """

@@ -15,14 +15,14 @@ struct Batch {
     private var outcomes: [JournalOutcome?]
     private var journalled: [JournalContent?]
     var purchases: [RowKey: PurchaseState] = [:]
-    private var customers: [RowKey: CustomerState] = [:]
+    var customers: [RowKey: CustomerState] = [:]
     /// Registered names: holder's key to customer's key.
     ///
     /// `nil`: looked up, not there.
-    private var aliases: [RowKey: RowKey?] = [:]
+    var aliases: [RowKey: RowKey?] = [:]
     /// Purchases found under an unregistered name or unknown product, by that key.
-    private var found: [RowKey: [RowKey]] = [:]
-    private var newAliases: [(RowKey, RowKey)] = []
+    var found: [RowKey: [RowKey]] = [:]
+    var newAliases: [(RowKey, RowKey)] = []
     private var transfers: [Transfer] = []
     /// Whether each holding that changed is there in the end: what one item adds, a later item of
     /// the batch may remove.
@@ -32,6 +32,10 @@ struct Batch {
     var knownSegments: Set<[UInt8]> = []
     /// Segments that this batch has written.
     private(set) var writtenSegments: [[UInt8]] = []
+    /// Whether any of `customers` was erased.
+    private var hasErased = false
+    /// Items whose facts lost a name, so that they leave no body either.
+    private var renamed: Set<Int> = []
     /// In a rebuild: the names of the one registration that is replayed.
     var replayedAliases: [RowKey] = []
     /// In a rebuild: the decision that is replayed, never taken again.
@@ -57,6 +61,17 @@ struct Batch {
         for index in items.indices where outcomes[index] == nil { try apply(index) }
         try write()
         return outcomes.map { $0 ?? .duplicate }
+    }
+
+    /// Does again what the batch's only item, an erasure that is journalled already, does to the rest.
+    mutating func completeErasure(of customer: Customer.ID) throws {
+        try lockCatalog()
+        try lockPurchases()
+        try loadAliases()
+        try lockCustomers()
+        try rename(customer, 0)
+        try write()
+        try forget(customer)
     }
 }
 
@@ -102,14 +117,20 @@ extension Batch {
                 for product in version.catalog.storeProducts {
                     try find(RowKey(waitingFor: product), into: &keys)
                 }
-            case .spend, .erase: break
+            case .erase(let customer):
+                for row in rows(of: customer) {
+                    try find(row, into: &keys)
+                    try find(RowKey(namedBy: row), into: &keys)
+                }
+            case .spend: break
             }
         }
         try load(keys.sorted(), named: named)
         try loadLinked()
+        for case .erase(let customer) in items.map(\.content) { try lockPayers(of: customer) }
     }
 
-    private mutating func find(_ key: RowKey, into keys: inout Set<RowKey>) throws {
+    mutating func find(_ key: RowKey, into keys: inout Set<RowKey>) throws {
         let rows = try connection.query(Self.holdingSQL, [key.value])
         let purchases = try rows.map { try RowKey(bytes: $0.bytes(0)) }
         found[key] = purchases
@@ -176,12 +197,13 @@ extension Batch {
                 keys.formUnion(names(of: registration))
             case .spend, .adopt, .erase: break
             }
+            if let person = items[index].person { keys.insert(person) }
         }
         for state in purchases.values { keys.formUnion(state.record.names.compactMap(\.aliasKey)) }
         try loadAliases(keys.sorted())
     }
 
-    private mutating func loadAliases(_ keys: [RowKey]) throws {
+    mutating func loadAliases(_ keys: [RowKey]) throws {
         guard !keys.isEmpty else { return }
         let rows = try connection.queryMany(
             "SELECT customer FROM alias WHERE key = $1",
@@ -198,6 +220,9 @@ extension Batch {
             wanted[resolved(holder).key.inEnvironment(environment)] = environment
         }
         for index in items.indices where outcomes[index] == nil {
+            if let person = items[index].person, let customer = aliases[person] ?? nil {
+                wanted[customer] = .production
+            }
             switch items[index].content {
             case .facts(let facts):
                 for fact in facts {
@@ -251,7 +276,7 @@ extension Batch {
         }
     }
 
-    private static let holdingSQL =
+    static let holdingSQL =
         "SELECT purchase FROM holding WHERE holder = $1 ORDER BY purchase"
 
     private mutating func loadCustomers(_ wanted: [RowKey: StoreEnvironment]) throws {
@@ -278,6 +303,7 @@ extension Batch {
                 let answer = try row.bytes(2)
                 if answer == CustomerAnswer.erasedBytes {
                     state.isErased = true
+                    hasErased = true
                 } else if !answer.isEmpty {
                     state.answer = try CustomerAnswer(reading: answer)
                 }
@@ -293,7 +319,9 @@ extension Batch {
     private mutating func apply(_ index: Int) throws {
         let item = items[index]
         switch item.content {
-        case .facts(let facts):
+        case .facts(let received):
+            let facts = hasErased ? try withoutErased(received, of: item.subject) : received
+            if facts != received { renamed.insert(index) }
             if let key = facts.first?.purchase {
                 var state = purchases[item.subject] ?? PurchaseState(record: Purchase(key: key))
                 let before = state.record
@@ -335,11 +363,12 @@ extension Batch {
             journalled[index] = .adopted(version)
             outcomes[index] = .recorded
         case .erase(let customer):
-            for environment in StoreEnvironment.allCases {
-                let row = RowKey(Holder.customer(customer)).inEnvironment(environment)
+            for row in rows(of: customer) {
                 customers[row]?.erase()
                 customers[row]?.touch(item.stated, versions: history.versions.count)
             }
+            hasErased = true
+            try rename(customer, index)
             journalled[index] = .erased(customer)
             outcomes[index] = .recorded
         }
@@ -373,7 +402,7 @@ extension Batch {
     /// Evaluates again every purchase that waits under `key`, in the database or in this batch.
     /// - Parameter isAnnounced: whether who holds them is told anyway: what a purchase gives may be the
     ///   same as before, yet only now the catalog knows what that means.
-    private mutating func evaluateFound(
+    mutating func evaluateFound(
         under key: RowKey,
         _ index: Int,
         announcing isAnnounced: Bool = false
@@ -447,7 +476,7 @@ extension Batch {
         return (unregistered.first ?? RowKey("nobody"), false, unregistered)
     }
 
-    private mutating func evaluate(_ purchaseKey: RowKey, _ index: Int) throws {
+    mutating func evaluate(_ purchaseKey: RowKey, _ index: Int) throws {
         guard var state = purchases[purchaseKey] else { return }
         let evaluation = state.record.evaluate(in: history)
         let key = state.record.key
@@ -471,6 +500,13 @@ extension Batch {
         var posting = state.posting
         // A customer is a holder of what they own, even if it gives nothing now.
         posting.rows = parts.keys.sorted()
+        // An erasure finds what only names a customer. Each period bears the same name.
+        for name in Set(state.record.names) {
+            guard let alias = name.aliasKey else { continue }
+            let customer = aliases[alias] ?? nil
+            let row = (customer ?? alias).inEnvironment(key.environment)
+            if parts[row] == nil { waiting.insert(customer == nil ? row : RowKey(namedBy: row)) }
+        }
         posting.index = waiting.sorted()
         for lot in evaluation.lots {
             let isMoved = state.record.assignment != nil
@@ -661,32 +697,43 @@ extension Batch {
         for (index, content) in journalled.enumerated() {
             guard let content else { continue }
             let item = items[index]
+            let isErased = isOfErased(index)
             rows.append([
                 item.dedupeKey.value, item.subject.value, .integer(item.kind.rawValue),
                 .integer(item.stated.milliseconds), .blob(item.digest),
-                .blob(try kept(content, of: item)),
-                SQLValue(isOfErased(item) ? nil : item.body),
+                .blob(try kept(content, of: item, index)),
+                SQLValue(isErased ? nil : item.body), SQLValue(isErased ? nil : item.person?.bytes),
             ])
             indices.append(index)
         }
         let ids = try connection.insertMany(
             """
-            INSERT INTO journal (dedupe_key, subject, kind, stated, digest, facts, body)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            INSERT INTO journal (dedupe_key, subject, kind, stated, digest, facts, body, person)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
             """,
             rows
         )
         return Dictionary(uniqueKeysWithValues: zip(indices, ids))
     }
 
-    private func kept(_ content: JournalContent, of item: JournalItem) throws -> [UInt8] {
-        if case .facts = content, let kept = item.keptFacts { return kept }
+    private func kept(
+        _ content: JournalContent,
+        of item: JournalItem,
+        _ index: Int
+    ) throws -> [UInt8] {
+        if case .facts = content, !renamed.contains(index), let kept = item.keptFacts {
+            return kept
+        }
         return try content.kept()
     }
 
-    /// Whether somebody who was erased holds the purchase: its messages leave no body any more.
-    private func isOfErased(_ item: JournalItem) -> Bool {
-        purchases[item.subject]?.posting.rows.contains { customers[$0]?.isErased == true } ?? false
+    /// Whether it is about somebody who was erased: such messages leave no body any more.
+    private func isOfErased(_ index: Int) -> Bool {
+        guard hasErased else { return false }
+        let item = items[index]
+        if renamed.contains(index) || isHeldByErased(item.subject) { return true }
+        guard let person = item.person, let customer = aliases[person] ?? nil else { return false }
+        return customers[customer]?.isErased == true
     }
 
     private func writePurchases() throws {
@@ -776,7 +823,7 @@ extension Batch {
         )
     }
 
-    private func writeNames() throws {
+    private mutating func writeNames() throws {
         try connection.executeMany(
             "INSERT INTO alias (key, customer) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING",
             newAliases.map { [$0.0.value, $0.1.value] }
@@ -847,43 +894,6 @@ extension Batch {
     }
 }
 
-// MARK: - Forgetting
-
-extension Batch {
-    /// Removes what names a person or was said by one: the profile, the sessions, the receipts, the
-    /// replies, and the bodies of everything that was stated of them and of their purchases.
-    ///
-    /// Facts and digests stay.
-    private func forget(_ customer: Customer.ID) throws {
-        connection.erases()
-        let name = RowKey(Holder.customer(customer))
-        try connection.execute(
-            "UPDATE profile SET body = $1 WHERE customer = $2",
-            [.blob([]), name.value]
-        )
-        try connection.execute("DELETE FROM session WHERE customer = $1", [name.value])
-        try connection.execute("DELETE FROM profile_email WHERE customer = $1", [name.value])
-        try connection.execute("DELETE FROM access_finding WHERE customer = $1", [name.value])
-        try connection.execute("DELETE FROM idempotency WHERE customer = $1", [name.value])
-        try connection.execute(
-            "DELETE FROM receipt WHERE customer = $1",
-            [.text(customer.rawValue)]
-        )
-        var subjects = [name]
-        for environment in StoreEnvironment.allCases {
-            let rows = try connection.query(
-                Self.holdingSQL,
-                [name.inEnvironment(environment).value]
-            )
-            subjects += try rows.map { try RowKey(bytes: $0.bytes(0)) }
-        }
-        try connection.executeMany(
-            "UPDATE journal SET body = NULL WHERE subject = $1",
-            subjects.map { [$0.value] }
-        )
-    }
-}
-
 // MARK: - Names
 
 extension Holder {
@@ -891,7 +901,7 @@ extension Holder {
     var aliasKey: RowKey? {
         switch self {
         case .customer, .unclaimed: nil
-        case .token, .stripeCustomer, .reference, .appUser: RowKey(self)
+        case .token, .stripeCustomer, .reference, .appUser, .erased: RowKey(self)
         }
     }
 }

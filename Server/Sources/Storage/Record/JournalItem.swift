@@ -46,6 +46,9 @@ public struct JournalItem: Sendable {
     public var wanted: [Wanted] = []
     /// What `wanted` is about, where there are no facts to say so.
     public var wantedAbout: Purchase.Key?
+    /// Whom a body without facts is about, a name that Stripe gave them or a payment, hashed: the body
+    /// goes with their erasure.
+    public var person: RowKey?
     var digest: [UInt8]
     /// The content as it is kept, if it is facts and was made ready beforehand: not by the one thread
     /// that writes.
@@ -143,7 +146,8 @@ public enum JournalOutcome: Sendable {
 
 /// What a journal row says, as it is kept.
 ///
-/// Holds no personal data.
+/// Holds no personal data but the names by which stores know a customer, and of these the hashes once
+/// they are erased.
 enum JournalContent: Codable {
     case facts([Fact])
     case registered(Customer.ID, aliases: [RowKey])

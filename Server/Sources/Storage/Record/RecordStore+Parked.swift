@@ -30,7 +30,7 @@ public struct ParkedMessage: Sendable {
 }
 
 extension RecordStore {
-    /// Keeps a message aside.
+    /// Keeps a message aside; without its body if it names a customer who was erased.
     ///
     /// Durable when this returns.
     ///
@@ -38,14 +38,15 @@ extension RecordStore {
     @discardableResult
     public func park(_ message: ParkedMessage) async throws -> Bool {
         try await driver.write { connection in
-            try connection.execute(
+            let isOfErased = try NamesInText.hasErased(in: message.body, connection)
+            return try connection.execute(
                 """
                 INSERT INTO parked (key, store, source, reason, body, received)
                 VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (key) DO NOTHING
                 """,
                 [
                     message.key.value, .text(message.store.rawValue), .text(message.source),
-                    .text(message.reason), .blob(message.body),
+                    .text(message.reason), .blob(isOfErased ? [] : message.body),
                     .integer(message.received.milliseconds),
                 ]
             ) > 0

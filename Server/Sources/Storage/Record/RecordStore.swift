@@ -24,6 +24,7 @@ public final class RecordStore: Sendable {
             try await driver.write { _ = try $0.execute("DELETE FROM lease") }
         }
         try await EngineUpgrade.require(driver, upgrade)
+        try await Self.completeErasures(driver)
         try await self.init(opened: driver)
     }
 

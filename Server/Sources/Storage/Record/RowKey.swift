@@ -61,7 +61,12 @@ extension RowKey {
 
     /// The name of a holder, whatever the environment.
     package init(_ holder: Holder) {
-        self.init("holder", holder.canonical)
+        // The hash that stands for a name leads where the name did.
+        if case .erased(let hash) = holder, let key = RowKey(hex: hash) {
+            self = key
+        } else {
+            self.init("holder", holder.canonical)
+        }
     }
 
     /// The row in which a holder's purchases of one environment are answered.

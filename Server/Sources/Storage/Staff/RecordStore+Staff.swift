@@ -115,6 +115,7 @@ extension RecordStore {
         try await driver.write { connection in
             guard try Self.isAnother(last, than: name, connection) else { return false }
             try connection.execute("DELETE FROM staff_session WHERE staff = $1", [.text(name)])
+            try Self.removeTOTP(of: name, connection)
             return try connection.execute("DELETE FROM staff WHERE name = $1", [.text(name)]) > 0
         }
     }
@@ -145,6 +146,10 @@ public struct StoredStaffSession: Hashable, Sendable {
         case link
         /// Lets a person choose a password, once.
         case invitation
+        /// Somebody who still has to show their second factor.
+        case factor
+        /// A sign-in at an issuer that has begun; nobody's yet.
+        case openID = "openid"
     }
 
     public var staff: String
@@ -259,30 +264,21 @@ extension RecordStore {
         }
     }
 
-    /// After a success: forgets the attempts of the name, and that one of the address.
-    public func forgetStaffAttempts(name: RowKey, address: RowKey?) async throws {
+    /// After a success: forgets the attempts of some keys, and takes back one of each of others.
+    public func forgetStaffAttempts(_ keys: [RowKey], takingBack others: [RowKey]) async throws {
         try await driver.write { connection in
-            try connection.execute("DELETE FROM staff_attempt WHERE key = $1", [name.value])
-            try Self.takeBackAttempt(address, connection)
+            for key in keys {
+                try connection.execute("DELETE FROM staff_attempt WHERE key = $1", [key.value])
+            }
+            for key in others {
+                try connection.execute(
+                    """
+                    UPDATE staff_attempt SET failures = failures - 1
+                    WHERE key = $1 AND failures > 0
+                    """,
+                    [key.value]
+                )
+            }
         }
-    }
-
-    /// Takes back one attempt of each, which was not looked at.
-    public func takeBackStaffAttempt(name: RowKey, address: RowKey?) async throws {
-        try await driver.write { connection in
-            try Self.takeBackAttempt(name, connection)
-            try Self.takeBackAttempt(address, connection)
-        }
-    }
-
-    private static func takeBackAttempt(
-        _ key: RowKey?,
-        _ connection: any StorageConnection
-    ) throws {
-        guard let key else { return }
-        try connection.execute(
-            "UPDATE staff_attempt SET failures = failures - 1 WHERE key = $1 AND failures > 0",
-            [key.value]
-        )
     }
 }

@@ -6,18 +6,22 @@ import NIOHTTP1
 import TollgateAPI
 import TollgateService
 
-/// `tollgate keys`: what signs answers.
+/// `tollgate keys`: secret keys with scopes, and the keys that sign answers.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Look at the keys that sign answers, and change them.",
+        abstract: "Make and revoke secret keys; look at the keys that sign answers, change them.",
         discussion: """
-            The key set at /.well-known/jwks.json shows the next key for a day before it signs, and \
+            'create', 'secret' and 'revoke' are about secret keys with scopes; 'list' and 'rotate' \
+            about the keys that sign answers. The key set at /.well-known/jwks.json shows the next key for a day before it signs, and \
             a former one until the last answer that it signed has ended. While a server holds a \
             SQLite file, name the server: --server http://127.0.0.1:8080, with its \
             TOLLGATE_SECRET_KEY.
             """,
-        subcommands: [ListKeysCommand.self, RotateKeysCommand.self],
+        subcommands: [
+            ListKeysCommand.self, RotateKeysCommand.self, CreateSecretKeyCommand.self,
+            ListSecretKeysCommand.self, RevokeSecretKeyCommand.self,
+        ],
         defaultSubcommand: ListKeysCommand.self
     )
 }
@@ -48,6 +52,20 @@ struct KeysPlace: ParsableArguments {
         _ server: String,
         _ rotation: API.SigningKeyRotation?
     ) async throws -> [API.SigningKey] {
+        let path = rotation == nil ? APIPath.signingKeys.path : APIPath.signingKeysRotate.path
+        let body = try rotation.map { try APIJSON.encode($0) }
+        return try await Self.ask(server, path, body, for: API.List<API.SigningKey>.self).data
+    }
+
+    /// Asks a running server with its secret key.
+    ///
+    /// - Parameter body: what to post; `nil` reads.
+    static func ask<Answer: Decodable>(
+        _ server: String,
+        _ path: String,
+        _ body: Data?,
+        for type: Answer.Type
+    ) async throws -> Answer {
         guard let key = Settings.list("SECRET_KEY").first else {
             throw ValidationError("Set TOLLGATE_SECRET_KEY to the server's secret key.")
         }
@@ -57,13 +75,12 @@ struct KeysPlace: ParsableArguments {
             )
         }
         let base = server.hasSuffix("/") ? String(server.dropLast()) : server
-        let path = rotation == nil ? APIPath.signingKeys.path : APIPath.signingKeysRotate.path
         var request = HTTPClientRequest(url: base + path)
         request.headers.add(name: APIHeader.authorization, value: APIHeader.bearer(key))
-        if let rotation {
+        if let body {
             request.method = .POST
             request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(bytes: try APIJSON.encode(rotation)))
+            request.body = .bytes(ByteBuffer(bytes: body))
         }
         let response: HTTPClientResponse
         do {
@@ -71,14 +88,14 @@ struct KeysPlace: ParsableArguments {
         } catch {
             throw CheckFailed(message: "No server answers at \(base): \(PlainWords.of(error))")
         }
-        let body = Data((try await response.body.collect(upTo: 1 << 20)).readableBytesView)
-        guard response.status == .ok else {
-            let refusal = try? APIJSON.decode(APIError.self, from: body)
+        let answer = Data((try await response.body.collect(upTo: 1 << 20)).readableBytesView)
+        guard (200..<300).contains(response.status.code) else {
+            let refusal = try? APIJSON.decode(APIError.self, from: answer)
             throw CheckFailed(
                 message: refusal?.message ?? "\(base) answered \(response.status.code)."
             )
         }
-        return try APIJSON.decode(API.List<API.SigningKey>.self, from: body).data
+        return try APIJSON.decode(type, from: answer)
     }
 
     /// Prints `keys`.
@@ -96,7 +113,7 @@ struct KeysPlace: ParsableArguments {
         }
     }
 
-    private static func time(_ milliseconds: Int64) -> String {
+    static func time(_ milliseconds: Int64) -> String {
         ISO8601DateFormatter().string(
             from: Date(timeIntervalSince1970: Double(milliseconds / 1000))
         )

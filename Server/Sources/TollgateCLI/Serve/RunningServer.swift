@@ -25,6 +25,7 @@ struct RunningServer: Sendable {
         appStoreClients: AppStoreClients? = nil,
         appStoreOptions: AppStoreOptions = AppStoreOptions(),
         stripe: Stripe.Client?,
+        openID: OpenIDClient? = nil,
         clocks: Tollgate.Clocks
     ) async throws {
         var logger = Logger(label: "tollgate") { JSONLogHandler(label: $0) }
@@ -47,6 +48,7 @@ struct RunningServer: Sendable {
             appStoreOptions: appStoreOptions,
             stripe: stripe,
             webhooks: { [webhooks] in try await webhooks.send($0) },
+            openID: openID,
             clocks: clocks,
             randomBytes: Self.randomBytes,
             signer: signer,
@@ -104,6 +106,7 @@ struct RunningServer: Sendable {
                 .init(service: Announcing(tollgate: tollgate)),
                 .init(service: Delivering(tollgate: tollgate)),
                 .init(service: SigningKeyFollowing(tollgate: tollgate)),
+                .init(service: KeyUseKeeping(tollgate: tollgate)),
                 .init(service: ExpiredDropping(tollgate: tollgate)),
             ] + metrics(at: metricsAddress) + beside
         let group = ServiceGroup(

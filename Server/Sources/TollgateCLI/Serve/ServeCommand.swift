@@ -71,6 +71,9 @@ struct ServeCommand: AsyncParsableCommand {
                 appStoreClients: stores.appStoreClients(over: client),
                 appStoreOptions: options,
                 stripe: stores.stripe(over: client),
+                openID: settings.openID.map {
+                    OpenIDClient($0, transport: openIDTransport(over: client))
+                },
                 clocks: .init(
                     now: clock.now(over: client),
                     wall: SystemClock.now,

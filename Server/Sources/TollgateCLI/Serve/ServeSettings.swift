@@ -14,6 +14,8 @@ struct ServeSettings {
     let verifier: AppStore.SignedDataVerifier?
     /// What customers are shown who are about to cancel.
     let retentionRules: [RetentionRule]
+    /// Where staff may sign in besides.
+    let openID: OpenIDSettings?
     let clock: ClockSetting
     /// What is to be said in the log.
     let warnings: [String]
@@ -53,6 +55,7 @@ struct ServeSettings {
         let stores = problems.take { try StoreSettings() }
         verifier = stores.flatMap { stores in problems.take { try stores.verifier() } } ?? nil
         let clock = problems.take { try ClockSetting(Settings.text(nil, "CLOCK")) }
+        openID = problems.take { try OpenIDSettings.configured() } ?? nil
         _ = problems.take { try Settings.logLevel() }
         let allowsPrivate = problems.take { try Settings.flag("WEBHOOKS_ALLOW_PRIVATE") }
         let isDemo = problems.take { try options.demo || Settings.flag("DEMO") } ?? false

@@ -15,7 +15,7 @@ struct StaffCommand: AsyncParsableCommand {
             """,
         subcommands: [
             AddStaffCommand.self, ListStaffCommand.self, RemoveStaffCommand.self,
-            StaffPasswordCommand.self,
+            StaffPasswordCommand.self, ResetSecondFactorCommand.self,
         ]
     )
 
@@ -135,6 +135,30 @@ struct RemoveStaffCommand: AsyncParsableCommand {
         }
         if json { return try Terminal.sayJSON(StaffWord(name: name, deleted: true)) }
         Terminal.say("\(name) may sign in no more.")
+    }
+}
+
+/// `tollgate staff reset-second-factor NAME`.
+struct ResetSecondFactorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reset-second-factor",
+        abstract: "Take away somebody's second factor; they are signed out everywhere."
+    )
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
+    var database: String?
+
+    func run() async throws {
+        try await WritingCommand.run(database: database) { tollgate in
+            try await tollgate.audited(
+                Deed("staff.factor_reset", "staff:\(name.lowercased())"),
+                by: StaffCommand.actor
+            ) { try await tollgate.resetSecondFactor(of: name) }
+        }
+        Terminal.say("\(name) has no second factor any more.")
     }
 }
 

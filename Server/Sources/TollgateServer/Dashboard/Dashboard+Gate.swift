@@ -15,17 +15,20 @@ extension Dashboard {
             else { return redirect("/dashboard") }
             return redirect(
                 Ask.wayBack(ask.request.uri.queryParameters["back"].map(String.init)),
-                cookie: cookie.setLanguage(language)
+                cookies: [cookie.setLanguage(language)]
             )
         case ("sign-in", true):
             guard let token = ask.query("token") else { return signInPage(ask, refusal: nil) }
             // Looking ahead must not use the link up.
             guard ask.request.method == .get else { return signInPage(ask, refusal: nil) }
-            guard let visit = try await tollgate.openStaffLink(token) else {
+            guard let proven = try await tollgate.openStaffLink(token) else {
                 return signInPage(ask, refusal: Words.of(ask.language)["link_ended"], status: 401)
             }
-            return welcome(visit, to: ask.query("to"))
+            return goOn(ask, proven, to: ask.query("to"))
         case ("sign-in", false): return try await signIn(ask)
+        case ("second-factor", false): return try await showFactor(ask)
+        case ("oidc", true) where tollgate.openID != nil && ask.request.method == .get:
+            return try await openID(ask)
         case ("invitation", true):
             guard let token = ask.query("token"),
                 let member = try await tollgate.staffInvitation(token)
@@ -40,15 +43,13 @@ extension Dashboard {
 
     private func signIn(_ ask: Ask) async throws -> Response {
         let form = try await ask.form()
-        let client = ClientAddress(ask.request, ask.context, tollgate)
         do {
-            let visit = try await tollgate.signInStaff(
+            let proven = try await tollgate.signInStaff(
                 form["name"] ?? "",
                 password: form["password"] ?? "",
-                // All of the staff may be behind it; they are still counted by name.
-                address: client.isThisMachine ? "" : client.text
+                from: origin(ask)
             )
-            return welcome(visit, to: form["to"])
+            return goOn(ask, proven, to: form["to"])
         } catch let refusal as Refusal where refusal.status < 500 {
             let words = Words.of(ask.language)
             return signInPage(
@@ -61,6 +62,112 @@ extension Dashboard {
         }
     }
 
+    private func origin(_ ask: Ask) -> SignInOrigin {
+        let client = ClientAddress(ask.request, ask.context, tollgate)
+        return SignInOrigin(
+            // All of the staff may be behind it; they are still counted by name.
+            address: client.isThisMachine ? "" : client.text,
+            browser: cookie.browser(in: ask.request)
+        )
+    }
+
+    private func goOn(_ ask: Ask, _ proven: StaffSignIn, to address: String?) -> Response {
+        switch proven {
+        case .signedIn(let visit): welcome(visit, to: address)
+        case .secondFactor(let token): factorPage(ask, token, to: address, refusal: nil)
+        }
+    }
+
+    /// Ends a sign-in by the second factor.
+    private func showFactor(_ ask: Ask) async throws -> Response {
+        let form = try await ask.form()
+        let token = form["token"] ?? ""
+        do {
+            let visit = try await tollgate.signInStaff(
+                token,
+                code: form["code"] ?? "",
+                from: origin(ask)
+            )
+            return welcome(visit, to: form["to"])
+        } catch let refusal as Refusal where [401, 429].contains(refusal.status) {
+            return factorPage(
+                ask,
+                token,
+                to: form["to"],
+                refusal: Words.of(ask.language)["error_\(refusal.error.code.rawValue)"],
+                status: refusal.status
+            )
+        } catch let refusal as Refusal where refusal.status == 404 {
+            return signInPage(
+                ask,
+                refusal: Words.of(ask.language)["sign_in_ended"],
+                to: form["to"],
+                status: 401
+            )
+        }
+    }
+
+    private func factorPage(
+        _ ask: Ask,
+        _ token: String,
+        to address: String?,
+        refusal: String?,
+        status: Int = 200
+    ) -> Response {
+        templates.page(
+            "dash_gate",
+            [
+                "isSignIn": false, "isFactor": true, "token": token,
+                "to": Ask.wayBack(address), "refusal": refusal ?? false,
+            ],
+            layout: frame(
+                ask,
+                visit: nil,
+                title: Words.of(ask.language)["second_factor"],
+                section: ""
+            ),
+            status: HTTPResponse.Status(code: status)
+        )
+    }
+
+    /// Leads to the issuer, and takes the browser that comes back from there.
+    private func openID(_ ask: Ask) async throws -> Response {
+        do {
+            if ask.path.count == 1 {
+                try tollgate.callLimits.signIns.admit(
+                    ClientAddress(ask.request, ask.context, tollgate).text,
+                    at: tollgate.clocks.wall()
+                )
+                let start = try await tollgate.beginOpenID()
+                return redirect(
+                    start.address,
+                    cookies: [
+                        cookie.setOpenID(start.secret, seconds: Tollgate.openIDLifetime / 1000)
+                    ]
+                )
+            }
+            guard ask.path == ["oidc", "callback"] else { throw Refusal.nothingHere }
+            let proven = try await tollgate.finishOpenID(
+                cookie.openID(in: ask.request),
+                state: ask.query("state"),
+                code: ask.query("code"),
+                issuer: ask.query("iss"),
+                request: ask.requestID
+            )
+            var response = goOn(ask, proven, to: nil)
+            response.headers.append(
+                HTTPField(name: .setCookie, value: cookie.setOpenID("", seconds: 0))
+            )
+            return response
+        } catch let refusal as Refusal where refusal.error.code.rawValue.hasPrefix("sso_") {
+            return signInPage(
+                ask,
+                refusal: Words.of(ask.language)["error_\(refusal.error.code.rawValue)"],
+                status: refusal.status
+            )
+        }
+    }
+
     private func accept(_ ask: Ask) async throws -> Response {
         let form = try await ask.form()
         let token = form["token"] ?? ""
@@ -68,13 +175,13 @@ extension Dashboard {
             return signInPage(ask, refusal: Words.of(ask.language)["link_ended"], status: 401)
         }
         do {
-            let visit = try await tollgate.audited(
+            let proven = try await tollgate.audited(
                 Deed("staff.password", "staff:\(member.name)", "by invitation"),
                 by: Actor(name: member.name, role: member.role.rawValue, request: ask.requestID)
             ) {
                 try await tollgate.acceptStaffInvitation(token, password: form["password"] ?? "")
             }
-            return welcome(visit, to: nil)
+            return goOn(ask, proven, to: nil)
         } catch let refusal as Refusal where refusal.status == 400 {
             return invitationPage(
                 ask,
@@ -90,7 +197,10 @@ extension Dashboard {
             (visit.expires.milliseconds - tollgate.clocks.wall().milliseconds) / 1000
         return redirect(
             Ask.wayBack(address),
-            cookie: cookie.set(visit.secret, seconds: max(0, seconds))
+            cookies: [
+                cookie.set(visit.secret, seconds: max(0, seconds)),
+                cookie.setBrowser(tollgate.knownBrowser(of: visit.member.name)),
+            ]
         )
     }
 
@@ -106,8 +216,11 @@ extension Dashboard {
         return templates.page(
             "dash_gate",
             [
-                "isSignIn": true, "name": name ?? "", "to": Ask.wayBack(back),
+                "isSignIn": true, "isFactor": false, "name": name ?? "", "to": Ask.wayBack(back),
                 "refusal": refusal ?? false,
+                "issuer": tollgate.openID.map {
+                    words("sign_in_with", ["name": $0.settings.name])
+                } ?? false,
             ],
             layout: frame(ask, visit: nil, title: words["sign_in"], section: ""),
             status: HTTPResponse.Status(code: status)
@@ -124,7 +237,8 @@ extension Dashboard {
         return templates.page(
             "dash_gate",
             [
-                "isSignIn": false, "name": name, "token": token, "refusal": refusal ?? false,
+                "isSignIn": false, "isFactor": false, "name": name, "token": token,
+                "refusal": refusal ?? false,
             ],
             layout: frame(ask, visit: nil, title: words["choose_password"], section: ""),
             status: refusal == nil ? .ok : .badRequest

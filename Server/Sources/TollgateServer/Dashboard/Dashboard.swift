@@ -81,10 +81,10 @@ struct Dashboard: Sendable {
         return origin == "http://\(host)" || origin == "https://\(host)"
     }
 
-    func redirect(_ address: String, cookie: String? = nil) -> Response {
+    func redirect(_ address: String, cookies: [String] = []) -> Response {
         var headers: HTTPFields = [.location: address, .cacheControl: "no-store"]
         if let name = HTTPField.Name("Referrer-Policy") { headers[name] = "same-origin" }
-        if let cookie { headers[.setCookie] = cookie }
+        for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie)) }
         return Response(status: .seeOther, headers: headers)
     }
 

@@ -41,6 +41,8 @@ struct DashboardTemplates: Sendable {
         ("dash_health", PackageResources.dash_health_mustache),
         ("dash_levers", PackageResources.dash_levers_mustache),
         ("dash_staff", PackageResources.dash_staff_mustache),
+        ("dash_keys", PackageResources.dash_keys_mustache),
+        ("dash_factor", PackageResources.dash_factor_mustache),
         ("dash_account", PackageResources.dash_account_mustache),
         ("dash_reconciliation", PackageResources.dash_reconciliation_mustache),
         ("dash_payments", PackageResources.dash_payments_mustache),

@@ -10,11 +10,13 @@ extension Desk {
     /// - Parameter invitation: a link that was just made, shown this once.
     func staff(invitation: (name: String, link: String)?) async throws -> Response {
         try visit.require(.admin)
+        let withFactor = try await tollgate.staffWithSecondFactor()
         let members = try await tollgate.staff().map { member -> Model in
             [
                 "name": member.name, "roleText": words["role_\(member.role.rawValue)"],
                 "since": formats.time(member.created), "isMe": member.name == visit.member.name,
                 "isInvited": !member.hasPassword,
+                "hasFactor": withFactor.contains(member.name),
                 "roles": StaffRole.allCases.map { role -> Model in
                     [
                         "value": role.rawValue, "roleName": words["role_\(role.rawValue)"],
@@ -29,6 +31,7 @@ extension Desk {
             section: "staff",
             [
                 "members": members,
+                "isRequired": try await tollgate.isSecondFactorRequired(),
                 "invitation": invitation.map { ["name": $0.name, "link": $0.link] as Model }
                     ?? false,
                 "newRoles": StaffRole.allCases.map { role -> Model in
@@ -88,6 +91,17 @@ extension Desk {
             _ = try await tollgate.audited(Deed("staff.sign_out", subject), by: actor) {
                 try await tollgate.signOutStaff(name)
             }
+        case "reset-factor":
+            try await tollgate.audited(Deed("staff.factor_reset", subject), by: actor) {
+                try await tollgate.resetSecondFactor(of: name)
+            }
+        case "require-factor":
+            let isRequired = form["required"] == "true"
+            try await tollgate.audited(
+                Deed("staff.factor_required", "staff", "\(isRequired)"),
+                by: actor,
+                state: { try await tollgate.isSecondFactorRequired().description }
+            ) { try await tollgate.requireSecondFactor(isRequired) }
         case "remove":
             try await tollgate.audited(Deed("staff.remove", subject), by: actor, state: state) {
                 try await tollgate.removeStaff(name)

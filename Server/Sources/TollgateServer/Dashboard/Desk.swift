@@ -31,6 +31,9 @@ struct Desk: Sendable {
 
     func answer() async throws -> Response {
         do {
+            guard !visit.lacksSecondFactor || ["account", "sign-out"].contains(ask.section) else {
+                return dashboard.redirect("/dashboard/account/second-factor")
+            }
             if ask.isReading { return try await read() }
             let form = try await ask.form()
             guard form["form"] == visit.formToken else { throw Refusal.csrf }
@@ -66,7 +69,10 @@ struct Desk: Sendable {
         case ("health", 1): try await health()
         case ("audit", 1): try await audit()
         case ("staff", 1): try await staff(invitation: nil)
+        case ("keys", 1): try await keys(made: nil)
         case ("account", 1): account(refusal: nil)
+        case ("account", 2) where ask.path[1] == "second-factor":
+            try await secondFactor(refusal: nil)
         case ("sandbox", 1) where dashboard.levers != nil: try await sandbox(notice: nil)
         default: throw Refusal.nothingHere
         }
@@ -86,7 +92,10 @@ struct Desk: Sendable {
         case ("parked", 2) where ask.path[1] == "retry": try await retryParked(form)
         case ("catalog", 2) where ask.path[1] == "check": catalog(checked: form["catalog"] ?? "")
         case ("staff", 2): try await changeStaff(ask.path[1], form)
+        case ("keys", 2): try await changeKeys(ask.path[1], form)
         case ("account", 2) where ask.path[1] == "password": try await changePassword(form)
+        case ("account", 3) where ask.path[1] == "second-factor":
+            try await changeSecondFactor(ask.path[2], form)
         case ("sign-out", 1): try await signOut()
         case ("sandbox", 2) where dashboard.levers != nil: try await pull(ask.path[1], form)
         default: throw Refusal.nothingHere
@@ -97,7 +106,7 @@ struct Desk: Sendable {
         try await tollgate.endStaffVisit(visit)
         return dashboard.redirect(
             "/dashboard/sign-in",
-            cookie: dashboard.cookie.set("", seconds: 0)
+            cookies: [dashboard.cookie.set("", seconds: 0)]
         )
     }
 

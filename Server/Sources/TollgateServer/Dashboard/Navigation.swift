@@ -26,7 +26,8 @@ enum Navigation {
                 ("events", "/dashboard/events"),
                 ("webhooks", "/dashboard/webhooks"), ("catalog", "/dashboard/catalog"),
                 ("health", "/dashboard/health"), ("audit", "/dashboard/audit"),
-                ("staff", "/dashboard/staff"), ("sandbox", "/dashboard/sandbox"),
+                ("staff", "/dashboard/staff"), ("keys", "/dashboard/keys"),
+                ("sandbox", "/dashboard/sandbox"),
             ]
         ),
     ]
@@ -41,7 +42,8 @@ enum Navigation {
             [
                 "groupTitle": words[group.title],
                 "sections": group.sections.filter {
-                    (hasLevers || $0.id != "sandbox") && (role >= .admin || $0.id != "staff")
+                    (hasLevers || $0.id != "sandbox")
+                        && (role >= .admin || !["staff", "keys"].contains($0.id))
                         && (role >= .support || $0.id != "app-store")
                 }.map { entry -> Model in
                     [

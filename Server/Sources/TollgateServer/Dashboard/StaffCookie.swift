@@ -23,6 +23,29 @@ struct StaffCookie: Sendable {
             + (isSecure ? "; Secure" : "")
     }
 
+    private var browserName: String {
+        isSecure ? "__Host-tollgate_browser" : "tollgate_browser"
+    }
+
+    /// What a browser keeps in which somebody has signed in before.
+    func browser(in request: Request) -> String? { Self.value(browserName, in: request) }
+
+    func setBrowser(_ text: String) -> String {
+        "\(browserName)=\(text); Path=/; Max-Age=15552000; HttpOnly; SameSite=Lax"
+            + (isSecure ? "; Secure" : "")
+    }
+
+    private var openIDName: String { isSecure ? "__Host-tollgate_oidc" : "tollgate_oidc" }
+
+    /// What a browser keeps while its owner signs in at an issuer.
+    func openID(in request: Request) -> String? { Self.value(openIDName, in: request) }
+
+    /// - Parameter seconds: 0 removes it.
+    func setOpenID(_ secret: String, seconds: Int64) -> String {
+        "\(openIDName)=\(secret); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Lax"
+            + (isSecure ? "; Secure" : "")
+    }
+
     private static let languageName = "tollgate_language"
 
     func setLanguage(_ language: Language) -> String {

@@ -8,7 +8,7 @@ internal import TollgateService
 func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) throws {
     let pages = try PageTemplates()
     let appURL = tollgate.configuration.appURL
-    router.get("/assets/tollgate.css") { _, _ in
+    router.get(APIPath.stylesheet.route) { _, _ in
         Response.text(
             String(decoding: PackageResources.tollgate_css, as: UTF8.self),
             type: "text/css; charset=utf-8"

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Hummingbird
-internal import Logging
 internal import TollgateAPI
 internal import TollgateService
 
@@ -19,9 +18,7 @@ func addSigningKeys(to router: Router<ServerRequestContext>, _ tollgate: Tollgat
                 body.isEmpty
                 ? API.SigningKeyRotation()
                 : try StrictBody.decode(API.SigningKeyRotation.self, from: body)
-            // Whoever has the secret key: a person with the command line, or the app's backend.
-            let name = context.logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? ""
-            let actor = Actor(name: "secret key", role: "backend", request: name)
+            let actor = Actor(credentials, context)
             return try WriteAnswer(try await tollgate.rotateSigningKey(wanted, by: actor))
         }
     }

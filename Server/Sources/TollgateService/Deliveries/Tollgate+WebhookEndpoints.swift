@@ -220,6 +220,7 @@ extension Tollgate {
             let resealed = try sealed(try opened(row))
             _ = try await store.change(row.id, secrets: resealed, from: row.secrets)
         }
+        try await resealFactors()
     }
 }
 

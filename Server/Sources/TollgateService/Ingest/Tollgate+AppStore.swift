@@ -271,8 +271,9 @@ extension Tollgate {
         else { return }
         let token = try await self.customer(customer.rawValue).appAccountToken
         // Also where the transaction bears it: it says what was so when it was signed, and somebody
-        // else may have restored the purchase since.
-        let wanted = Wanted(kind: .appAccountToken, object: "\(original) \(token)")
+        // else may have restored the purchase since. The question outlives an erasure, so it hashes it.
+        let whose = RowKey("account token", token).hex
+        let wanted = Wanted(kind: .appAccountToken, object: "\(original) \(whose)")
         try await store.want(wanted, about: key, at: await clocks.now())
     }
 
@@ -351,6 +352,8 @@ extension Tollgate {
         )
         item.wanted = wanted
         item.wantedAbout = wantedAbout
+        // What a purchase's facts do not lead to must be found by whom it is about.
+        if facts.isEmpty, name == .stripe { item.person = Self.payer(in: body) }
         let outcome: JournalOutcome
         do {
             outcome = try await store.submit(item)

@@ -1,5 +1,6 @@
 internal import Intake
 internal import Storage
+internal import StrictJSON
 internal import StripeAPI
 internal import TollgateAPI
 internal import TollgateCore
@@ -64,5 +65,21 @@ extension Tollgate {
             try await retire(stripeCustomer: customer)
         }
         return receipt
+    }
+
+    /// Whom an event or an object is about, hashed: Stripe's customer, or where it names none the
+    /// payment; `nil` where it names neither.
+    static func payer(in body: [UInt8]) -> RowKey? {
+        guard let json = try? JSON(body) else { return nil }
+        let object = json["data"]?["object"] ?? json
+        func id(_ value: JSON?) -> String? { value?.string ?? value?["id"]?.string }
+        let isCustomer = object["object"]?.isString("customer") == true
+        if let customer = id(isCustomer ? object : object["customer"]) {
+            return RowKey(Holder.stripeCustomer(customer))
+        }
+        let isPayment = object["object"]?.isString("payment_intent") == true
+        return id(isPayment ? object : object["payment_intent"]).map { payment in
+            RowKey(StripeIntake.key(payment, livemode: object["livemode"]?.bool == true))
+        }
     }
 }

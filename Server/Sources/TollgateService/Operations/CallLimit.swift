@@ -69,6 +69,8 @@ public struct CallLimits: Sendable {
     public let visits = CallLimit(calls: 20, seconds: 60)
     /// Coming back from Checkout, per network address.
     public let returns = CallLimit(calls: 60, seconds: 60)
+    /// Beginning a sign-in at the issuer of staff, per network address.
+    public let signIns = CallLimit(calls: 20, seconds: 60)
     /// Looking at what a store has to say, per customer, or per network address of who is not
     /// signed in: how a checkout went, the portal's pages.
     public let questions = CallLimit(calls: 60, seconds: 60)

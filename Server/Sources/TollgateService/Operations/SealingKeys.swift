@@ -6,7 +6,7 @@ internal import Foundation
 /// They are sealed with a key derived from the secret key of the app's backend, which is kept
 /// elsewhere. While that is changed, what the former one sealed is opened too.
 public struct SealingKeys: Sendable {
-    private let keys: [SymmetricKey]
+    let keys: [SymmetricKey]
 
     /// - Parameter secrets: the one that seals first; any opens.
     public init(_ secrets: [String]) {

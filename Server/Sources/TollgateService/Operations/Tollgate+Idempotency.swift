@@ -36,6 +36,11 @@ public struct ReplyOwner: Hashable, Sendable {
     /// The app's backend.
     public static let backend = ReplyOwner(name: "secret", customer: nil)
 
+    /// A program with a secret key of its own.
+    public static func key(_ id: String) -> ReplyOwner {
+        ReplyOwner(name: "key:\(id)", customer: nil)
+    }
+
     /// The session of a customer.
     public static func customer(_ id: Customer.ID) -> ReplyOwner {
         ReplyOwner(name: "customer:\(id)", customer: id)

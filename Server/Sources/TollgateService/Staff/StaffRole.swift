@@ -43,6 +43,8 @@ public struct StaffVisit: Hashable, Sendable {
     public var expires: Instant
     /// Goes with every form, so that another site's form is told from ours.
     public var formToken: String
+    /// Whether a second factor is demanded and not set up yet: then nothing else may be seen.
+    public var lacksSecondFactor: Bool
 
     /// - Throws: a refusal 403 `role_required`.
     public func require(_ role: StaffRole) throws {

@@ -9,29 +9,20 @@ extension Tollgate {
     static let staffInvitationLifetime: Int64 = 3 * 86_400_000
     /// How long a link that signs in waits: a day.
     static let staffLinkLifetime: Int64 = 86_400_000
-    /// After so many failures a name, or an address, must wait.
-    private static let patience: (name: Int64, address: Int64) = (5, 20)
-    /// A quarter of an hour.
-    private static let wait: Int64 = 900_000
 
     /// Signs somebody in by their password.
     ///
     /// Says the same, after the same work, whether the name or the password is wrong.
     ///
-    /// - Parameter address: from where; attempts are counted by it too, unless it is empty.
     /// - Throws: refusals 401 `sign_in_failed`, 429 `too_many_attempts`.
     public func signInStaff(
         _ name: String,
         password: String,
-        address: String
-    ) async throws -> StaffVisit {
-        let now = clocks.wall()
+        from origin: SignInOrigin
+    ) async throws -> StaffSignIn {
         let name = String(name.lowercased().prefix(200))
-        let nameKey = RowKey("staff name", name)
-        let addressKey = address.isEmpty ? nil : RowKey("staff address", address)
-        // Before anything is compared: of many at once, no more are looked at than one after another.
-        if let addressKey { try await countAttempt(addressKey, Self.patience.address, at: now) }
-        try await countAttempt(nameKey, Self.patience.name, at: now)
+        let attempts = SignInAttempts(ofPassword: name, knownBrowser(origin, name), origin)
+        try await count(attempts)
         let staff = try await store.staff(name)
         let kept = staff?.password.flatMap { PasswordHash(kept: $0) }
         // Nobody learns from the time it takes that there is no such name.
@@ -40,7 +31,7 @@ extension Tollgate {
             isRight = try await (kept ?? .nobodys(rounds: configuration.passwordRounds))
                 .matches(password)
         } catch {
-            try? await store.takeBackStaffAttempt(name: nameKey, address: addressKey)
+            try? await takeBack(attempts)
             throw error
         }
         guard isRight, kept != nil, let member = staff.flatMap({ StaffMember($0) }) else {
@@ -51,25 +42,8 @@ extension Tollgate {
                 "The name or the password is wrong."
             )
         }
-        try await store.forgetStaffAttempts(name: nameKey, address: addressKey)
-        return try await visit(of: member)
-    }
-
-    private func countAttempt(_ key: RowKey, _ patience: Int64, at now: Instant) async throws {
-        let count = try await store.countStaffAttempt(
-            key,
-            at: now,
-            quiet: Self.wait,
-            patience: patience
-        )
-        guard count <= patience else {
-            throw Refusal(
-                429,
-                .authenticationError,
-                "too_many_attempts",
-                "There were too many attempts; try again in a quarter of an hour."
-            )
-        }
+        try await forget(attempts)
+        return try await proven(member)
     }
 
     /// A page of this server that signs `name` in once, for a day.
@@ -104,12 +78,12 @@ extension Tollgate {
     }
 
     /// Signs in whoever holds a link; `nil` where it was used, has ended or never was.
-    public func openStaffLink(_ token: String) async throws -> StaffVisit? {
+    public func openStaffLink(_ token: String) async throws -> StaffSignIn? {
         guard token.hasPrefix("stlk_"), let kept = try await store.takeStaffSession(token),
             kept.kind == .link, clocks.wall() < kept.expires,
             let member = try await staffMember(kept.staff)
         else { return nil }
-        return try await visit(of: member)
+        return try await proven(member)
     }
 
     /// Whom an invitation is for, without using it up.
@@ -126,7 +100,7 @@ extension Tollgate {
     public func acceptStaffInvitation(
         _ token: String,
         password: String
-    ) async throws -> StaffVisit {
+    ) async throws -> StaffSignIn {
         // Looked at before it is used up: a weak password must not cost the invitation.
         let hash = try await hash(password)
         guard token.hasPrefix("stin_"), let kept = try await store.takeStaffSession(token),
@@ -135,7 +109,7 @@ extension Tollgate {
         else { throw Refusal.missing("invitation", "", param: "token") }
         _ = try await store.setPassword(hash, of: member.name)
         member.hasPassword = true
-        return try await visit(of: member)
+        return try await proven(member)
     }
 
     /// Changes one's own password; every other browser of theirs is signed out.
@@ -146,22 +120,28 @@ extension Tollgate {
         from old: String,
         to new: String
     ) async throws {
-        if let kept = try await store.staff(visit.member.name)?.password {
-            guard let hash = PasswordHash(kept: kept), try await hash.matches(old) else {
-                throw Refusal(
-                    401,
-                    .authenticationError,
-                    "sign_in_failed",
-                    "The present password is wrong.",
-                    param: "password"
-                )
-            }
-        }
+        try await requirePassword(old, of: visit.member.name)
         _ = try await store.setPassword(
             try await hash(new),
             of: visit.member.name,
             keeping: visit.secret
         )
+    }
+
+    /// Asks for somebody's password again, where they have one.
+    ///
+    /// - Throws: a refusal 401 `sign_in_failed`.
+    func requirePassword(_ password: String, of name: String) async throws {
+        guard let kept = try await store.staff(name)?.password else { return }
+        guard let hash = PasswordHash(kept: kept), try await hash.matches(password) else {
+            throw Refusal(
+                401,
+                .authenticationError,
+                "sign_in_failed",
+                "The present password is wrong.",
+                param: "password"
+            )
+        }
     }
 
     /// Sets somebody's password, for the command line; every browser of theirs is signed out.
@@ -193,7 +173,7 @@ extension Tollgate {
 
     // MARK: - Browsers
 
-    private func visit(of member: StaffMember) async throws -> StaffVisit {
+    func visit(of member: StaffMember) async throws -> StaffVisit {
         let secret = newID("staff_", length: 48)
         let now = clocks.wall()
         let expires = now.advanced(by: Self.staffSessionLifetime)
@@ -210,8 +190,15 @@ extension Tollgate {
             member: member,
             secret: secret,
             expires: expires,
-            formToken: Self.formToken(secret)
+            formToken: Self.formToken(secret),
+            lacksSecondFactor: try await lacksSecondFactor(member)
         )
+    }
+
+    /// Whether a second factor is demanded that `member` has not set up.
+    private func lacksSecondFactor(_ member: StaffMember) async throws -> Bool {
+        guard try await isSecondFactorRequired() else { return false }
+        return try await store.totp(of: member.name)?.isConfirmed != true
     }
 
     /// The visit of a browser; `nil` where it has ended or never was.
@@ -226,7 +213,8 @@ extension Tollgate {
             member: member,
             secret: secret,
             expires: kept.expires,
-            formToken: Self.formToken(secret)
+            formToken: Self.formToken(secret),
+            lacksSecondFactor: try await lacksSecondFactor(member)
         )
     }
 

@@ -24,6 +24,10 @@ struct DashboardFormTests {
         ("/staff/invite", .admin, ["name": "admin@example.com"]),
         ("/staff/sign-out", .admin, ["name": "nobody"]),
         ("/staff/remove", .admin, ["name": "admin@example.com"]),
+        ("/staff/reset-factor", .admin, ["name": "admin@example.com"]),
+        ("/staff/require-factor", .admin, ["required": "true"]),
+        ("/keys/create", .admin, ["name": "a job", "scope_read": "on"]),
+        ("/keys/revoke", .admin, ["id": "key_x"]),
     ]
 
     @Test(
@@ -40,6 +44,7 @@ struct DashboardFormTests {
             let paths =
                 Self.forms.map(\.path) + [
                     "/sign-out", "/account/password", "/catalog/check",
+                    "/account/second-factor/begin", "/account/second-factor/remove",
                 ]
             for path in paths {
                 let address = "/dashboard\(path)".replacing("{id}", with: id)

@@ -62,6 +62,7 @@ struct DashboardPageTests {
             + StaffRole.allCases.flatMap { ["role_\($0.rawValue)", "meaning_\($0.rawValue)"] }
             + JournalItem.Kind.allCases.map { "kind_\($0.rawValue)" }
             + TollgateCore.Catalog.Product.Kind.allCases.map { "product_\($0.rawValue)" }
+            + API.KeyScope.allCases.map { "scope_\($0.rawValue)" }
             + ["payment", "renewal", "status", "grace", "family", "grant"].map { "ground_\($0)" }
         #expect(Set(said).subtracting(english.keys).isEmpty)
     }
@@ -72,7 +73,8 @@ struct DashboardPageTests {
     {
         var paths = [
             "", "/customers", "/purchases", "/deliveries", "/parked", "/events", "/catalog",
-            "/health", "/audit", "/staff", "/account", "/reports", "/reconciliation", "/access",
+            "/health", "/audit", "/staff", "/keys", "/account", "/account/second-factor",
+            "/reports", "/reconciliation", "/access",
             "/customers?q=nothing",
         ].map { "/dashboard\($0)" }
         paths += [

@@ -94,8 +94,11 @@ struct DashboardSignInTests {
     func lifetime() async throws {
         try await TestServer.run { server in
             var browser = try await server.staff(.admin)
-            let cookie = try #require(browser.cookies.keys.first)
-            #expect(cookie == "__Host-tollgate_staff")
+            #expect(
+                browser.cookies.keys.sorted() == [
+                    "__Host-tollgate_browser", "__Host-tollgate_staff",
+                ]
+            )
             server.wall.advance(seconds: 12 * 3600 - 1)
             #expect(try await browser.send("/dashboard").status == 200)
             server.wall.advance(seconds: 1)
@@ -170,7 +173,7 @@ struct DashboardSignInTests {
                                 _ = try await server.tollgate.signInStaff(
                                     address.isEmpty ? "ann" : "name \(number)",
                                     password: "a wrong password",
-                                    address: address
+                                    from: SignInOrigin(address: address)
                                 )
                                 return 200
                             } catch {
@@ -189,9 +192,93 @@ struct DashboardSignInTests {
                 _ = try await server.tollgate.signInStaff(
                     "ann",
                     password: Self.password,
-                    address: "192.0.2.1"
+                    from: SignInOrigin(address: "192.0.2.1")
                 )
             }
+        }
+    }
+
+    private static func status(
+        _ password: String,
+        from origin: SignInOrigin,
+        _ server: TestServer
+    ) async -> Int {
+        do {
+            _ = try await server.tollgate.signInStaff("ann", password: password, from: origin)
+            return 200
+        } catch {
+            return (error as? Refusal)?.status ?? 500
+        }
+    }
+
+    @Test(
+        "Z4: strangers cannot lock a name out; where it signed in before, it is let in",
+        arguments: Backend.allCases
+    )
+    func lockingOut(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            try await server.tollgate.addStaff("ann", role: .admin)
+            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
+            let browser = server.tollgate.knownBrowser(of: "ann")
+            func guess(_ address: String, _ browser: String? = nil) async -> Int {
+                await Self.status(
+                    "a wrong password",
+                    from: SignInOrigin(address: address, browser: browser),
+                    server
+                )
+            }
+            func knows(_ address: String, _ browser: String? = nil) async -> Int {
+                await Self.status(
+                    Self.password,
+                    from: SignInOrigin(address: address, browser: browser),
+                    server
+                )
+            }
+            // One stranger holds up nobody but themselves.
+            var statuses: [Int] = []
+            for _ in 0..<7 { statuses.append(await guess("198.51.100.1")) }
+            #expect(statuses == [401, 401, 401, 401, 401, 429, 429])
+            #expect(await knows("192.0.2.1") == 200)
+            // Many together hold up browsers that nobody knows, after 50 guesses in all.
+            statuses = []
+            for number in 0..<60 { statuses.append(await guess("203.0.113.\(number % 12)")) }
+            #expect(statuses.count { $0 == 401 } == 45)
+            #expect(await knows("192.0.2.1") == 429)
+            #expect(await knows("192.0.2.1", browser) == 200)
+            // The cookie counts for its name, as it was made, and for ten guesses.
+            let other = server.tollgate.knownBrowser(of: "ben")
+            for forged in [
+                other, browser + "0", String(browser.dropLast()), "a.9999999999999.b", "",
+            ] {
+                #expect(await knows("192.0.2.1", forged) == 429)
+            }
+            statuses = []
+            for _ in 0..<12 { statuses.append(await guess("203.0.113.1", browser)) }
+            #expect(statuses == Array(repeating: 401, count: 10) + [429, 429])
+            // Half a year later it is forgotten.
+            server.wall.advance(seconds: 180 * 86_400)
+            for number in 0..<50 { _ = await guess("203.0.113.\(number % 12)") }
+            #expect(await knows("192.0.2.1", browser) == 429)
+            server.wall.advance(seconds: 901)
+            #expect(await knows("192.0.2.1") == 200)
+        }
+    }
+
+    @Test("Z4: a browser is known by a cookie that lets nobody in")
+    func knownBrowser() async throws {
+        try await TestServer.run { server in
+            try await server.tollgate.addStaff("ann", role: .admin)
+            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
+            var browser = StaffBrowser(server)
+            let form = ["name": "ann", "password": Self.password]
+            #expect(try await browser.open("/dashboard/sign-in", form: form).status == 200)
+            browser.cookies["__Host-tollgate_staff"] = nil
+            #expect(try await browser.send("/dashboard").status == 303)
+            var stranger = StaffBrowser(server)
+            let guess = ["name": "ann", "password": "a wrong password"]
+            for _ in 0..<6 { _ = try await stranger.send("/dashboard/sign-in", form: guess) }
+            #expect(try await stranger.send("/dashboard/sign-in", form: form).status == 429)
+            #expect(try await browser.send("/dashboard/sign-in", form: form).status == 303)
         }
     }
 

@@ -1,0 +1,165 @@
+internal import Crypto
+internal import Foundation
+internal import Logging
+internal import Storage
+internal import TollgateAPI
+internal import TollgateCore
+
+/// A sign-in at an issuer that has begun.
+public struct OpenIDStart: Sendable {
+    /// The issuer's page.
+    public var address: String
+    /// What the browser keeps until it comes back.
+    public var secret: String
+}
+
+// Sign-in at an issuer of OpenID Connect: authorization code with PKCE, state and nonce.
+extension Tollgate {
+    /// How long a sign-in at the issuer may take: ten minutes, in milliseconds.
+    public static let openIDLifetime: Int64 = 600_000
+
+    private var openIDRedirect: String { "\(configuration.publicURL)/dashboard/oidc/callback" }
+
+    /// Begins a sign-in at the issuer.
+    ///
+    /// State, nonce and code verifier are made from one secret that the browser keeps: what is
+    /// caught on the way is worth nothing in another browser.
+    ///
+    /// - Throws: refusals 404 `resource_missing` where there is no issuer, 502 `sso_failed`.
+    public func beginOpenID() async throws -> OpenIDStart {
+        guard let openID else { throw Refusal.missing("issuer", "", param: "issuer") }
+        let now = clocks.wall()
+        let provider: OpenIDClient.Provider
+        do {
+            provider = try await openID.provider(at: now)
+        } catch {
+            throw failed(error)
+        }
+        let secret = newID("stoi_", length: 48)
+        try await store.keep(
+            StoredStaffSession(
+                staff: "",
+                kind: .openID,
+                created: now,
+                expires: now.advanced(by: Self.openIDLifetime)
+            ),
+            token: secret
+        )
+        let challenge = Base64URL.encode(
+            Data(SHA256.hash(data: Data(openIDCode(secret, "verifier").utf8)))
+        )
+        let fields = [
+            ("response_type", "code"), ("client_id", openID.settings.clientID),
+            ("redirect_uri", openIDRedirect), ("scope", "openid email"),
+            ("state", openIDCode(secret, "state")), ("nonce", openIDCode(secret, "nonce")),
+            ("code_challenge", challenge), ("code_challenge_method", "S256"),
+        ]
+        let query = fields.map { "\($0.0)=\(OpenIDClient.escaped($0.1))" }.joined(separator: "&")
+        let sign = provider.authorization.contains("?") ? "&" : "?"
+        return OpenIDStart(address: provider.authorization + sign + query, secret: secret)
+    }
+
+    /// Ends a sign-in at the issuer, when the browser has come back.
+    ///
+    /// - Parameters:
+    ///   - secret: what the browser kept.
+    ///   - issuer: `iss` of the answer, where the issuer names itself (RFC 9207).
+    /// - Throws: refusals 401 `sso_failed`, 403 `sso_unknown` where nobody here has that email,
+    ///   502 `sso_failed` where the issuer fails.
+    public func finishOpenID(
+        _ secret: String?,
+        state: String?,
+        code: String?,
+        issuer: String?,
+        request: String
+    ) async throws -> StaffSignIn {
+        guard let openID, let secret, secret.hasPrefix("stoi_"), let state, let code,
+            state == openIDCode(secret, "state"), issuer == nil || issuer == openID.settings.issuer,
+            // Once: before anything is asked.
+            let kept = try await store.takeStaffSession(secret), kept.kind == .openID,
+            clocks.wall() < kept.expires
+        else { throw Refusal.ssoFailed(401) }
+        let email: String
+        do {
+            let text = try await openID.token(
+                code,
+                redirectURL: openIDRedirect,
+                verifier: openIDCode(secret, "verifier"),
+                at: clocks.wall()
+            )
+            email = try await verified(text, nonce: openIDCode(secret, "nonce"), openID).email
+        } catch let refusal as IDToken.Refusal {
+            logger.warning(
+                "a token of the issuer was refused",
+                metadata: ["reason": "\(refusal.rawValue)"]
+            )
+            throw Refusal.ssoFailed(401)
+        } catch {
+            throw failed(error)
+        }
+        return try await proven(try await member(email, openID.settings, request))
+    }
+
+    private func verified(
+        _ text: String,
+        nonce: String,
+        _ openID: OpenIDClient
+    ) async throws -> IDToken {
+        let expected = IDToken.Expectation(
+            issuer: openID.settings.issuer,
+            clientID: openID.settings.clientID,
+            nonce: nonce,
+            now: clocks.wall()
+        )
+        do {
+            let keys = try await openID.keys(at: clocks.wall(), fresh: false)
+            return try IDToken(text, keys: keys, expected)
+        } catch IDToken.Refusal.unknownKey {
+            // The issuer may have changed its keys.
+            let keys = try await openID.keys(at: clocks.wall(), fresh: true)
+            return try IDToken(text, keys: keys, expected)
+        }
+    }
+
+    /// The member of staff with this email; a new one where the settings say so.
+    private func member(
+        _ email: String,
+        _ settings: OpenIDSettings,
+        _ request: String
+    ) async throws -> StaffMember {
+        if let member = try await staffMember(email) { return member }
+        guard let domain = settings.domain, email.hasSuffix("@\(domain)") else {
+            throw Refusal(
+                403,
+                .permissionError,
+                "sso_unknown",
+                "Nobody with this email works here. An admin can invite you."
+            )
+        }
+        return try await audited(
+            Deed("staff.add", "staff:\(email)", StaffRole.viewer.rawValue),
+            by: Actor(name: "issuer", role: "issuer", request: request)
+        ) { try await addStaff(email, role: .viewer) }
+    }
+
+    private func failed(_ error: any Error) -> any Error {
+        if error is StorageError || error is Refusal { return error }
+        logger.warning("the issuer failed", metadata: ["error": "\(error)"])
+        return Refusal.ssoFailed(502)
+    }
+
+    private func openIDCode(_ secret: String, _ purpose: String) -> String {
+        sealing.code(of: secret, as: "openid \(purpose)")
+    }
+}
+
+extension Refusal {
+    static func ssoFailed(_ status: Int) -> Refusal {
+        Refusal(
+            status,
+            .authenticationError,
+            "sso_failed",
+            "The sign-in at the issuer did not work. Begin again."
+        )
+    }
+}

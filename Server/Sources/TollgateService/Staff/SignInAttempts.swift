@@ -1,0 +1,182 @@
+internal import Crypto
+internal import Foundation
+internal import Storage
+internal import TollgateAPI
+internal import TollgateCore
+
+/// From where somebody signs in.
+public struct SignInOrigin: Sendable {
+    /// The network address; empty where all is known by one address, as behind a silent proxy.
+    public var address: String
+    /// The cookie of a browser in which somebody has signed in before, as it was sent.
+    public var browser: String?
+
+    public init(address: String = "", browser: String? = nil) {
+        self.address = address
+        self.browser = browser
+    }
+}
+
+/// The counters that an attempt to sign in adds to.
+///
+/// Strangers cannot lock a name out: they are counted by name and address. A limit of the name alone
+/// holds many addresses back, and does not hold for a browser in which that person has signed in
+/// before: it is counted by itself.
+struct SignInAttempts: Sendable {
+    struct Counter: Sendable {
+        var key: RowKey
+        /// After so many failures it must wait.
+        var patience: Int64
+        /// Whether a success forgets all failures, and not its own attempt only.
+        var isForgotten: Bool
+    }
+
+    var counters: [Counter]
+
+    /// Attempts at a password.
+    ///
+    /// - Parameter browser: the id of a known browser.
+    init(ofPassword name: String, _ browser: String?, _ origin: SignInOrigin) {
+        if let browser {
+            counters = [
+                Counter(key: RowKey("staff browser", browser), patience: 10, isForgotten: true)
+            ]
+            return
+        }
+        counters = [
+            Counter(
+                key: RowKey("staff name and address", name, origin.address),
+                patience: 5,
+                isForgotten: true
+            ), Counter(key: RowKey("staff name", name), patience: 50, isForgotten: false),
+        ]
+        guard !origin.address.isEmpty else { return }
+        counters.insert(
+            Counter(
+                key: RowKey("staff address", origin.address),
+                patience: 20,
+                isForgotten: false
+            ),
+            at: 0
+        )
+    }
+
+    /// Attempts at a second factor, by who knows the password.
+    init(ofFactor name: String, _ browser: String?, _ origin: SignInOrigin) {
+        if let browser {
+            counters = [
+                Counter(key: RowKey("factor browser", browser), patience: 10, isForgotten: true)
+            ]
+            return
+        }
+        counters = [
+            Counter(
+                key: RowKey("factor name and address", name, origin.address),
+                patience: 5,
+                isForgotten: true
+            ), Counter(key: RowKey("factor name", name), patience: 10, isForgotten: false),
+        ]
+    }
+}
+
+extension Tollgate {
+    /// A quarter of an hour.
+    private static let wait: Int64 = 900_000
+    /// How long a browser is known after somebody signed in there: half a year, in milliseconds.
+    static let knownBrowserLifetime: Int64 = 180 * 86_400_000
+
+    /// Counts an attempt before anything is compared: of many at once, no more are looked at than one
+    /// after another.
+    ///
+    /// - Throws: a refusal 429 `too_many_attempts`.
+    func count(_ attempts: SignInAttempts) async throws {
+        for counter in attempts.counters {
+            let count = try await store.countStaffAttempt(
+                counter.key,
+                at: clocks.wall(),
+                quiet: Self.wait,
+                patience: counter.patience
+            )
+            guard count <= counter.patience else {
+                throw Refusal(
+                    429,
+                    .authenticationError,
+                    "too_many_attempts",
+                    "There were too many attempts; try again in a quarter of an hour."
+                )
+            }
+        }
+    }
+
+    /// After a success.
+    func forget(_ attempts: SignInAttempts) async throws {
+        try await store.forgetStaffAttempts(
+            attempts.counters.filter(\.isForgotten).map(\.key),
+            takingBack: attempts.counters.filter { !$0.isForgotten }.map(\.key)
+        )
+    }
+
+    /// An attempt that was not looked at.
+    func takeBack(_ attempts: SignInAttempts) async throws {
+        try await store.forgetStaffAttempts([], takingBack: attempts.counters.map(\.key))
+    }
+
+    // MARK: - Known browsers
+
+    /// What a browser keeps in which `name` has signed in: `ID.EXPIRES.CODE`.
+    ///
+    /// It lets nobody in. It says that attempts there are counted apart from those of strangers.
+    public func knownBrowser(of name: String) -> String {
+        let expires = clocks.wall().advanced(by: Self.knownBrowserLifetime).milliseconds
+        let text = "\(newID("", length: 24)).\(expires)"
+        return "\(text).\(sealing.code(of: "\(text).\(name)", as: Self.browserPurpose))"
+    }
+
+    /// The id of the browser that shows such a cookie for `name`; `nil` for any other.
+    func knownBrowser(_ origin: SignInOrigin, _ name: String) -> String? {
+        guard let cookie = origin.browser, cookie.utf8.count < 200 else { return nil }
+        let parts = cookie.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let expires = Int64(parts[1]),
+            clocks.wall().milliseconds < expires,
+            sealing.isCode(
+                String(parts[2]),
+                of: "\(parts[0]).\(parts[1]).\(name)",
+                as: Self.browserPurpose
+            )
+        else { return nil }
+        return String(parts[0])
+    }
+
+    private static let browserPurpose = "known browsers of staff"
+}
+
+extension SealingKeys {
+    /// A code that only who has the server's secret key can make, in hexadecimal digits.
+    ///
+    /// - Parameter purpose: a code for one purpose is worth nothing for another.
+    func code(of text: String, as purpose: String) -> String {
+        keys.first.map { Self.code(of: text, as: purpose, $0) } ?? ""
+    }
+
+    /// Whether `code` was made by this server, by its key of today or a former one.
+    func isCode(_ code: String, of text: String, as purpose: String) -> Bool {
+        keys.contains { key in
+            let right = Self.code(of: text, as: purpose, key)
+            return right.utf8.count == code.utf8.count
+                && zip(right.utf8, code.utf8).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+        }
+    }
+
+    private static func code(of text: String, as purpose: String, _ key: SymmetricKey) -> String {
+        let derived = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: key,
+            info: Data(purpose.utf8),
+            outputByteCount: 32
+        )
+        let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: derived)
+        return code.map { byte in
+            let text = String(byte, radix: 16)
+            return byte < 16 ? "0\(text)" : text
+        }.joined()
+    }
+}
