@@ -177,7 +177,7 @@ struct Tally: Sendable {
         _ question: Question
     ) throws {
         let customers = try reader.customers(knownAs: all.flatMap(\.names))
-        var expected: [(person: Person, lookupKey: String, subject: RowKey)] = []
+        var due: [Person: [(lookupKey: String, subject: RowKey)]] = [:]
         for evidence in all {
             for (subject, row) in evidence.misfiled { misfiled[subject, default: []].append(row) }
             if evidence.isUnjudged { unjudged.insert(evidence.subject.low) }
@@ -191,19 +191,17 @@ struct Tally: Sendable {
                     guard opinion.verdict != .no else { continue }
                     covered.formUnion(opinion.lookupKeys.map(person.mark))
                     guard opinion.verdict == .yes, certain.contains(customer) else { continue }
-                    expected += opinion.lookupKeys.map { (person, $0, evidence.subject) }
+                    due[person, default: []] += opinion.lookupKeys.map { ($0, evidence.subject) }
                 }
             }
         }
-        let people = Array(Set(expected.map(\.person)))
+        let people = Array(due.keys)
         let answers = try reader.answers(of: people.map { ($0.customer, $0.environment) })
-        var active: [Person: Set<String>] = [:]
         for (person, answer) in zip(people, answers) where !answer.isErased {
-            active[person] = Set(answer.active(at: question.at).map(\.lookupKey))
-        }
-        for (person, lookupKey, subject) in expected
-        where active[person].map({ !$0.contains(lookupKey) }) ?? false {
-            candidates[person, default: []].insert(subject)
+            let active = answer.active(at: question.at).map(\.lookupKey)
+            for (lookupKey, subject) in due[person] ?? [] where !active.contains(lookupKey) {
+                candidates[person, default: []].insert(subject)
+            }
         }
     }
 

@@ -13,8 +13,8 @@ internal import TollgateCore
 struct AppStoreOpinion {
     let evidence: AppStoreEvidence
     let question: Question
-    /// Who holds what was bought at an instant for a token or none, which came up at another.
-    let owners: (_ token: String?, _ bought: Instant, _ epoch: Instant) -> Owners
+    /// Who holds what is bought for a token, or for none, since an instant.
+    let owners: (_ token: String?, _ epoch: Instant) -> Owners
 
     private var at: Instant { question.at }
     private typealias Period = AppStorePeriod
@@ -23,12 +23,12 @@ struct AppStoreOpinion {
         let periods = evidence.periods.values.filter { $0.current.purchased <= at }.sorted {
             ($0.current.purchased, $0.current.period) < ($1.current.purchased, $1.current.period)
         }
-        guard let first = periods.first, let last = periods.last else { return [] }
-        switch sold(last)?.kind {
-        case .autoRenewable?: return subscription(periods)
-        case .nonConsumable?, .freeSubscription?: return [finish(forEver(periods), last, periods)]
-        case .nonRenewing?: return pass(first, periods).map { [finish($0, last, periods)] } ?? []
-        case .consumable?, nil: return []
+        guard let last = periods.last, let product = sold(last) else { return [] }
+        switch product.kind {
+        case .autoRenewable: return subscription(periods)
+        case .nonConsumable, .freeSubscription: return [finish(forEver(periods), last, periods)]
+        case .nonRenewing: return [finish(pass(product, periods), last, periods)]
+        case .consumable: return []
         }
     }
 
@@ -52,13 +52,12 @@ struct AppStoreOpinion {
         return Opinion(verdict, since: revoked, "it was refunded or revoked at \(revoked)", rows)
     }
 
-    private func pass(_ first: Period, _ periods: [Period]) -> Opinion? {
-        guard let product = sold(first), let duration = product.duration,
-            let newest = periods.max(by: { $0.current.signed < $1.current.signed })
-        else { return nil }
-        let paid = first.current.purchased
-        return Pass(product: product.id, paid: paid...paid, duration: duration, cut: newest.revoked)
-            .opinion(at: at, [newest.current.row])
+    private func pass(_ product: Catalog.Product, _ periods: [Period]) -> Opinion {
+        let paid = periods[0].current.purchased
+        let newest = periods.max { $0.current.signed < $1.current.signed } ?? periods[0]
+        var pass = Pass(product: product.id, paid: paid...paid, duration: product.duration)
+        pass.cut = newest.revoked
+        return pass.opinion(at: at, [newest.current.row])
     }
 
     private func subscription(_ periods: [Period]) -> [Opinion] {
@@ -79,8 +78,7 @@ struct AppStoreOpinion {
         if let expires = period.current.expires { return expires }
         // Receipts of iOS 6 have no expiry.
         let start = period.current.purchased
-        let end = sold(period)?.duration?.adding(to: start.milliseconds)
-        return period.current.isLegacy ? end.map { Instant(milliseconds: $0) } ?? start : start
+        return sold(period)?.duration?.end(after: start) ?? start
     }
 
     /// What took a period's place before it was over: of a group there is one subscription at a time.
@@ -95,7 +93,7 @@ struct AppStoreOpinion {
     /// A period whose dates cover the instant.
     private func within(_ period: Period, _ later: ArraySlice<Period>) -> Opinion {
         let (start, rows) = (period.current.purchased, [period.current.row])
-        let activeSince = status.flatMap { [1, 4].contains($0.value) ? $0.stated : nil }
+        let activeSince = terms.flatMap { [1, 4].contains($0.status) ? $0.stated : nil }
         if let revoked = period.revoked, revoked <= at {
             // After a reversal whose notice was lost the fields of the revocation may still be there.
             let verdict: Verdict = activeSince ?? .distantPast > revoked ? .open : .no
@@ -116,9 +114,11 @@ struct AppStoreOpinion {
         if period.isUpgraded {
             return Opinion(.open, since: start, "it was upgraded, to what is not known", rows)
         }
-        if let status, status.stated > period.current.signed, ![1, 4].contains(status.value) {
-            let reason = "the App Store said status \(status.value) at \(status.stated)"
-            return Opinion(.open, since: status.stated, reason, rows)
+        // Parts of one message do not disagree, in whatever order they were signed.
+        let isRevoked = terms.map { $0.status == 5 && rows == [$0.row] } ?? false
+        if let terms, isRevoked || (activeSince == nil && terms.stated > period.current.signed) {
+            let reason = "the App Store said status \(terms.status ?? 0) at \(terms.stated)"
+            return Opinion(isRevoked ? .no : .open, since: terms.stated, reason, rows)
         }
         let reason = "\(period.current.product) is paid until \(end(period))"
         return Opinion(.yes, since: start, reason, rows)
@@ -128,13 +128,13 @@ struct AppStoreOpinion {
     private func after(_ last: Period) -> Opinion {
         let (start, ended) = (last.current.purchased, end(last))
         // What was said before the period began was about others.
-        let status = status.flatMap { $0.stated >= start ? $0 : nil }
-        let renewals = evidence.renewals.filter { (start...question.said).contains($0.signed) }
-        let renewal = renewals.max { $0.signed < $1.signed }
-        let grace = renewals.filter { $0.graceEnd != nil }.max { $0.signed < $1.signed }?.graceEnd
+        let told = said.filter { $0.stated >= start }
+        let state = told.last { $0.status != nil }
+        let renewal = told.last { $0.willRenew != nil }
+        let grace = told.last { $0.graceEnd != nil }?.graceEnd
         let leeway = question.catalog.renewalLeeway.appStore
         var (until, verdict) = (ended, Verdict.open)
-        switch status?.value {
+        switch state?.status {
         case 4?:
             // Without a date at most 28 days, says App Store Connect.
             until = grace ?? ended.advanced(by: 28 * 86_400_000)
@@ -146,31 +146,37 @@ struct AppStoreOpinion {
             if renewal?.willRenew ?? true { until = ended.advanced(by: leeway) }
             let date = renewal?.renewalDate ?? ended
             if date > ended { until = max(until, date.advanced(by: leeway)) }
-            if status == nil { until = max(until, grace ?? until) }
+            if state == nil { until = max(until, grace ?? until) }
         }
         // What was said later leaves open what was so at the instant.
-        let isOpen = evidence.statuses.contains { $0.stated > question.said }
-        let rows = [last.current.row] + [status?.row, renewal?.row].compactMap { $0 }
+        let isOpen = evidence.terms.contains { $0.status != nil && $0.stated > question.said }
+        let rows = [last.current.row] + [state?.row, renewal?.row].compactMap(\.self)
         if until <= at { verdict = isOpen ? .open : .no }
         let due = until <= at ? "" : "; grace, or a renewal that is due, lasts until \(until)"
         let reason = "the paid time ended at \(ended)\(due)"
         return Opinion(verdict, since: until <= at ? until : ended, reason, rows)
     }
 
-    private var status: AppStoreStatus? {
-        evidence.statuses.filter { $0.stated <= question.said }.max { $0.stated < $1.stated }
+    /// In the order of what was said.
+    private var said: [AppStoreTerms] {
+        evidence.terms.filter { $0.stated <= question.said }.sorted { $0.stated < $1.stated }
     }
+
+    /// The newest word of a status.
+    private var terms: AppStoreTerms? { said.last { $0.status != nil } }
 
     /// A period without a token is its predecessor's; another token begins something of its own.
     private func finish(_ opinion: Opinion, _ period: Period, _ periods: [Period]) -> Opinion {
-        let begun = period.current.purchased
-        let before = periods.filter { $0.current.purchased <= begun }
-        let token = period.token ?? before.last { $0.token != nil }?.token
-        let former = before.last { $0.token != nil && $0.token != token }
+        let start = period.current.purchased
+        var (token, epoch): (String?, Instant?)
+        for one in periods where one.current.purchased <= start {
+            guard epoch == nil || one.token ?? token != token else { continue }
+            (token, epoch) = (one.token, one.current.purchased)
+        }
         let product = StoreProduct(.appStore, period.current.product)
         return opinion.about(
             question.catalog.lookupKeys(of: product),
-            owners(token, begun, former.map(end) ?? .distantPast)
+            owners(token, epoch ?? start)
         )
     }
 }

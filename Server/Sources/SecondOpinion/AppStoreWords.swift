@@ -47,56 +47,45 @@ struct AppStoreTransaction: Sendable {
             purchase = "app_store/\(environment.lowercased())/\(bundle)/\(original)"
         }
     }
+
+    /// Of two statements of one instant the one that takes back counts.
+    func isNewer(than other: AppStoreTransaction) -> Bool {
+        signed > other.signed || (signed == other.signed && revoked != nil)
+    }
 }
 
-/// How a subscription goes on.
+/// How a subscription stands and goes on.
 ///
 /// https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload
-struct AppStoreRenewal: Sendable {
-    var signed: Instant
-    var willRenew: Bool
+struct AppStoreTerms: Sendable {
+    var stated: Instant
+    /// 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked.
+    ///
+    /// https://developer.apple.com/documentation/appstoreserverapi/status
+    var status: Int64?
+    var willRenew: Bool?
     var graceEnd: Instant?
     var renewalDate: Instant?
     var row: Int64
 
-    init(_ json: JSON, stated: Instant, row: Int64) {
-        signed = json.date("signedDate") ?? stated
-        willRenew = json.text("autoRenewStatus", "auto_renew_status") == "1"
-        graceEnd = json.date("gracePeriodExpiresDate", "grace_period_expires_date")
-        renewalDate = json.date("renewalDate")
-        self.row = row
+    init(_ json: JSON?, status: Int64? = nil, stated: Instant, row: Int64) {
+        (self.status, self.stated, self.row) = (status, stated, row)
+        willRenew = json?.text("autoRenewStatus", "auto_renew_status").map { $0 == "1" }
+        graceEnd = json?.date("gracePeriodExpiresDate", "grace_period_expires_date")
+        renewalDate = json?.date("renewalDate")
     }
-}
-
-/// The state of a subscription: 1 active, 2 expired, 3 billing retry, 4 grace, 5 revoked.
-///
-/// https://developer.apple.com/documentation/appstoreserverapi/status
-struct AppStoreStatus: Sendable {
-    var value: Int64
-    var stated: Instant
-    var row: Int64
 }
 
 /// What one message or answer of the App Store says.
 struct AppStoreWords: Sendable {
     private(set) var transaction: AppStoreTransaction?
-    private(set) var renewal: AppStoreRenewal?
-    private(set) var status: AppStoreStatus?
+    private(set) var terms: AppStoreTerms?
     /// When a refund was taken back, if that is what it says.
     private(set) var reversed: Instant?
     /// A notification's UUID, else the transaction's id.
     private(set) var messageID: String?
 
-    /// Reads a transaction that came by itself.
-    init?(signed text: [UInt8], row: Int64) {
-        transaction = JSON(signed: text).flatMap {
-            AppStoreTransaction($0, stated: .distantPast, row: row)
-        }
-        messageID = transaction?.id
-        if transaction == nil { return nil }
-    }
-
-    /// Reads a notification, an entry of a status response, or an entry of a receipt.
+    /// Reads a notification, a transaction, an entry of a status response or of a receipt.
     ///
     /// - Parameter stated: the clock of what bears none.
     init(_ json: JSON, stated: Instant, row: Int64) {
@@ -108,7 +97,7 @@ struct AppStoreWords: Sendable {
         } else if json["signedTransactionInfo"] != nil {
             read(json, stated: nil, row)
         } else if json["auto_renew_status"] != nil {
-            renewal = AppStoreRenewal(json, stated: stated, row: row)
+            terms = AppStoreTerms(json, stated: stated, row: row)
         } else {
             transaction = AppStoreTransaction(json, stated: stated, row: row)
         }
@@ -118,20 +107,19 @@ struct AppStoreWords: Sendable {
     private mutating func read(_ data: JSON, stated: Instant?, _ row: Int64) {
         transaction = data.signed("signedTransactionInfo")
             .flatMap { AppStoreTransaction($0, stated: .distantPast, row: row) }
-        renewal = data.signed("signedRenewalInfo")
-            .map { AppStoreRenewal($0, stated: .distantPast, row: row) }
+        let renewal = data.signed("signedRenewalInfo")
         // As of the payload's clock, says Apple; what is signed inside does not move when the
         // payload is signed anew for another attempt.
-        guard let value = data["status"]?.int64,
-            let clock = renewal?.signed ?? stated ?? transaction?.signed
-        else { return }
-        status = AppStoreStatus(value: value, stated: clock, row: row)
+        let clock = renewal?.date("signedDate") ?? stated ?? transaction?.signed
+        let status = data["status"]?.int64
+        guard let clock, renewal != nil || status != nil else { return }
+        terms = AppStoreTerms(renewal, status: status, stated: clock, row: row)
     }
 }
 
 extension JSON {
     /// What a signed string says.
-    fileprivate init?(signed text: [UInt8]) {
+    init?(signed text: [UInt8]) {
         guard let payload = EvidenceRow.payload(ofSigned: text) else { return nil }
         try? self.init(payload)
     }

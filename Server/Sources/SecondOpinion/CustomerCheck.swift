@@ -8,10 +8,9 @@ struct CustomerCheck {
     private let customer: Customer.ID
     private let answer: GivenAnswer
     private let active: [GivenAnswer.Access]
-    private var judged: [(evidence: PurchaseEvidence, opinions: [Opinion])]
-
-    /// Somebody with more purchases than this is judged by these.
-    private static let mostHoldings = 500
+    private let evidence: [RowKey: PurchaseEvidence]
+    private var judged: [Judged]
+    private typealias Judged = (subject: RowKey, opinion: Opinion)
 
     /// `nil` for somebody who is not known, or was erased.
     ///
@@ -35,129 +34,133 @@ struct CustomerCheck {
         let held = try reader.holdings(
             of: person.customer,
             in: person.environment,
-            limit: Self.mostHoldings
+            // Somebody with more is judged by these.
+            limit: 500
         )
         let all = try subjects.union(held).union(active.map(\.subject)).sorted().map {
             try PurchaseEvidence(gathering: $0, and: misfiled[$0] ?? [], reader)
         }.filter { $0.environment ?? person.environment == person.environment }
         let customers = try reader.customers(knownAs: all.flatMap(\.names))
-        judged = all.map { ($0, $0.opinions(question, customers: customers)) }
+        evidence = Dictionary(all.map { ($0.subject, $0) }) { $1 }
+        judged = all.flatMap { one in
+            one.opinions(question, customers: customers).map { (one.subject, $0) }
+        }
         stack()
     }
 
     /// Passes of one product last one after the other.
     private mutating func stack() {
-        var passes: [String: [(index: Int, number: Int, pass: Pass)]] = [:]
-        for (index, entry) in judged.enumerated() {
-            for (number, opinion) in entry.opinions.enumerated() {
-                guard let pass = opinion.pass, opinion.owners.mayInclude(person.customer) else {
-                    continue
-                }
-                passes[pass.product, default: []].append((index, number, pass))
-            }
+        let theirs = judged.enumerated().compactMap { index, entry in
+            isTheirs(entry) ? entry.opinion.pass.map { (index: index, pass: $0) } : nil
         }
-        for passes in passes.values where passes.count > 1 {
+        for passes in Dictionary(grouping: theirs, by: \.pass.product).values
+        where passes.count > 1 {
+            // Where it is not known whose one is, or to the second when it begins and ends, the
+            // others' ends are not either.
+            let isSure = passes.allSatisfy { index, pass in
+                !pass.isContested && pass.paid.lowerBound == pass.paid.upperBound
+                    && judged[index].opinion.owners.certain.contains(person.customer)
+            }
             var end = Instant.distantPast
-            // Where it is not known to the second when one was paid for, its end is not either.
-            let isExact = passes.allSatisfy { $0.pass.paid.lowerBound == $0.pass.paid.upperBound }
-            let inOrder = passes.sorted { $0.pass.paid.lowerBound < $1.pass.paid.lowerBound }
-            for (index, number, pass) in inOrder {
+            for (index, pass) in passes.sorted(by: {
+                $0.pass.paid.lowerBound < $1.pass.paid.lowerBound
+            }) {
                 let start = max(end, pass.paid.upperBound)
                 let over = min(pass.end(after: start), pass.cut ?? .distantFuture)
-                guard start < over else { continue }
-                end = over
-                guard start <= question.at, question.at < over else { continue }
-                judged[index].opinions[number].verdict = isExact ? .yes : .open
-                judged[index].opinions[number].since = start
-                judged[index].opinions[number].reason =
+                end = max(start, over)
+                guard start <= question.at, question.at < over,
+                    judged[index].opinion.verdict != .yes
+                else { continue }
+                judged[index].opinion.verdict = isSure ? .yes : .open
+                judged[index].opinion.since = start
+                judged[index].opinion.reason =
                     "the pass, begun after what was there, runs until \(over)"
             }
         }
     }
 
+    private func isTheirs(_ entry: Judged) -> Bool {
+        entry.opinion.owners.mayInclude(person.customer)
+    }
+
+    /// What gives a lookup key to anybody.
+    private func about(_ lookupKey: String) -> [Judged] {
+        judged.filter { $0.opinion.lookupKeys.contains(lookupKey) }
+    }
+
     /// Where the server answers otherwise.
     func findings() -> [AccessFinding] {
         var told = Set(active.map(\.lookupKey))
-        var findings = active.compactMap(letIn)
-        for (evidence, opinions) in judged {
-            for opinion in opinions
-            where opinion.verdict == .yes && opinion.owners.certain.contains(person.customer) {
-                findings += opinion.lookupKeys.filter { told.insert($0).inserted }.map {
-                    finding(.lockedOut, $0, opinion, evidence)
-                }
-            }
+        let due = judged.filter { _, opinion in
+            opinion.verdict == .yes && opinion.owners.certain.contains(person.customer)
         }
-        return findings
+        return active.compactMap(letIn)
+            + due.flatMap { entry in
+                entry.opinion.lookupKeys.filter { told.insert($0).inserted }
+                    .map { finding(.lockedOut, $0, entry) }
+            }
     }
 
     /// Why these are answered with no, where the evidence says no as well.
     func causes(of denied: [String]) -> [AccessFinding] {
         let locked = findings().filter { $0.kind == .lockedOut }.map(\.lookupKey)
         return denied.filter { !locked.contains($0) }.map { lookupKey in
-            let about = judged.flatMap { entry in entry.opinions.map { (entry.evidence, $0) } }
-                .filter { $0.1.lookupKeys.contains(lookupKey) }
-            let theirs = about.filter { $0.1.owners.mayInclude(person.customer) }
+            let about = about(lookupKey)
+            let theirs = about.filter(isTheirs)
             let none = Opinion(.no, since: question.at, "no product that was shown opens it", [])
-            var (evidence, opinion) =
-                theirs.max { $0.1.since < $1.1.since } ?? about.last
-                ?? (PurchaseEvidence(person.customer), none)
-            if theirs.isEmpty, !about.isEmpty { opinion.reason = "it is somebody else's" }
-            return finding(.device, lookupKey, opinion, evidence)
+            var cause =
+                theirs.max { $0.opinion.since < $1.opinion.since } ?? about.last
+                ?? (person.customer, none)
+            if theirs.isEmpty, !about.isEmpty { cause.opinion.reason = Self.another }
+            return finding(.device, lookupKey, cause)
         }
     }
+
+    /// `nil` if something covers it, or may, or if what covered it was erased.
+    private func letIn(_ access: GivenAnswer.Access) -> AccessFinding? {
+        let about = about(access.lookupKey)
+        let theirs = about.filter(isTheirs).map(\.opinion)
+        guard let ground = evidence[access.subject], !ground.isUnjudged,
+            theirs.allSatisfy({ $0.verdict == .no })
+        else { return nil }
+        var opinion = Opinion(.no, since: access.since, Self.another, [])
+        if ground.isEmpty {
+            opinion.reason = "nothing in the journal is about this purchase"
+        } else if let last = theirs.max(by: { $0.since < $1.since }) {
+            opinion = last
+        } else if about.isEmpty {
+            opinion.reason = "nothing that was said gives it"
+        }
+        return finding(.letIn, access.lookupKey, (access.subject, opinion), access)
+    }
+
+    private static let another = "it is somebody else's"
 
     private func finding(
         _ kind: AccessFinding.Kind,
         _ lookupKey: String,
-        _ opinion: Opinion,
-        _ evidence: PurchaseEvidence
+        _ entry: Judged,
+        _ given: GivenAnswer.Access? = nil
     ) -> AccessFinding {
+        let (ground, opinion) = (evidence[entry.subject], entry.opinion)
         let last = answer.last(lookupKey, before: question.at)
+        let since = given?.since ?? last?.until ?? opinion.since
+        let until = given?.until.map { "until \($0)" } ?? "for ever"
         return AccessFinding(
             kind,
             lookupKey,
             of: customer,
             in: person.environment,
-            purchase: evidence.name,
-            since: max(opinion.since, last?.until ?? opinion.since),
+            purchase: given?.purchase ?? ground?.name,
+            since: max(opinion.since, since),
             opinion: opinion.reason,
-            answer: last.map { "\($0.purchase) gave it until \($0.until)" }
+            answer: given.map { "\($0.ground), by \($0.purchase) \(until)" }
+                ?? last.map { "\($0.purchase) gave it until \($0.until)" }
                 ?? "nothing that this customer holds gives it",
-            evidence: evidence.messages(opinion.evidence)
+            evidence: Set(opinion.evidence).sorted().map { row in
+                let message = ground?.messages[row] ?? ""
+                return .init(journal: row, message: message.isEmpty ? nil : message)
+            }
         )
-    }
-
-    /// `nil` if something covers it, or may.
-    private func letIn(_ access: GivenAnswer.Access) -> AccessFinding? {
-        let about = judged.flatMap(\.opinions).filter { $0.lookupKeys.contains(access.lookupKey) }
-        let theirs = about.filter { $0.owners.mayInclude(person.customer) }
-        guard !theirs.contains(where: { $0.verdict != .no }),
-            let ground = judged.first(where: { $0.evidence.subject == access.subject })?.evidence,
-            // What was erased is not judged.
-            !ground.isUnjudged
-        else { return nil }
-        let opinion = theirs.max { $0.since < $1.since }
-        let other = about.isEmpty ? "nothing that was said gives it" : "it is somebody else's"
-        let until = access.until.map { "until \($0)" } ?? "for ever"
-        return AccessFinding(
-            .letIn,
-            access.lookupKey,
-            of: customer,
-            in: person.environment,
-            purchase: access.purchase,
-            since: max(opinion?.since ?? access.since, access.since),
-            opinion: ground.isEmpty
-                ? "nothing in the journal is about this purchase" : opinion?.reason ?? other,
-            answer: "\(access.ground), by \(access.purchase) \(until)",
-            evidence: ground.messages(opinion?.evidence ?? [])
-        )
-    }
-}
-
-extension PurchaseEvidence {
-    fileprivate func messages(_ rows: [Int64]) -> [AccessFinding.Evidence] {
-        Set(rows).sorted().map { row in
-            .init(journal: row, message: messages[row].flatMap { $0.isEmpty ? nil : $0 })
-        }
     }
 }

@@ -23,7 +23,7 @@ struct Opinion: Sendable {
     var reason: String
     /// Rows of the journal that it rests on.
     var evidence: [Int64]
-    /// Something that lasts for the catalog's duration, and is looked at with others of its kind.
+    /// Something bought once, which is looked at with others of its kind.
     var pass: Pass?
     var lookupKeys: [String] = []
     var owners = Owners()
@@ -40,34 +40,46 @@ struct Opinion: Sendable {
     }
 }
 
-/// A pass of the catalog's duration, paid for within `paid`: not before, and not after.
+/// What is bought once: it lasts for the catalog's duration, several one after the other, or for
+/// ever.
 struct Pass: Hashable, Sendable {
     var product: String
+    /// When it was paid for: not before, and not after.
     var paid: ClosedRange<Instant>
-    var duration: CalendarDuration
+    /// `nil`: for ever.
+    var duration: CalendarDuration?
+    var quantity: Int64 = 1
     /// When all of it was paid back.
     var cut: Instant?
+    /// Whether a part of it was paid back, or all may be.
+    var isContested = false
 
     func end(after start: Instant) -> Instant {
-        duration.adding(to: start.milliseconds).map { Instant(milliseconds: $0) } ?? start
+        guard let duration else { return .distantFuture }
+        return (0..<max(0, min(quantity, 100))).reduce(start) { end, _ in duration.end(after: end) }
     }
 
     /// What it gives by itself, were there no other before it.
     func opinion(at: Instant, _ evidence: [Int64]) -> Opinion {
-        let end = end(after: paid.lowerBound)
-        let isOver = self.end(after: paid.upperBound) <= at
-        var opinion: Opinion =
+        let (start, end) = (paid.upperBound, end(after: paid.lowerBound))
+        var opinion =
             if let cut, cut <= at {
-                Opinion(.no, since: cut, "the pass was paid back at \(cut)", evidence)
-            } else if at < paid.upperBound {
-                Opinion(.open, since: at, "the pass begins by \(paid.upperBound)", evidence)
+                Opinion(.no, since: cut, "all of it was paid back at \(cut)", evidence)
+            } else if at < start {
+                Opinion(.open, since: at, "it begins by \(start)", evidence)
             } else if at < end {
-                Opinion(.yes, since: paid.upperBound, "the pass runs until \(end)", evidence)
+                Opinion(isContested ? .open : .yes, since: start, "it is paid for", evidence)
             } else {
-                Opinion(isOver ? .no : .open, since: end, "the pass ended at \(end)", evidence)
+                Opinion(at < self.end(after: start) ? .open : .no, since: end, "it ended", evidence)
             }
         opinion.pass = self
         return opinion
+    }
+}
+
+extension CalendarDuration {
+    func end(after start: Instant) -> Instant {
+        adding(to: start.milliseconds).map { Instant(milliseconds: $0) } ?? start
     }
 }
 

@@ -27,29 +27,27 @@ struct Ownership: Sendable {
     }
 
     /// - Parameters:
-    ///   - named: whom the store's own names lead to; several where they disagree.
-    ///   - isNamed: whether there are such names, known or not.
+    ///   - named: whom the store's own names lead to, several where they disagree; `nil` where the
+    ///     store names nobody.
     ///   - epoch: when the names became what they are; earlier restores were about former ones.
     func owners(
-        named: Set<RowKey>,
-        isNamed: Bool,
+        named: Set<RowKey>?,
         _ policy: Catalog.Ownership = .keep,
         since epoch: Instant = .distantPast
     ) -> Owners {
         if let assignment { return Owners(certain: [assignment.customer]) }
-        let anybody = Owners(possible: named.union(claims.map(\.customer)))
+        var anybody = Owners(possible: (named ?? []).union(claims.map(\.customer)))
         if policy == .share {
-            var owners = anybody
             let sure = claims.filter { $0.mode != "observed" }.map(\.customer)
-            if named.count < 2 { owners.certain = named.union(sure) }
-            return owners
+            if named?.count ?? 0 < 2 { anybody.certain = (named ?? []).union(sure) }
+            return anybody
         }
-        let restores = claims.filter { $0.mode == "restored" }
+        let restores = claims.filter { $0.mode == "restored" && $0.at >= epoch }
         if policy == .transfer, let last = restores.map(\.at).max() {
             let holders = Set(restores.filter { $0.at == last }.map(\.customer))
-            return holders.count == 1 && last >= epoch ? Owners(certain: holders) : anybody
+            return holders.count == 1 ? Owners(certain: holders) : anybody
         }
-        if isNamed { return named.count == 1 ? Owners(certain: named) : anybody }
+        if let named { return named.count == 1 ? Owners(certain: named) : anybody }
         // What nobody is named for belongs to who came first. Whoever only showed it may have given
         // way to one who says that it is theirs.
         guard let first = claims.min(by: { $0.at < $1.at }) else { return anybody }

@@ -7,7 +7,6 @@ struct PurchaseEvidence: Sendable {
     let subject: RowKey
     /// The purchase, such as `app_store/production/com.example.app/2000000001`.
     private(set) var name: String?
-    private(set) var environment: StoreEnvironment?
     /// Whether something is not kept any more, or cannot be read: then nobody is let in by nothing.
     private(set) var isUnjudged = false
     /// Rows that are about another purchase than the one they are filed under.
@@ -26,6 +25,10 @@ struct PurchaseEvidence: Sendable {
 
     init(_ subject: RowKey, takingAll takesAll: Bool = false) {
         (self.subject, self.takesAll) = (subject, takesAll)
+    }
+
+    var environment: StoreEnvironment? {
+        name.flatMap { StoreEnvironment(rawValue: String($0.split(separator: "/")[1])) }
     }
 
     /// Whether nothing at all is known.
@@ -49,33 +52,19 @@ struct PurchaseEvidence: Sendable {
 
     /// - Returns: whether it is about this purchase.
     private mutating func take(_ body: [UInt8], isAlone: Bool, _ row: EvidenceRow) -> Bool {
-        if isAlone, let words = AppStoreWords(signed: body, row: row.id) { return take(words, row) }
-        guard !isAlone, let json = try? JSON(body) else {
+        guard let json = isAlone ? JSON(signed: body) : try? JSON(body) else {
             isUnjudged = true
             return true
         }
-        guard let word = StripeWord(json, stated: row.stated, row: row.id) else {
-            return take(AppStoreWords(json, stated: row.stated, row: row.id), row)
+        let word = StripeWord(json, stated: row.stated, row: row.id)
+        let words = AppStoreWords(json, stated: row.stated, row: row.id)
+        if let name = word?.purchase ?? words.transaction?.purchase, !isHere(name, row) {
+            return false
         }
-        // A subscription says itself which one it is; of what is paid once only Stripe could tell.
-        let subscription = "stripe/\(word.environment.rawValue)/-/\(word.id)"
-        if word.name == "subscription", !isHere(subscription, row) { return false }
-        environment = environment ?? word.environment
-        messages[row.id] = word.messageID ?? ""
-        stripe.add(word)
-        return true
-    }
-
-    private mutating func take(_ words: AppStoreWords, _ row: EvidenceRow) -> Bool {
-        if let name = words.transaction?.purchase {
-            guard isHere(name, row) else { return false }
-            let isProduction = name.hasPrefix("app_store/production/")
-            environment = isProduction ? .production : .sandbox
-        }
+        messages[row.id] = word?.messageID ?? words.messageID ?? ""
+        if let word { stripe.add(word) } else { appStore.add(words) }
         // What came over from another purchase keeps its owner, whom only that one may know.
         isUnjudged = isUnjudged || words.transaction?.isMoved == true
-        messages[row.id] = words.messageID ?? ""
-        appStore.add(words)
         return true
     }
 
@@ -94,7 +83,6 @@ struct PurchaseEvidence: Sendable {
     private mutating func add(ours row: EvidenceRow) throws {
         let ours = try row.ours()
         name = name ?? ours.purchase
-        environment = environment ?? ours.environment
         for (word, at) in ours.words {
             switch word {
             case .grant, .freeSubscription: given.append((word, at, row.id))
@@ -116,40 +104,38 @@ struct PurchaseEvidence: Sendable {
     func opinions(_ question: Question, customers: [RowKey: RowKey]) -> [Opinion] {
         if let last = given.filter({ $0.at <= question.at }).max(by: { $0.at < $1.at }) {
             // Our own word for it stands, whatever a receipt shows.
-            return [Self.opinion(last, question)]
+            return [Self.opinion(last, question)].compactMap(\.self)
         }
-        func owners(_ token: String?, _ bought: Instant, _ epoch: Instant) -> Owners {
-            let named = token.flatMap { customers[RowKey(appAccountToken: $0)] }
-            let policy = question.history.ownership(at: bought)
+        func known(_ names: [RowKey]) -> Set<RowKey> { Set(names.compactMap { customers[$0] }) }
+        func owners(_ token: String?, since epoch: Instant) -> Owners {
+            let named = token.map { known([RowKey(appAccountToken: $0)]) }
             return ownership.owners(
-                named: Set([named].compactMap(\.self)),
-                isNamed: token != nil,
-                policy,
+                named: named,
+                question.history.ownership(at: epoch),
                 since: epoch
             )
         }
-        let named = Set(stripe.names.compactMap { customers[$0] })
-        let buyers = ownership.owners(named: named, isNamed: true)
+        let buyers = ownership.owners(named: known(Array(stripe.names)))
         return AppStoreOpinion(evidence: appStore, question: question, owners: owners).opinions()
             + StripeOpinion(evidence: stripe, question: question, owners: buyers).opinions()
     }
 
-    private static func opinion(_ given: Given, _ question: Question) -> Opinion {
-        var (isOn, since) = (false, given.at)
-        var reason = "the app reported that it was taken or removed"
-        var (customer, keys) = (Customer.ID(""), [String]())
+    private static func opinion(_ given: Given, _ question: Question) -> Opinion? {
         switch given.word {
-        case .freeSubscription(let person, let product, let isTaken):
-            (customer, isOn) = (person, isTaken)
-            keys = question.catalog.product(id: product)?.entitlements ?? []
-        case .grant(let person, let key, let begin, let until):
+        case .freeSubscription(let customer, let product, let isOn):
+            let reason = "the app reported that it was taken or removed"
+            return Opinion(isOn ? .yes : .no, since: given.at, reason, [given.row]).about(
+                question.catalog.product(id: product)?.entitlements ?? [],
+                Owners(certain: [RowKey(of: customer)])
+            )
+        case .grant(let customer, let key, let begin, let until):
             let end = until ?? .distantFuture
-            (customer, keys, isOn) = (person, [key], begin <= question.at && question.at < end)
-            since = isOn ? begin : end
-            reason = "granted by staff or the app's backend" + (until.map { ", until \($0)" } ?? "")
-        case .claim, .assignment, .paidBack: break
+            let isOn = begin <= question.at && question.at < end
+            let reason =
+                "granted by staff or the app's backend, until \(until?.description ?? "ever")"
+            return Opinion(isOn ? .yes : .no, since: isOn ? begin : end, reason, [given.row])
+                .about([key], Owners(certain: [RowKey(of: customer)]))
+        case .claim, .assignment, .paidBack: return nil
         }
-        return Opinion(isOn ? .yes : .no, since: since, reason, [given.row])
-            .about(keys, Owners(certain: [RowKey(of: customer)]))
     }
 }

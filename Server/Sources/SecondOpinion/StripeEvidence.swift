@@ -18,8 +18,9 @@ struct StripeEvidence: Sendable {
     /// Whether it lives on a test clock, or a list was cut off: then what is seen decides nothing.
     private(set) var isOpen = false
 
-    /// The prices of what was bought once; `nil` until somebody has read them.
-    private(set) var prices: [String]?
+    typealias Line = (price: String, quantity: Int64)
+    /// What was bought once; `nil` until somebody has read it.
+    private(set) var sold: [Line]?
     private(set) var total: Int64?
     /// When it was paid for: not before, and not after.
     private(set) var paid: ClosedRange<Instant>?
@@ -44,17 +45,19 @@ struct StripeEvidence: Sendable {
             }
             invoices[word.id] = (lines, amount)
             guard !word.isOfSubscription else { return }
-            sell(lines.map(\.price), for: amount, within: paid...paid, word.row)
+            sell(lines.map(\.sold), for: amount, within: paid...paid, word.row)
         case "checkout.session":
             if let id = object["client_reference_id"]?.string {
-                // In a session that this server did not open it is an `app_user_id`.
+                names.insert(RowKey(clientReference: id))
+                // In a session that this server did not open it is an `app_user_id`, of which there
+                // was one kind once.
                 let isOurs = object["metadata"]?["tollgate_lines"] != nil
-                names.insert(isOurs ? RowKey(clientReference: id) : RowKey(appUserID: id))
+                if !isOurs { names.insert(RowKey(appUserID: id)) }
             }
             guard object["status"]?.isString("complete") == true, !word.isOfSubscription else {
                 return
             }
-            let lines = object.list("line_items")?.compactMap(\.price)
+            let lines = object.list("line_items")?.compactMap(\.sold)
             let isPaid = object["payment_status"]?.isString("unpaid") == false
             let amount = object["amount_total"]?.int64
             sell(lines, for: amount, within: isPaid ? word.when(created) : nil, word.row)
@@ -62,7 +65,8 @@ struct StripeEvidence: Sendable {
             // What a payment paid for that went through neither session nor invoice.
             let lines = object["metadata"]?["tollgate_lines"]?.string.map { lines in
                 lines.split(separator: ",").map { line in
-                    String(line.prefix { $0 != ":" }.drop { $0 == " " })
+                    let parts = line.filter { $0 != " " }.split(separator: ":")
+                    return (String(parts.first ?? ""), parts.last.flatMap { Int64($0) } ?? 1)
                 }
             }
             sell(lines, for: object["amount_received"]?.int64, within: word.when(created), word.row)
@@ -74,13 +78,13 @@ struct StripeEvidence: Sendable {
     }
 
     private mutating func sell(
-        _ lines: [String]?,
+        _ lines: [Line]?,
         for amount: Int64?,
         within range: ClosedRange<Instant>?,
         _ row: Int64
     ) {
         saleRows.append(row)
-        prices = lines ?? prices
+        sold = lines ?? sold
         guard let range else { return }
         total = total ?? amount
         // The narrowest that all statements allow.

@@ -20,22 +20,18 @@ struct StripeOpinion {
 
     func opinions() -> [Opinion] {
         guard !evidence.subscriptions.isEmpty else {
-            guard let paid = evidence.paid, let prices = evidence.prices else { return [] }
+            guard let paid = evidence.paid, let sold = evidence.sold else { return [] }
             let back = evidence.takenBack(of: evidence.total, by: at)
-            return prices.compactMap { bought($0, within: paid, back, evidence.saleRows) }
+            return sold.compactMap { bought($0, within: paid, back, evidence.saleRows) }
         }
         let all = newest().map { word in word.items.map { opinion(on: $0, of: word) } }
         // What was said later leaves open what was so at the instant.
         let last = evidence.subscriptions.map(\.word.stated).max() ?? .distantPast
-        let isOpen = evidence.isOpen || last > question.said
+        // So do statements of one second that come to different ends.
+        let ends = Set(all.map { $0.map { "\($0.verdict) \($0.lookupKeys)" } })
+        let isOpen = evidence.isOpen || last > question.said || ends.count > 1
         var opinions = all.flatMap(\.self)
-        for (index, one) in opinions.enumerated() {
-            // Statements of one second that come to different ends leave it open.
-            let isSame = all.allSatisfy { others in
-                others.contains { $0.lookupKeys == one.lookupKeys && $0.verdict == one.verdict }
-            }
-            if !isSame || isOpen { opinions[index].verdict = .open }
-        }
+        if isOpen { for index in opinions.indices { opinions[index].verdict = .open } }
         return opinions + linesBoughtOnce()
     }
 
@@ -51,7 +47,7 @@ struct StripeOpinion {
 
     private func opinion(on item: Item, of word: StripeSubscriptionWord) -> Opinion {
         var opinion = verdict(on: item, of: word)
-        opinion.evidence = [word.word.row] + lines(of: item).map(\.row).suffix(1)
+        opinion.evidence = [word.word.row] + lines(of: item).paid.map(\.row).suffix(1)
         let product = StoreProduct(.stripe, item.price)
         return opinion.about(question.catalog.lookupKeys(of: product), owners)
     }
@@ -79,7 +75,7 @@ struct StripeOpinion {
         let over = Opinion(.no, since: end, "the last period ended at \(end)", [])
         if word.cancelAt <= at || word.cancelsAtPeriodEnd { return over }
         // The renewal's invoice may tell before the subscription does.
-        if let renewal = lines(of: item).last(where: { $0.isRunning(at: at) && $0.amount >= 0 }) {
+        if let renewal = lines(of: item).paid.last(where: { $0.isRunning(at: at) }) {
             let reason = "an invoice is paid until \(renewal.end)"
             return Opinion(.yes, since: renewal.start, reason, [])
         }
@@ -91,31 +87,46 @@ struct StripeOpinion {
     private func pastDue(_ item: Item, of word: StripeSubscriptionWord) -> Opinion {
         // A sent invoice is past due only after its due date (billing/subscriptions/overview).
         let grace = question.catalog.pastDueGrace + word.daysUntilDue * 86_400_000
-        // The period rolls before it is paid. What is certain ends where paid invoices end, or,
-        // without any, where the period began.
-        let paid = lines(of: item).filter { $0.amount > 0 || !$0.isProration }
-        let certain = paid.map(\.end).max() ?? item.start
-        let sure = min(certain.advanced(by: grace), word.cancelAt)
-        let last = min(max(certain, item.start).advanced(by: grace), word.cancelAt)
-        let reason = "a payment is past due; access goes on until \(sure)"
-        guard at < sure else { return Opinion(at < last ? .open : .no, since: sure, reason, []) }
-        return Opinion(.yes, since: item.start, reason, [])
+        // The period rolls before it is paid. What is certain ends where paid invoices end.
+        let (lines, isSure) = lines(of: item)
+        let paid = lines.last?.end
+        let sure = paid.map { min($0.advanced(by: grace), word.cancelAt) } ?? .distantPast
+        let last = min(max(paid ?? item.start, item.start).advanced(by: grace), word.cancelAt)
+        let reason = "a payment is past due; access goes on until \(last)"
+        // What is metered is billed when it was used.
+        if !isSure || item.isMetered { return Opinion(.open, since: item.start, reason, []) }
+        if at < sure { return Opinion(.yes, since: item.start, reason, []) }
+        return Opinion(at < last ? .open : .no, since: last, reason, [])
     }
 
-    /// Lines of paid invoices that are about an item, by their ends.
-    private func lines(of item: Item) -> [StripePaidLine] {
-        evidence.invoices.values.flatMap(\.lines).filter { line in
-            line.item.map { $0 == item.id } ?? (line.price == item.price)
-        }.sorted { ($0.end, $0.row) < ($1.end, $1.row) }
+    /// What paid invoices charge for an item and no credit gives back, by its end.
+    private func lines(of item: Item) -> (paid: [StripePaidLine], isSure: Bool) {
+        let all = evidence.invoices.values.flatMap(\.lines).filter { line in
+            line.item.map { $0 == item.id } ?? (line.sold.price == item.price)
+        }
+        let credits = all.filter(\.isCredit)
+        let paid = all.filter { !$0.isCredit }.map { charge in
+            var charge = charge
+            charge.end = credits.filter { $0.givesBack(charge) }.map(\.start).min() ?? charge.end
+            return charge
+        }
+        return (
+            paid.sorted { ($0.end, $0.row) < ($1.end, $1.row) },
+            // Where a coupon pays all, what is given back has no sign.
+            isSure: credits.allSatisfy { $0.amount < 0 }
+        )
     }
 
     /// The catalog may say that a plan ends when its present period is refunded.
     private func refunded(_ item: Item) -> Opinion? {
         let known = evidence.invoiceOfReturn
-        guard !evidence.returns.isEmpty, question.history.refundedPlan(at: at) == .end else {
+        guard !evidence.returns.isEmpty, question.history.refundedPlan(at: item.start) == .end
+        else {
             return nil
         }
-        if let line = lines(of: item).last(where: { $0.isRunning(at: at) && !$0.isProration }),
+        if let line = lines(of: item).paid.last(where: {
+            $0.isRunning(at: at) && !$0.isProration
+        }),
             evidence.returns.keys.allSatisfy({ known[$0] != nil })
         {
             let amount = evidence.invoices[line.invoice]?.amount
@@ -131,34 +142,23 @@ struct StripeOpinion {
         evidence.invoices.sorted { $0.key < $1.key }.flatMap { id, invoice in
             let back = evidence.takenBack(of: invoice.amount, by: at, invoice: id)
             return invoice.lines.filter { !$0.isProration && $0.amount >= 0 }.compactMap { line in
-                bought(line.price, within: line.paid...line.paid, back, [line.row])
+                bought(line.sold, within: line.paid...line.paid, back, [line.row])
             }
         }
     }
 
     private func bought(
-        _ price: String,
+        _ line: StripeEvidence.Line,
         within paid: ClosedRange<Instant>,
         _ back: StripeEvidence.TakenBack,
         _ rows: [Int64]
     ) -> Opinion? {
-        let name = StoreProduct(.stripe, price)
-        guard let product = question.history.product(name, at: paid.lowerBound) else { return nil }
-        var opinion: Opinion
-        switch (product.kind, product.duration, back.all) {
-        case (.nonConsumable, _, let cut?):
-            opinion = Opinion(.no, since: cut, "all of it was refunded at \(cut)", rows)
-        case (.nonConsumable, _, nil):
-            let verdict: Verdict = paid.upperBound <= at ? .yes : .open
-            opinion = Opinion(verdict, since: paid.upperBound, "it is paid for, for ever", rows)
-        case (.nonRenewing, let duration?, let cut):
-            let pass = Pass(product: product.id, paid: paid, duration: duration, cut: cut)
-            opinion = pass.opinion(at: at, rows)
-        default: return nil
-        }
-        if back.isPart, opinion.verdict == .yes {
-            (opinion.verdict, opinion.reason) = (.open, "a part was refunded, or is disputed")
-        }
-        return opinion.about(question.catalog.lookupKeys(of: name), owners)
+        let name = StoreProduct(.stripe, line.price)
+        guard let product = question.history.product(name, at: paid.lowerBound),
+            product.kind == .nonRenewing || product.kind == .nonConsumable
+        else { return nil }
+        var pass = Pass(product: product.id, paid: paid, duration: product.duration, cut: back.all)
+        (pass.quantity, pass.isContested) = (line.quantity, back.isPart)
+        return pass.opinion(at: at, rows).about(question.catalog.lookupKeys(of: name), owners)
     }
 }

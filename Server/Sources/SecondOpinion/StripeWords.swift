@@ -26,8 +26,10 @@ struct StripeWord: Sendable {
         self.row = row
     }
 
-    var environment: StoreEnvironment {
-        object["livemode"]?.bool == true ? .production : .sandbox
+    /// A subscription says itself which one it is; of what is paid once only Stripe could tell.
+    var purchase: String? {
+        let environment = object["livemode"]?.bool == true ? "production" : "sandbox"
+        return name == "subscription" ? "stripe/\(environment)/-/\(id)" : nil
     }
 
     /// The subscription that an invoice is for, which since 2025-03-31 stands under `parent`.
@@ -57,6 +59,9 @@ extension JSON {
         self[name]?["data"].map { Array($0.elements) }
     }
 
+    /// What a line sells.
+    var sold: StripeEvidence.Line? { price.map { ($0, self["quantity"]?.int64 ?? 1) } }
+
     /// The id of the price, in an item, in a line of a session, in a line of an invoice.
     var price: String? {
         self["pricing"]?["price_details"]?.reference("price") ?? reference("price")
@@ -68,7 +73,7 @@ extension JSON {
 ///
 /// https://docs.stripe.com/api/subscriptions/object
 struct StripeSubscriptionWord: Sendable {
-    typealias Item = (id: String, price: String, start: Instant, end: Instant)
+    typealias Item = (id: String, price: String, start: Instant, end: Instant, isMetered: Bool)
 
     let status: String
     let items: [Item]
@@ -90,7 +95,8 @@ struct StripeSubscriptionWord: Sendable {
                 let start = period.instant("current_period_start"),
                 let end = period.instant("current_period_end")
             else { return nil }
-            return (id, price, start, end)
+            let usage = item["price"]?["recurring"]?["usage_type"]
+            return (id, price, start, end, usage?.isString("metered") == true)
         }
         cancelAt = object.instant("cancel_at") ?? .distantFuture
         cancelsAtPeriodEnd = object["cancel_at_period_end"]?.bool ?? false
@@ -106,10 +112,10 @@ struct StripeSubscriptionWord: Sendable {
 /// A line of a paid invoice.
 struct StripePaidLine: Sendable {
     let invoice: String
-    let price: String
+    let sold: StripeEvidence.Line
     let item: String?
     let start: Instant
-    let end: Instant
+    var end: Instant
     let amount: Int64
     let isProration: Bool
     /// When the invoice was paid.
@@ -117,11 +123,11 @@ struct StripePaidLine: Sendable {
     let row: Int64
 
     init?(_ line: JSON, of word: StripeWord, paid: Instant) {
-        guard let price = line.price, let start = line["period"]?.instant("start"),
+        guard let sold = line.sold, let start = line["period"]?.instant("start"),
             let end = line["period"]?.instant("end")
         else { return nil }
         let details = line["parent"]?["subscription_item_details"] ?? line
-        (self.price, self.start, self.end, self.paid) = (price, start, end, paid)
+        (self.sold, self.start, self.end, self.paid) = (sold, start, end, paid)
         (invoice, row) = (word.id, word.row)
         item = details["subscription_item"]?.string
         amount = line["amount"]?.int64 ?? 0
@@ -129,6 +135,15 @@ struct StripePaidLine: Sendable {
     }
 
     func isRunning(at instant: Instant) -> Bool { start <= instant && instant < end }
+
+    /// Whether it charges nothing, and may give time back: for money, or, where a coupon pays all,
+    /// for none.
+    var isCredit: Bool { amount < 0 || (amount == 0 && isProration) }
+
+    /// Whether a credit gives back what is left of a charge.
+    func givesBack(_ charge: StripePaidLine) -> Bool {
+        charge.isRunning(at: start) && (charge.start < start || charge.invoice != invoice)
+    }
 }
 
 /// Money that went back, or may: a refund or a dispute.
@@ -136,19 +151,17 @@ struct StripeReturn: Sendable {
     let amount: Int64
     let created: Instant
     let status: String
-    let isDispute: Bool
     private let stated: Instant
 
     init(_ word: StripeWord) {
         amount = word.object["amount"]?.int64 ?? 0
         created = word.object.instant("created") ?? word.stated
         status = word.object["status"]?.string ?? ""
-        isDispute = word.name == "dispute"
         stated = word.stated
     }
 
     /// Whether the money is certainly back or on its way.
-    var takesBack: Bool { (isDispute ? ["lost"] : ["succeeded", "pending"]).contains(status) }
+    var takesBack: Bool { ["lost", "succeeded", "pending"].contains(status) }
 
     /// Whether it may yet come to that, or not.
     var isOpen: Bool { ["needs_response", "under_review", "requires_action"].contains(status) }

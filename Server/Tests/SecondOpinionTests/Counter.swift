@@ -193,16 +193,22 @@ struct Counter: Sendable {
         var request = API.CreateCustomerRequest(appUserID: user)
         request.appAccountToken = Self.token(of: user)
         let customer = Customer.ID(try await tollgate.createCustomer(request).customer.id)
+        try await register([.stripeCustomer("cus_\(user)")], of: customer, user)
+        return customer
+    }
+
+    /// Makes names of a customer known.
+    func register(_ names: [Holder], of customer: Customer.ID, _ user: String) async throws {
         _ = try await tollgate.store.submit(
             JournalItem(
-                dedupeKey: RowKey("stripe name", user),
+                dedupeKey: RowKey("names", names.map(\.canonical).joined()),
                 subject: RecordStore.subject(of: customer),
                 kind: .command,
                 stated: .day(0),
                 content: .register(
                     Registration(
                         customer: customer,
-                        aliases: [.stripeCustomer("cus_\(user)")],
+                        aliases: names,
                         profile: Array(
                             "{\"customer\":{\"id\":\"\(customer)\",\"app_user_id\":\"\(user)\",\"app_account_token\":\"\(Self.token(of: user))\",\"metadata\":{},\"consumption_consent\":false,\"created\":1}}"
                                 .utf8
@@ -211,7 +217,6 @@ struct Counter: Sendable {
                 )
             )
         )
-        return customer
     }
 
     // MARK: - What the stores say

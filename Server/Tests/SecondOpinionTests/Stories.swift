@@ -161,6 +161,15 @@ extension Story {
             expected: [25: .yes]
         ),
         Story(
+            testDescription: "one message says status 5 and shows a running period",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice("REVOKE", signed: 10, Paid(), Terms(), status: 5),
+                .shows("jenny", signed: 20, Paid()),
+            ],
+            expected: [15: .no, 25: .yes]
+        ),
+        Story(
             testDescription: "the refund of a renewal arrives before the renewal",
             words: [
                 .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
@@ -318,6 +327,44 @@ extension Story {
             expected: [29: .yes, 45: .yes, 61: .no]
         ),
         Story(
+            testDescription:
+                "a second pass begins when the first ends, and its payment is disputed",
+            words: [.notice("ONE_TIME_CHARGE", signed: 0, pass)]
+                + webPass(created: 10) + [
+                    .event(
+                        "charge.dispute.created",
+                        created: 12,
+                        .dispute("needs_response", created: 12)
+                    )
+                ],
+            expected: [29: .yes, 45: .open, 61: .no]
+        ),
+        Story(
+            testDescription: "a part of a first pass is refunded: the second may begin later",
+            words: webPass(created: 0) + [
+                .event("refund.created", created: 5, .refund(400, created: 5)),
+                .notice(
+                    "ONE_TIME_CHARGE",
+                    signed: 10,
+                    with(pass) { ($0.id, $0.original, $0.from) = ("2", "2", 10) }
+                ),
+            ],
+            expected: [39: .yes, 45: .open, 61: .no]
+        ),
+        Story(
+            testDescription: "a first pass may be another's: the second may begin later",
+            words: [
+                .shows("anna", signed: 0, with(pass) { $0.user = nil }),
+                .shows("jenny", mode: "purchased", signed: 1, with(pass) { $0.user = nil }),
+                .notice(
+                    "ONE_TIME_CHARGE",
+                    signed: 10,
+                    with(pass) { ($0.id, $0.original, $0.from) = ("2", "2", 10) }
+                ),
+            ],
+            expected: [39: .yes, 45: .open, 61: .no]
+        ),
+        Story(
             testDescription: "a pass is refunded",
             words: [
                 .notice("ONE_TIME_CHARGE", signed: 0, pass),
@@ -355,6 +402,55 @@ extension Story {
             expected: [10: .yes]
         ),
         Story(
+            testDescription: "transfer: a restore before the period of a new token is not about it",
+            policy: .transfer,
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(user: "zoe"), Terms(), status: 1),
+                .shows("jenny", mode: "restored", signed: 35, Paid(user: "zoe")),
+                .notice(
+                    "SUBSCRIBED",
+                    "RESUBSCRIBE",
+                    signed: 40,
+                    Paid(id: "2", from: 40, to: 70, user: "anna"),
+                    Terms(renewalDate: 70),
+                    status: 1
+                ),
+            ],
+            expected: [45: .no]
+        ),
+        Story(
+            testDescription: "transfer: a restore before the first token is not about its period",
+            policy: .transfer,
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(user: nil), Terms(), status: 1),
+                .shows("jenny", mode: "restored", signed: 10, Paid(user: nil)),
+                .notice(
+                    "DID_RENEW",
+                    signed: 30,
+                    Paid(id: "2", from: 30, to: 60, user: "anna"),
+                    Terms(renewalDate: 60),
+                    status: 1
+                ),
+            ],
+            expected: [20: .yes, 45: .no]
+        ),
+        Story(
+            testDescription: "the policy is that of when an owner's first period was bought",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, anna, Terms(), status: 1),
+                .adopts(20, ownership: .transfer),
+                .notice(
+                    "DID_RENEW",
+                    signed: 30,
+                    Paid(id: "2", from: 30, to: 60, user: "anna"),
+                    Terms(renewalDate: 60),
+                    status: 1
+                ),
+                .shows("jenny", mode: "restored", signed: 35, anna),
+            ],
+            expected: [40: .no]
+        ),
+        Story(
             testDescription: "share: whoever restored it has it",
             policy: .share,
             words: [
@@ -388,274 +484,6 @@ extension Story {
             testDescription: "a free subscription is taken, and removed",
             words: [.takesFree("jenny"), .day(10), .removesFree("jenny")],
             expected: [5: .yes, 11: .no]
-        ),
-    ]
-
-    private static let stripe = [
-        Story(
-            testDescription: "a plan is active, and nothing more is heard",
-            words: [
-                .event("customer.subscription.created", created: 0, .subscription("active"))
-            ],
-            expected: [10: .yes, 30.5: .open, 31.5: .no]
-        ),
-        Story(
-            testDescription: "a trial",
-            words: [
-                .event(
-                    "customer.subscription.created",
-                    created: 0,
-                    .subscription("trialing", to: 7)
-                )
-            ],
-            expected: [5: .yes, 9: .no]
-        ),
-        Story(
-            testDescription: "a renewal fails: past due, three days from the unpaid period",
-            words: [
-                .event("customer.subscription.created", created: 0, .subscription("active")),
-                .event("invoice.paid", created: 0, .invoice()),
-                .event(
-                    "customer.subscription.updated",
-                    created: 30,
-                    .subscription("past_due", from: 30, to: 60)
-                ),
-            ],
-            expected: [32: .yes, 34: .no]
-        ),
-        Story(
-            testDescription: "a raise of the quantity is not paid, in the middle of a paid period",
-            words: [
-                .event(
-                    "customer.subscription.created",
-                    created: 0,
-                    .subscription("active", to: 365)
-                ),
-                .event("invoice.paid", created: 0, .invoice(to: 365)),
-                .event(
-                    "customer.subscription.updated",
-                    created: 100,
-                    .subscription("past_due", to: 365)
-                ),
-            ],
-            expected: [200: .yes, 366: .yes, 369: .no]
-        ),
-        Story(
-            testDescription: "nobody pays for months, and the period goes on rolling",
-            words: [
-                .event("customer.subscription.created", created: 0, .subscription("active")),
-                .event("invoice.paid", created: 0, .invoice()),
-                .event(
-                    "customer.subscription.updated",
-                    created: 90,
-                    .subscription("past_due", from: 90, to: 120)
-                ),
-            ],
-            expected: [100: .no]
-        ),
-        Story(
-            testDescription: "a plan is cancelled now",
-            words: [
-                .event("customer.subscription.created", created: 0, .subscription("active")),
-                .event(
-                    "customer.subscription.deleted",
-                    created: 10,
-                    .subscription("canceled", ended: 10)
-                ),
-            ],
-            expected: [11: .no]
-        ),
-        Story(
-            testDescription: "the end of a plan arrives before its beginning",
-            words: [
-                .event(
-                    "customer.subscription.deleted",
-                    created: 10,
-                    .subscription("canceled", ended: 10)
-                ),
-                .event("customer.subscription.created", created: 0, .subscription("active")),
-            ],
-            expected: [11: .no]
-        ),
-        Story(
-            testDescription: "a plan is cancelled at the end of its period",
-            words: [
-                .event(
-                    "customer.subscription.updated",
-                    created: 5,
-                    .subscription("active", cancelAt: 30, atPeriodEnd: true)
-                )
-            ],
-            expected: [29: .yes, 30.1: .no]
-        ),
-        Story(
-            testDescription: "a plan ends at a date that is far away",
-            words: [
-                .event(
-                    "customer.subscription.updated",
-                    created: 5,
-                    .subscription("active", cancelAt: 100)
-                )
-            ],
-            expected: [29: .yes, 30.5: .open, 32: .no]
-        ),
-        Story(
-            testDescription: "a first payment is not made",
-            words: [
-                .event("customer.subscription.created", created: 0, .subscription("incomplete"))
-            ],
-            expected: [0.5: .no]
-        ),
-        Story(
-            testDescription: "after the last attempt the plan is unpaid",
-            words: [
-                .event("customer.subscription.created", created: 0, .subscription("active")),
-                .event(
-                    "customer.subscription.updated",
-                    created: 45,
-                    .subscription("unpaid", from: 30, to: 60)
-                ),
-            ],
-            expected: [46: .no]
-        ),
-        Story(
-            testDescription: "a plan is paused",
-            words: [
-                .event("customer.subscription.created", created: 0, .subscription("active")),
-                .event("customer.subscription.paused", created: 10, .subscription("paused")),
-            ],
-            expected: [11: .no]
-        ),
-        Story(
-            testDescription: "an older word arrives later",
-            words: [
-                .event("customer.subscription.updated", created: 1, .subscription("active")),
-                .event(
-                    "customer.subscription.created",
-                    created: 0,
-                    .subscription("incomplete")
-                ),
-            ],
-            expected: [10: .yes]
-        ),
-        Story(
-            testDescription: "two words of one second",
-            words: [
-                .event("customer.subscription.created", created: 1, .subscription("incomplete")),
-                .event("customer.subscription.updated", created: 1, .subscription("active")),
-            ],
-            expected: [10: .open]
-        ),
-        Story(
-            testDescription:
-                "the invoice of a renewal is paid, and its subscription's word is lost",
-            words: [
-                .event("customer.subscription.created", created: 0, .subscription("active")),
-                .event("invoice.paid", created: 0, .invoice()),
-                .event("invoice.paid", created: 30.05, .invoice(id: "in_2", from: 30, to: 60)),
-            ],
-            expected: [45: .yes, 61: .no]
-        ),
-        Story(
-            testDescription: "something for ever is paid on the invoice of a plan",
-            words: [
-                .event("customer.subscription.created", created: 0, .subscription("active")),
-                .event(
-                    "invoice.paid",
-                    created: 0,
-                    .invoice(price: "price_lifetime", from: 0, to: 0, item: nil)
-                ),
-            ],
-            expected: [100: .yes],
-            lookupKey: "archive"
-        ),
-    ]
-
-    private static let paidSession: [Word] = [
-        .onAsking("/v1/checkout/sessions/cs_1", .session()),
-        .event("checkout.session.completed", created: 0, .session()),
-    ]
-
-    private static let stripeSales = [
-        Story(
-            testDescription: "an unlock is paid for on the Checkout page",
-            words: paidSession,
-            expected: [100: .yes]
-        ),
-        Story(
-            testDescription: "a bank debit is complete, and not paid yet",
-            words: [
-                .onAsking("/v1/checkout/sessions/cs_1", .session(payment: "unpaid")),
-                .event("checkout.session.completed", created: 0, .session(payment: "unpaid")),
-            ],
-            expected: [1: .no]
-        ),
-        Story(
-            testDescription: "a pass runs from its payment, days after the page was opened",
-            words: [
-                .onAsking(
-                    "/v1/checkout/sessions/cs_1",
-                    .session(price: "price_pass", created: 0)
-                ),
-                .event(
-                    "checkout.session.async_payment_succeeded",
-                    created: 5,
-                    .session(price: "price_pass", created: 0)
-                ),
-            ],
-            expected: [34: .yes, 36: .no]
-        ),
-        Story(
-            testDescription: "all of an unlock is refunded",
-            words: paidSession + [
-                .event("refund.created", created: 10, .refund(1000, created: 10))
-            ],
-            expected: [11: .no]
-        ),
-        Story(
-            testDescription: "a part of an unlock is refunded",
-            words: paidSession + [.event("refund.created", created: 10, .refund(400, created: 10))],
-            expected: [11: .open]
-        ),
-        Story(
-            testDescription: "a refund fails",
-            words: paidSession + [
-                .event(
-                    "refund.created",
-                    created: 10,
-                    .refund(1000, status: "pending", created: 10)
-                ),
-                .event(
-                    "refund.failed",
-                    created: 12,
-                    .refund(1000, status: "failed", created: 10)
-                ),
-            ],
-            expected: [13: .yes]
-        ),
-        Story(
-            testDescription: "a dispute is lost",
-            words: paidSession + [
-                .event(
-                    "charge.dispute.created",
-                    created: 10,
-                    .dispute("needs_response", created: 10)
-                ),
-                .event("charge.dispute.closed", created: 80, .dispute("lost", created: 10)),
-            ],
-            expected: [90: .no]
-        ),
-        Story(
-            testDescription: "a dispute is won",
-            words: paidSession + [
-                .event(
-                    "charge.dispute.created",
-                    created: 10,
-                    .dispute("needs_response", created: 10)
-                ),
-                .event("charge.dispute.closed", created: 80, .dispute("won", created: 10)),
-            ],
-            expected: [90: .yes]
         ),
     ]
 

@@ -100,6 +100,7 @@ extension Word {
         case .shows(_, _, let signed, _): signed
         case .event(_, let created, _): created
         case .receipt(_, let asked, _): asked
+        case .adopts(let day, _, _): day
         case .day(let day): day
         default: nil
         }
@@ -182,6 +183,13 @@ extension Counter {
             )
         case .removesFree(let user):
             _ = try await tollgate.removeFreeSubscription("reader", of: user)
+        case .adopts(let day, let ownership, let refundedPlan):
+            set(.day(day))
+            var catalog = tollgate.store.history.current
+            (catalog.ownership, catalog.refundedPlan) = (ownership, refundedPlan)
+            try await tollgate.store.adopt(catalog, at: .day(day))
+        case .registers(let user, let reference):
+            try await register([.reference(reference)], of: customer(user), user)
         case .day(let day): set(.day(day))
         }
     }

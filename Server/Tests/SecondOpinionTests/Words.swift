@@ -17,6 +17,10 @@ enum Word: Sendable {
     case grants(String, until: Double?)
     case takesFree(String)
     case removesFree(String)
+    /// A customer was registered when there was one kind of `client_reference_id`.
+    case registers(String, reference: String)
+    /// The team adopts a catalog with other policies.
+    case adopts(Double, ownership: Catalog.Ownership = .keep, Catalog.RefundedPlan = .keep)
     /// The story's own time goes on.
     case day(Double)
 }
@@ -66,7 +70,8 @@ enum Thing: Sendable {
         cancelAt: Double? = nil,
         atPeriodEnd: Bool = false,
         ended: Double? = nil,
-        isOld: Bool = false
+        isOld: Bool = false,
+        isMetered: Bool = false
     )
     case invoice(
         id: String = "in_1",
@@ -74,16 +79,33 @@ enum Thing: Sendable {
         from: Double = 0,
         to: Double = 30,
         paid: Double = 0,
-        item: String? = "si_1"
+        item: String? = "si_1",
+        /// The price, the start and the end of what it credits.
+        credit: Credit? = nil
     )
     case session(
         status: String = "complete",
         payment: String = "paid",
         price: String = "price_lifetime",
+        quantity: Int = 1,
+        customer: String = "cus_jenny",
+        reference: String? = nil,
         created: Double = 0
     )
     case refund(Int, status: String = "succeeded", created: Double)
     case dispute(String, created: Double)
+    case paymentIntent
+    /// What links a payment to its invoice.
+    case invoicePayment
+    case list([Thing])
+
+    /// Time that an invoice gives back, and the money for it.
+    struct Credit: Sendable {
+        var price: String
+        var from: Double
+        var to: Double
+        var amount = -900
+    }
 }
 
 private func ms(_ day: Double) -> Int64 { Instant.day(day).milliseconds }
@@ -151,13 +173,41 @@ extension Thing {
         ["object": "list", "data": data, "has_more": false, "url": "/v1/list"]
     }
 
-    private static func price(_ id: String) -> [String: Any] {
+    private static func price(_ id: String, isMetered: Bool = false) -> [String: Any] {
         [
             "id": id, "object": "price", "active": true, "created": 1, "currency": "usd",
             "livemode": false, "metadata": [String: String](), "product": "prod_1",
             "type": "recurring", "unit_amount": 1000, "unit_amount_decimal": "1000",
             "recurring": [
-                "interval": "month", "interval_count": 1, "usage_type": "licensed",
+                "interval": "month", "interval_count": 1,
+                "usage_type": isMetered ? "metered" : "licensed",
+            ],
+        ]
+    }
+
+    /// A line of an invoice; beside a credit it is a proration.
+    private static func line(
+        _ id: String,
+        _ price: String,
+        _ from: Double,
+        _ to: Double,
+        _ amount: Int,
+        _ item: String?,
+        _ credit: Credit?
+    ) -> [String: Any] {
+        let kind = item == nil ? "invoice_item_details" : "subscription_item_details"
+        let details: [String: Any] = [
+            "subscription": "sub_1", "subscription_item": item.map { $0 as Any } ?? none,
+            "invoice_item": none, "proration": credit != nil,
+        ]
+        return [
+            "id": id, "object": "line_item", "amount": amount, "currency": "usd",
+            "quantity": 1, "livemode": false, "metadata": [String: String](),
+            "period": ["start": seconds(from), "end": seconds(to)],
+            "parent": ["type": kind, kind: details] as [String: Any],
+            "pricing": [
+                "type": "price_details", "price_details": ["price": price, "product": "prod_1"],
+                "unit_amount_decimal": "1000",
             ],
         ]
     }
@@ -172,11 +222,12 @@ extension Thing {
             let cancelAt,
             let atPeriodEnd,
             let ended,
-            let isOld
+            let isOld,
+            let isMetered
         ):
             var item: [String: Any] = [
                 "id": "si_1", "object": "subscription_item", "created": 1, "quantity": 1,
-                "price": Self.price(price), "subscription": "sub_1",
+                "price": Self.price(price, isMetered: isMetered), "subscription": "sub_1",
                 "metadata": [String: String](),
             ]
             var json: [String: Any] = [
@@ -193,46 +244,46 @@ extension Thing {
             if isOld { json.merge(period) { $1 } } else { item.merge(period) { $1 } }
             json["items"] = Self.list([item])
             return json
-        case .invoice(let id, let price, let from, let to, let paid, let item):
-            let parent: [String: Any] = [
-                "type": item == nil ? "invoice_item_details" : "subscription_item_details",
-                item == nil ? "invoice_item_details" : "subscription_item_details": [
-                    "subscription": "sub_1",
-                    "subscription_item": item.map { $0 as Any } ?? Self.none,
-                    "invoice_item": Self.none, "proration": false,
-                ],
+        case .invoice(let id, let price, let from, let to, let paid, let item, let credit):
+            var lines = [
+                Self.line("il_\(id)", price, from, to, credit?.amount == 0 ? 0 : 1000, item, credit)
             ]
-            let line: [String: Any] = [
-                "id": "il_\(id)", "object": "line_item", "amount": 1000, "currency": "usd",
-                "quantity": 1, "livemode": false, "metadata": [String: String](),
-                "period": ["start": seconds(from), "end": seconds(to)], "parent": parent,
-                "pricing": [
-                    "type": "price_details",
-                    "price_details": ["price": price, "product": "prod_1"],
-                    "unit_amount_decimal": "1000",
-                ],
-            ]
+            if let credit {
+                let (price, from, to) = (credit.price, credit.from, credit.to)
+                lines.append(
+                    Self.line("il_credit_\(id)", price, from, to, credit.amount, item, credit)
+                )
+            }
             return [
                 "id": id, "object": "invoice", "created": seconds(paid), "status": "paid",
                 "customer": "cus_jenny", "currency": "usd", "amount_due": 1000,
                 "amount_paid": 1000, "amount_remaining": 0, "total": 1000, "livemode": false,
-                "metadata": [String: String](), "lines": Self.list([line]),
+                "metadata": [String: String](), "lines": Self.list(lines),
                 "parent": [
                     "type": "subscription_details",
                     "subscription_details": ["subscription": "sub_1"],
                 ], "status_transitions": ["paid_at": seconds(paid)],
             ]
-        case .session(let status, let payment, let price, let created):
+        case .session(
+            let status,
+            let payment,
+            let price,
+            let quantity,
+            let customer,
+            let reference,
+            let created
+        ):
             return [
                 "id": "cs_1", "object": "checkout.session", "created": seconds(created),
                 "mode": "payment", "status": status, "payment_status": payment,
-                "customer": "cus_jenny", "client_reference_id": Self.none, "currency": "usd",
+                "customer": customer, "currency": "usd",
+                "client_reference_id": reference.map { $0 as Any } ?? Self.none,
                 "amount_subtotal": 1000, "amount_total": 1000, "payment_intent": "pi_1",
                 "livemode": false, "metadata": [String: String](),
                 "line_items": Self.list([
                     [
                         "id": "li_1", "object": "item", "price": Self.price(price),
-                        "quantity": 1, "currency": "usd", "amount_subtotal": 1000,
+                        "quantity": quantity, "currency": "usd", "amount_subtotal": 1000,
                         "amount_total": 1000,
                     ]
                 ]),
@@ -243,6 +294,19 @@ extension Thing {
                 "amount": amount, "currency": "usd", "charge": "ch_1", "payment_intent": "pi_1",
                 "metadata": [String: String](),
             ]
+        case .paymentIntent:
+            return [
+                "id": "pi_1", "object": "payment_intent", "created": seconds(0), "amount": 1000,
+                "amount_received": 1000, "currency": "usd", "status": "succeeded",
+                "customer": "cus_jenny", "livemode": false, "metadata": [String: String](),
+            ]
+        case .invoicePayment:
+            return [
+                "id": "inpay_1", "object": "invoice_payment", "created": seconds(0),
+                "invoice": "in_1", "status": "paid", "amount_paid": 1000, "is_default": true,
+                "payment": ["type": "payment_intent", "payment_intent": "pi_1"],
+            ]
+        case .list(let things): return Self.list(things.map(\.json))
         case .dispute(let status, let created):
             return [
                 "id": "dp_1", "object": "dispute", "created": seconds(created),

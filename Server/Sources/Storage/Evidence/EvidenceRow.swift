@@ -59,13 +59,11 @@ package struct EvidenceRow: Sendable {
 package struct OurWords: Sendable {
     /// The purchase, such as `app_store/production/com.example.app/2000000001`.
     package var purchase: String?
-    package var environment: StoreEnvironment?
     /// Each with when it was said.
     package var words: [(word: OurWord, at: Instant)]
 
     fileprivate init(purchase: Purchase.Key?, words: [(OurWord, Instant)]) {
         self.purchase = purchase?.canonical
-        environment = purchase?.environment
         self.words = words
     }
 }

@@ -48,11 +48,16 @@ struct ServeSettings {
         let catalog = problems.take {
             try CatalogFile.read(Settings.text(options.catalog, "CATALOG") ?? "catalog.yaml")
         }
+        let stores = problems.take { try StoreSettings() }
         retentionRules =
             catalog.flatMap { catalog in
-                problems.take { try StoreSettings.retentionRules(catalog) }
+                problems.take {
+                    try StoreSettings.retentionRules(
+                        catalog,
+                        canSign: stores.map { $0.appStoreKey != nil } ?? true
+                    )
+                }
             } ?? []
-        let stores = problems.take { try StoreSettings() }
         verifier = stores.flatMap { stores in problems.take { try stores.verifier() } } ?? nil
         let clock = problems.take { try ClockSetting(Settings.text(nil, "CLOCK")) }
         openID = problems.take { try OpenIDSettings.configured() } ?? nil

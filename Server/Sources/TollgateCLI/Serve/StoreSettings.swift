@@ -189,11 +189,17 @@ struct StoreSettings: Sendable {
 
     /// What customers are shown who are about to cancel.
     ///
-    /// - Throws: `CheckFailed` with every mistake in the table of retention messages.
-    static func retentionRules(_ catalog: TollgateCore.Catalog) throws -> [RetentionRule] {
+    /// - Parameter canSign: whether there is a key of App Store Connect, with which offers are signed.
+    /// - Throws: `CheckFailed` with every mistake in the table of retention messages, or where it has
+    ///   an offer and there is no key to sign it with.
+    static func retentionRules(
+        _ catalog: TollgateCore.Catalog,
+        canSign: Bool
+    ) throws -> [RetentionRule] {
         guard let path = Settings.text(nil, "RETENTION_MESSAGES") else { return [] }
+        let rules: [RetentionRule]
         do {
-            return try RetentionRules.read(
+            rules = try RetentionRules.read(
                 bytes: try Data(contentsOf: URL(fileURLWithPath: path)),
                 file: path,
                 catalog: catalog
@@ -206,6 +212,16 @@ struct StoreSettings: Sendable {
                     "TOLLGATE_RETENTION_MESSAGES: \(path) cannot be read: \(PlainWords.of(error))"
             )
         }
+        let signs = rules.contains { rule in
+            if case .promotionalOffer = rule.choice { true } else { false }
+        }
+        guard canSign || !signs else {
+            throw CheckFailed(
+                message:
+                    "TOLLGATE_RETENTION_MESSAGES: \(path) has an ‘offer’, which this server signs with a key of App Store Connect, and there is none. Set TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE, or remove the offer."
+            )
+        }
+        return rules
     }
 
     func stripe(over client: HTTPClient) -> Stripe.Client? {
