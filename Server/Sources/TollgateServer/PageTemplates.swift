@@ -4,12 +4,16 @@ internal import Markup
 internal import Mustache
 internal import NIOCore
 
-/// The templates, compiled once, and how a page goes out.
+/// The templates, compiled once for the process, and how a page goes out.
 struct PageTemplates: Sendable {
     private let library: MustacheLibrary
 
     init() throws {
-        library = MustacheLibrary(templates: [
+        library = try Self.compiled.get()
+    }
+
+    private static let compiled = Result {
+        MustacheLibrary(templates: [
             "checkout": try MustacheTemplate(page: PackageResources.checkout_mustache),
             "portal": try MustacheTemplate(page: PackageResources.portal_mustache),
             "statement": try MustacheTemplate(page: PackageResources.statement_mustache),

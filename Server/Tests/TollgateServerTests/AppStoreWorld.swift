@@ -123,6 +123,7 @@ struct AppStoreWorld: Sendable {
                 products: products,
                 notificationURL: setup.notifies ? "https://billing.example.com/app" : nil,
                 renewals: .real,
+                authority: TestServer.authority.get(),
                 faults: setup.faults
             ),
             clock: clock,

@@ -164,7 +164,7 @@ struct ReceiptTests {
             let (id, buyer) = try await Self.customer("user", world)
             _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: buyer)
             // Of the same ids, but signed by somebody else.
-            let stranger = try TestServer.simulatedAppStore(world.clock)
+            let stranger = try TestServer.simulatedAppStore(world.clock, isStranger: true)
             let elsewhere = try await stranger.createCustomer()
             _ = try await stranger.buy(AppStoreWorld.lifetime, customer: elsewhere.id)
             let other = try TestServer.simulatedAppStore(world.clock, bundleID: "com.example.other")

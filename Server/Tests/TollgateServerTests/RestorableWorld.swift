@@ -85,7 +85,8 @@ final class RestorableWorld: Sendable {
                 ],
                 notificationURL: "https://billing.example.com/app",
                 renewals: .real,
-                renewalLimit: .max
+                renewalLimit: .max,
+                authority: TestServer.authority.get()
             ),
             clock: clock,
             deliver: { message, _ in await line.take(message) }

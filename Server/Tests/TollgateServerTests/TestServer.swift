@@ -179,10 +179,14 @@ struct TestServer: Sendable {
         await driver.close()
     }
 
-    /// A store of its own root, selling what the sample catalog sells there.
+    /// One for all stores whose servers trust it: keys and certificates take long to make.
+    static let authority = Result { try SimulatedAppStore.makeAuthority() }
+
+    /// A store that sells what the sample catalog sells there; a stranger has a root of its own.
     static func simulatedAppStore(
         _ clock: VirtualClock,
-        bundleID: String = bundleID
+        bundleID: String = bundleID,
+        isStranger: Bool = false
     ) throws -> SimulatedAppStore {
         try SimulatedAppStore(
             configuration: .init(
@@ -222,6 +226,7 @@ struct TestServer: Sendable {
                 ],
                 notificationURL: "https://billing.example.com/webhooks/app_store",
                 renewals: .real,
+                authority: isStranger ? nil : authority.get(),
                 // As long as a busy machine may take; Apple gives 700 ms.
                 realtimeLimit: 60_000
             ),

@@ -44,7 +44,10 @@ struct WebhookTests {
         try await TestServer.run(on: backend) { server in
             let genuine = try await Self.purchase(in: server.appStore)
             let stranger = try await Self.purchase(
-                in: TestServer.simulatedAppStore(VirtualClock(now: TestServer.start))
+                in: TestServer.simulatedAppStore(
+                    VirtualClock(now: TestServer.start),
+                    isStranger: true
+                )
             )
             let otherApp = try await Self.purchase(
                 in: TestServer.simulatedAppStore(

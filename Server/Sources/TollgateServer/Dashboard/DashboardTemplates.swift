@@ -5,16 +5,22 @@ internal import Markup
 internal import Mustache
 internal import NIOCore
 
-/// The dashboard's templates, compiled once, and how its pages go out.
+/// The dashboard's templates, compiled once for the process, and how its pages go out.
 struct DashboardTemplates: Sendable {
     private let library: MustacheLibrary
 
     init() throws {
-        var templates: [String: MustacheTemplate] = [:]
-        for (name, bytes) in Self.sources {
-            templates[name] = try MustacheTemplate(page: bytes)
-        }
-        library = MustacheLibrary(templates: templates)
+        library = try Self.compiled.get()
+    }
+
+    private static let compiled = Result {
+        MustacheLibrary(
+            templates: Dictionary(
+                uniqueKeysWithValues: try sources.map {
+                    ($0.name, try MustacheTemplate(page: $0.bytes))
+                }
+            )
+        )
     }
 
     /// By name, as pages and other templates call them.
