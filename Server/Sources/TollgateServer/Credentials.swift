@@ -162,7 +162,10 @@ enum Credentials {
     ) throws {
         let limits = tollgate.callLimits
         let now = tollgate.clocks.wall()
-        if case .secret = self { return try limits.backend.admit("secret key", at: now) }
+        if case .secret(let key) = self {
+            if let key { try limits.scopedKeys.admit(key.id, at: now) }
+            return try limits.backend.admit("secret key", at: now)
+        }
         let address = ClientAddress(request, context, tollgate).text
         guard let session else { return try limits.visits.admit(address, at: now) }
         try limits.storeCalls.admit(session.customer.rawValue, at: now)

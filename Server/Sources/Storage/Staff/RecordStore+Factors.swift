@@ -64,14 +64,18 @@ extension RecordStore {
         }
     }
 
-    /// Confirms a secret by its first code, and keeps new recovery codes.
+    /// Confirms a secret by its first code, keeps new recovery codes, and ends every session and
+    /// link of theirs but one: nobody has shown a code there.
     ///
-    /// - Parameter secret: as kept; another that came meanwhile is not confirmed.
+    /// - Parameters:
+    ///   - secret: as kept; another that came meanwhile is not confirmed.
+    ///   - kept: the token whose session goes on.
     public func confirm(
         totp secret: [UInt8],
         of name: String,
         step: Int64,
-        recovery codes: [RowKey]
+        recovery codes: [RowKey],
+        keeping kept: String
     ) async throws -> Bool {
         try await driver.write { connection in
             let count = try connection.execute(
@@ -82,6 +86,10 @@ extension RecordStore {
                 [.text(name), .integer(step), .blob(secret)]
             )
             guard count > 0 else { return false }
+            try connection.execute(
+                "DELETE FROM staff_session WHERE staff = $1 AND token_hash <> $2",
+                [.text(name), Self.staffKey(kept).value]
+            )
             try Self.keep(codes, of: name, connection)
             return true
         }

@@ -4,12 +4,15 @@ public import TollgateCore
 public struct StoredStaff: Hashable, Sendable {
     /// In lower case: an email address or any other name.
     public var name: String
-    /// `viewer`, `support` or `admin`.
+    /// `viewer`, `support`, `admin`, or ``removed``.
     public var role: String
     /// A slow hash; `nil` until a password was chosen.
     public var password: [UInt8]?
     /// By real time.
     public var created: Instant
+
+    /// The role of those who work here no more.
+    static let removed = "removed"
 
     public init(name: String, role: String, password: [UInt8]?, created: Instant) {
         self.name = name
@@ -28,7 +31,9 @@ extension RecordStore {
             try connection.execute(
                 """
                 INSERT INTO staff (name, role, password, created) VALUES ($1, $2, $3, $4)
-                ON CONFLICT (name) DO NOTHING
+                ON CONFLICT (name) DO UPDATE SET
+                    role = excluded.role, password = excluded.password, created = excluded.created
+                WHERE staff.role = '\(StoredStaff.removed)'
                 """,
                 [
                     .text(staff.name), .text(staff.role), SQLValue(staff.password),
@@ -106,7 +111,7 @@ extension RecordStore {
         }
     }
 
-    /// Lets somebody in no more.
+    /// Lets somebody in no more; their name is kept, so that an issuer does not bring them back.
     ///
     /// Refuses to remove the last one with the role `last`.
     ///
@@ -116,7 +121,10 @@ extension RecordStore {
             guard try Self.isAnother(last, than: name, connection) else { return false }
             try connection.execute("DELETE FROM staff_session WHERE staff = $1", [.text(name)])
             try Self.removeTOTP(of: name, connection)
-            return try connection.execute("DELETE FROM staff WHERE name = $1", [.text(name)]) > 0
+            return try connection.execute(
+                "UPDATE staff SET role = $2, password = NULL WHERE name = $1",
+                [.text(name), .text(StoredStaff.removed)]
+            ) > 0
         }
     }
 
@@ -167,7 +175,7 @@ public struct StoredStaffSession: Hashable, Sendable {
 }
 
 extension RecordStore {
-    private static func staffKey(_ token: String) -> RowKey { RowKey("staff", token) }
+    static func staffKey(_ token: String) -> RowKey { RowKey("staff", token) }
 
     /// Keeps a session or link under a hash of its token, and drops those that have ended.
     public func keep(_ session: StoredStaffSession, token: String) async throws {

@@ -36,7 +36,7 @@ extension OpenIDSettings {
     }
 }
 
-/// Carries requests to an issuer; follows no redirection.
+/// Carries requests to an issuer over a client that follows no redirection.
 func openIDTransport(over client: HTTPClient) -> OpenIDTransport {
     { wanted in
         var request = HTTPClientRequest(url: wanted.url)

@@ -60,6 +60,11 @@ struct ServeCommand: AsyncParsableCommand {
         let settings = try ServeSettings(self)
         let (stores, clock) = (settings.stores, settings.clock)
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        // An issuer's addresses are checked before they are asked; a redirection would lead past that.
+        let toIssuer = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: HTTPClient.Configuration(redirectConfiguration: .disallow)
+        )
         var options = stores.appStoreOptions(over: client)
         options.retentionRules = settings.retentionRules
         do {
@@ -72,7 +77,7 @@ struct ServeCommand: AsyncParsableCommand {
                 appStoreOptions: options,
                 stripe: stores.stripe(over: client),
                 openID: settings.openID.map {
-                    OpenIDClient($0, transport: openIDTransport(over: client))
+                    OpenIDClient($0, transport: openIDTransport(over: toIssuer))
                 },
                 clocks: .init(
                     now: clock.now(over: client),
@@ -95,9 +100,11 @@ struct ServeCommand: AsyncParsableCommand {
                 Terminal.announce("database: \(settings.location.description)")
             }
         } catch {
+            try? await toIssuer.shutdown()
             try? await client.shutdown()
             throw error
         }
+        try await toIssuer.shutdown()
         try await client.shutdown()
     }
 }

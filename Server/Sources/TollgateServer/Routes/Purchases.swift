@@ -97,6 +97,8 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let credentials = try await Credentials(request, tollgate)
         if let caller = credentials.caller(request, context, tollgate) {
             try tollgate.callLimits.questions.admit(caller, at: tollgate.clocks.wall())
+        } else {
+            try credentials.admitStoreCall(request, context, tollgate)
         }
         return try Response.json(
             try await tollgate.checkoutOutcome(

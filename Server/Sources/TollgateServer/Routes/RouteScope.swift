@@ -24,7 +24,8 @@ package enum RouteScope: Hashable, Sendable {
         (.post, .customerSessions, .scope(.customers)),
         (.post, .customerSessionsRevoke, .scope(.customers)),
         (.post, .checkoutSessions, .scope(.customers)),
-        (.get, .checkoutSession, .scope(.read)),
+        // It fulfils what was paid.
+        (.get, .checkoutSession, .scope(.customers)),
         (.post, .checkoutClaims, .noSecretKey),
         (.get, .catalog, .scope(.read)),
         (.get, .buyButton, .scope(.read)),

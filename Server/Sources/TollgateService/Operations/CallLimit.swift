@@ -83,6 +83,8 @@ public struct CallLimits: Sendable {
     public let addresses = CallLimit(calls: 300, seconds: 60)
     /// The same for the app's backend: below what Stripe lets an account do.
     public let backend = CallLimit(calls: 1200, seconds: 60)
+    /// The same for one secret key with scopes, so that it leaves room for the others.
+    public let scopedKeys = CallLimit(calls: 600, seconds: 60)
     /// Restores by who does not have the purchase, per customer and purchase: each is kept, because
     /// the latest may own it.
     public let restores = CallLimit(calls: 10, seconds: 86_400)

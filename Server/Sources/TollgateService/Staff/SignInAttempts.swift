@@ -61,6 +61,13 @@ struct SignInAttempts: Sendable {
         )
     }
 
+    /// Attempts at a password within a session, which somebody may have stolen.
+    init(ofSession token: String) {
+        counters = [
+            Counter(key: RowKey("staff session", token), patience: 5, isForgotten: true)
+        ]
+    }
+
     /// Attempts at a second factor, by who knows the password.
     init(ofFactor name: String, _ browser: String?, _ origin: SignInOrigin) {
         if let browser {

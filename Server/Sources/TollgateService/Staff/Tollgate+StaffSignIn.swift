@@ -114,13 +114,13 @@ extension Tollgate {
 
     /// Changes one's own password; every other browser of theirs is signed out.
     ///
-    /// - Throws: refusals 400 `password_weak`, 401 `sign_in_failed`.
+    /// - Throws: refusals 400 `password_weak`, 401 `sign_in_failed`, 429 `too_many_attempts`.
     public func changePassword(
         _ visit: StaffVisit,
         from old: String,
         to new: String
     ) async throws {
-        try await requirePassword(old, of: visit.member.name)
+        try await requirePassword(old, of: visit)
         _ = try await store.setPassword(
             try await hash(new),
             of: visit.member.name,
@@ -130,9 +130,11 @@ extension Tollgate {
 
     /// Asks for somebody's password again, where they have one.
     ///
-    /// - Throws: a refusal 401 `sign_in_failed`.
-    func requirePassword(_ password: String, of name: String) async throws {
-        guard let kept = try await store.staff(name)?.password else { return }
+    /// - Throws: refusals 401 `sign_in_failed`, 429 `too_many_attempts`.
+    func requirePassword(_ password: String, of visit: StaffVisit) async throws {
+        guard let kept = try await store.staff(visit.member.name)?.password else { return }
+        let attempts = SignInAttempts(ofSession: visit.secret)
+        try await count(attempts)
         guard let hash = PasswordHash(kept: kept), try await hash.matches(password) else {
             throw Refusal(
                 401,
@@ -142,6 +144,7 @@ extension Tollgate {
                 param: "password"
             )
         }
+        try await forget(attempts)
     }
 
     /// Sets somebody's password, for the command line; every browser of theirs is signed out.

@@ -121,14 +121,17 @@ extension Tollgate {
         }
     }
 
-    /// The member of staff with this email; a new one where the settings say so.
+    /// The member of staff with this email; a new one where the settings say so and nobody removed
+    /// them.
     private func member(
         _ email: String,
         _ settings: OpenIDSettings,
         _ request: String
     ) async throws -> StaffMember {
         if let member = try await staffMember(email) { return member }
-        guard let domain = settings.domain, email.hasSuffix("@\(domain)") else {
+        guard let domain = settings.domain, email.hasSuffix("@\(domain)"),
+            try await store.staff(email) == nil
+        else {
             throw Refusal(
                 403,
                 .permissionError,
@@ -136,10 +139,16 @@ extension Tollgate {
                 "Nobody with this email works here. An admin can invite you."
             )
         }
-        return try await audited(
-            Deed("staff.add", "staff:\(email)", StaffRole.viewer.rawValue),
-            by: Actor(name: "issuer", role: "issuer", request: request)
-        ) { try await addStaff(email, role: .viewer) }
+        do {
+            return try await audited(
+                Deed("staff.add", "staff:\(email)", StaffRole.viewer.rawValue),
+                by: Actor(name: "issuer", role: "issuer", request: request)
+            ) { try await addStaff(email, role: .viewer) }
+        } catch let refusal as Refusal where refusal.status == 409 {
+            // They signed in twice at once.
+            guard let member = try await staffMember(email) else { throw refusal }
+            return member
+        }
     }
 
     private func failed(_ error: any Error) -> any Error {
