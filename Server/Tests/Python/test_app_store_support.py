@@ -39,8 +39,8 @@ def said(world, *words, code=0, **environment):
     return answer.stdout.strip() if code == 0 else answer.stderr.strip()
 
 
-def told(world, *words):
-    return json.loads(said(world, *words, "--json"))
+def told(world, *words, **environment):
+    return json.loads(said(world, *words, "--json", **environment))
 
 
 def test_refunds_are_listed(world):
@@ -187,6 +187,37 @@ def test_from_an_image_to_a_message_that_is_shown(world):
     assert told(world, "retention", "images") == []
 
 
+def test_changes_of_messages_are_in_the_audit_log(world):
+    bought = buy(world)["original_transaction_id"]
+    world.end(world.serve())
+    (world.directory / "table.png").write_bytes(WIDE)
+    log = {"TOLLGATE_DATABASE": "sqlite:.tollgate/tollgate.sqlite"}
+    (image,) = told(world, "retention", "upload-image", "table.png", **log)
+    (message,) = told(
+        world, "retention", "upload-message", "--header", "Stay", "--body", "Please.", **log)
+    place = ("retention", "default", MONTHLY, "en-US")
+    url = f"http://127.0.0.1:{world.port}/webhooks/app_store/retention_message"
+    told(world, *place, "--set", message["id"], **log)
+    said(world, "retention", "url", "--set", url, **log)
+    said(world, "retention", "test", bought, code=1, **log)
+    said(world, "retention", "url", "--delete", **log)
+    said(world, *place, "--delete", **log)
+    said(world, "retention", "delete-message", message["id"], **log)
+    said(world, "retention", "delete-image", image["id"], **log)
+    said(world, "retention", "delete-image", image["id"], code=1, **log)
+    # Who only looks leaves no entry.
+    told(world, "retention", "images", **log)
+    entries = json.loads(world.run("audit", "--json").stdout)
+    assert [(entry["action"], entry["outcome"].split(":")[0]) for entry in reversed(entries)] == [
+        ("app_store.upload_image", "done"), ("app_store.upload_message", "done"),
+        ("app_store.default_message", "done"), ("app_store.retention_url", "done"),
+        ("app_store.retention_test", "done"), ("app_store.retention_url", "done"),
+        ("app_store.default_message", "done"), ("app_store.delete_message", "done"),
+        ("app_store.delete_image", "done"), ("app_store.delete_image", "refused")]
+    details = [entry["detail"] for entry in reversed(entries)]
+    assert details[2] == f"en-US, message:{message['id'].lower()}" and details[3] == url
+
+
 def test_the_performance_test_tells_how_fast_the_server_answers(world):
     (message,) = told(
         world, "retention", "upload-message", "--header", "Stay", "--body", "Please.")
@@ -211,3 +242,12 @@ def test_a_table_with_mistakes_starts_no_server(world):
     world.environment["TOLLGATE_RETENTION_MESSAGES"] = "none.yaml"
     answer = world.run("serve", "--listen", f"127.0.0.1:{world.port}")
     assert answer.returncode == 1 and "none.yaml" in answer.stderr
+
+
+def test_a_table_with_an_offer_starts_no_server_without_a_key_to_sign_it(world):
+    rules(world, f"  - message: {uuid.uuid4()}\n    product: pro_monthly\n    offer: come_back\n")
+    for name in ("ISSUER_ID", "KEY_ID", "KEY_FILE"):
+        del world.environment[f"TOLLGATE_APP_STORE_{name}"]
+    answer = world.run("serve", "--listen", f"127.0.0.1:{world.port}")
+    assert answer.returncode == 1
+    assert "offer" in answer.stderr and "TOLLGATE_APP_STORE_KEY_FILE" in answer.stderr

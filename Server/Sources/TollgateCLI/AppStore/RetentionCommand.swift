@@ -2,6 +2,7 @@ import AppStoreAPI
 import ArgumentParser
 import Foundation
 import TollgateCore
+import TollgateService
 
 /// `tollgate app-store retention`: the messages that the App Store shows to customers who are about
 /// to cancel.
@@ -85,6 +86,7 @@ struct UploadImageCommand: AsyncParsableCommand {
     var id: String?
 
     @OptionGroup var options: AppStoreOptionGroup
+    @OptionGroup var audit: AuditOptionGroup
 
     func run() async throws {
         let id = try id.map(RetentionCommand.identifier) ?? UUID()
@@ -94,7 +96,7 @@ struct UploadImageCommand: AsyncParsableCommand {
         } catch {
             throw CheckFailed(message: "\(file): cannot be read: \(error.localizedDescription)")
         }
-        try await AppStoreConnection.run(environment: options.environment) {
+        try await audit.change("upload_image", "image", id, options) {
             try await $0.server.uploadImage(
                 id,
                 png: Array(png),
@@ -116,10 +118,11 @@ struct DeleteImageCommand: AsyncParsableCommand {
     var id: String
 
     @OptionGroup var options: AppStoreOptionGroup
+    @OptionGroup var audit: AuditOptionGroup
 
     func run() async throws {
         let image = try RetentionCommand.identifier(id)
-        try await AppStoreConnection.run(environment: options.environment) {
+        try await audit.change("delete_image", "image", image, options) {
             try await $0.server.deleteImage(image)
         }
         try AppStoreDone(done: "deleted", subject: id).say(json: options.json)
@@ -178,11 +181,12 @@ struct UploadMessageCommand: AsyncParsableCommand {
     var id: String?
 
     @OptionGroup var options: AppStoreOptionGroup
+    @OptionGroup var audit: AuditOptionGroup
 
     func run() async throws {
         let id = try id.map(RetentionCommand.identifier) ?? UUID()
         let message = try message()
-        try await AppStoreConnection.run(environment: options.environment) {
+        try await audit.change("upload_message", "message", id, options) {
             try await $0.server.uploadMessage(id, message)
         }
         try RetentionCommand.Upload.say([.init(id: id)], json: options.json)
@@ -223,12 +227,29 @@ struct DeleteMessageCommand: AsyncParsableCommand {
     var id: String
 
     @OptionGroup var options: AppStoreOptionGroup
+    @OptionGroup var audit: AuditOptionGroup
 
     func run() async throws {
         let message = try RetentionCommand.identifier(id)
-        try await AppStoreConnection.run(environment: options.environment) {
+        try await audit.change("delete_message", "message", message, options) {
             try await $0.server.deleteMessage(message)
         }
         try AppStoreDone(done: "deleted", subject: id).say(json: options.json)
+    }
+}
+
+extension AuditOptionGroup {
+    /// Changes an image or a message.
+    fileprivate func change(
+        _ action: String,
+        _ kind: String,
+        _ id: UUID,
+        _ options: AppStoreOptionGroup,
+        _ work: (AppStoreConnection) async throws -> Void
+    ) async throws {
+        let deed = Deed("app_store.\(action)", "\(kind):\(id.uuidString.lowercased())")
+        try await AppStoreConnection.run(environment: options.environment) { connection in
+            try await run(deed) { try await work(connection) }
+        }
     }
 }

@@ -2,6 +2,7 @@ import AppStoreAPI
 import ArgumentParser
 import Foundation
 import TollgateCore
+import TollgateService
 
 /// `tollgate app-store retention default PRODUCT LOCALE`.
 struct DefaultMessageCommand: AsyncParsableCommand {
@@ -24,6 +25,7 @@ struct DefaultMessageCommand: AsyncParsableCommand {
     var delete = false
 
     @OptionGroup var options: AppStoreOptionGroup
+    @OptionGroup var audit: AuditOptionGroup
 
     func validate() throws {
         guard set == nil || !delete else { throw ValidationError("--set or --delete, not both.") }
@@ -33,21 +35,29 @@ struct DefaultMessageCommand: AsyncParsableCommand {
         let wanted = try set.map(RetentionCommand.identifier)
         let shown = try await AppStoreConnection.run(environment: options.environment) {
             connection in
+            let server = connection.server
+            let message = wanted.map { "message:\($0.uuidString.lowercased())" } ?? "none"
+            let deed = Deed(
+                "app_store.default_message",
+                "product:\(product)",
+                "\(locale), \(message)"
+            )
             if let wanted {
-                try await connection.server.configureDefaultMessage(
-                    wanted,
-                    productID: product,
-                    locale: locale
-                )
+                try await audit.run(deed) {
+                    try await server.configureDefaultMessage(
+                        wanted,
+                        productID: product,
+                        locale: locale
+                    )
+                }
                 return wanted as UUID?
             }
             guard delete else {
-                return try await connection.server.defaultMessage(
-                    productID: product,
-                    locale: locale
-                )
+                return try await server.defaultMessage(productID: product, locale: locale)
             }
-            try await connection.server.deleteDefaultMessage(productID: product, locale: locale)
+            try await audit.run(deed) {
+                try await server.deleteDefaultMessage(productID: product, locale: locale)
+            }
             return nil
         }
         guard let shown else {
@@ -76,6 +86,7 @@ struct RealtimeURLCommand: AsyncParsableCommand {
     var delete = false
 
     @OptionGroup var options: AppStoreOptionGroup
+    @OptionGroup var audit: AuditOptionGroup
 
     private struct Answer: Encodable {
         var url: String?
@@ -88,9 +99,16 @@ struct RealtimeURLCommand: AsyncParsableCommand {
     func run() async throws {
         let url = try await AppStoreConnection.run(environment: options.environment) {
             connection in
-            if let set { try await connection.server.configureRealtimeURL(set) }
-            guard delete else { return try await connection.server.realtimeURL() as String? }
-            try await connection.server.deleteRealtimeURL()
+            let (server, subject) = (connection.server, "app_store:\(connection.environment)")
+            if let set {
+                try await audit.run(Deed("app_store.retention_url", subject, set)) {
+                    try await server.configureRealtimeURL(set)
+                }
+            }
+            guard delete else { return try await server.realtimeURL() as String? }
+            try await audit.run(Deed("app_store.retention_url", subject, "none")) {
+                try await server.deleteRealtimeURL()
+            }
             return nil
         }
         if options.json { return try Terminal.sayJSON(Answer(url: url)) }
@@ -114,6 +132,8 @@ struct PerformanceTestCommand: AsyncParsableCommand {
     @Flag(help: "Answer in JSON.")
     var json = false
 
+    @OptionGroup var audit: AuditOptionGroup
+
     private struct Answer: Encodable {
         var requestID: String
         var result: String?
@@ -133,9 +153,13 @@ struct PerformanceTestCommand: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await AppStoreConnection.run(environment: "sandbox") { connection in
-            let test = try await connection.server.initiatePerformanceTest(
-                originalTransactionID: transaction
-            )
+            let test = try await audit.run(
+                Deed("app_store.retention_test", "transaction:\(transaction)")
+            ) {
+                try await connection.server.initiatePerformanceTest(
+                    originalTransactionID: transaction
+                )
+            }
             var second = 0
             while true {
                 let result = try await connection.server.performanceTestResult(test.requestID)

@@ -174,7 +174,8 @@ struct StoreSettings: Sendable {
 
     /// The same for a server, which also answers what customers are shown who are about to cancel.
     ///
-    /// - Throws: `CheckFailed` with every mistake in the table of retention messages.
+    /// - Throws: `CheckFailed` with every mistake in the table of retention messages, or where it has
+    ///   an offer and there is no key to sign it with.
     func appStoreOptions(over client: HTTPClient, catalog: Catalog) throws -> AppStoreOptions {
         var options = appStoreOptions(over: client)
         guard let path = Settings.text(nil, "RETENTION_MESSAGES") else { return options }
@@ -190,6 +191,15 @@ struct StoreSettings: Sendable {
             throw CheckFailed(
                 message:
                     "TOLLGATE_RETENTION_MESSAGES: \(path) cannot be read: \(error.localizedDescription)"
+            )
+        }
+        let signs = options.retentionRules.contains { rule in
+            if case .promotionalOffer = rule.choice { true } else { false }
+        }
+        guard appStoreKey != nil || !signs else {
+            throw CheckFailed(
+                message:
+                    "TOLLGATE_RETENTION_MESSAGES: \(path) has an ‘offer’, which this server signs with a key of App Store Connect, and there is none. Set TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE, or remove the offer."
             )
         }
         return options
