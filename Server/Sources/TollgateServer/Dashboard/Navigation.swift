@@ -1,3 +1,5 @@
+internal import TollgateService
+
 /// The way around the dashboard.
 enum Navigation {
     private static let groups: [(title: String, sections: [(id: String, path: String)])] = [
@@ -32,14 +34,15 @@ enum Navigation {
     static func groups(
         _ words: Words,
         section: String,
-        isAdmin: Bool,
+        role: StaffRole,
         hasLevers: Bool
     ) -> [Model] {
         groups.map { group in
             [
                 "groupTitle": words[group.title],
                 "sections": group.sections.filter {
-                    (hasLevers || $0.id != "sandbox") && (isAdmin || $0.id != "staff")
+                    (hasLevers || $0.id != "sandbox") && (role >= .admin || $0.id != "staff")
+                        && (role >= .support || $0.id != "app-store")
                 }.map { entry -> Model in
                     [
                         "name": words["nav_\(entry.id)"], "path": entry.path,
