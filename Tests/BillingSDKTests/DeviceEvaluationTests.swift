@@ -205,6 +205,16 @@ import TollgateCore
         return keys
     }
 
+    @Test func signingOutLeavesNothingOfWhatWasTold() async throws {
+        let (phone, storeKit) = phoneWithPlan()
+        let app = phone.launch(storeKit: storeKit)
+        _ = try await ask(app)
+        let told = phone.file.deletingLastPathComponent().appendingPathComponent("observation")
+        #expect(try String(contentsOf: told, encoding: .utf8).contains("cus_ada"))
+        await app.billing.reset()
+        #expect(!FileManager.default.fileExists(atPath: told.path))
+    }
+
     @Test func aNoDespiteWhatStoreKitHoldsIsToldOnceADay() async throws {
         let (phone, storeKit) = phoneWithPlan()
         let app = phone.launch(storeKit: storeKit)

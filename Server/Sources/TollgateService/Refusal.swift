@@ -24,7 +24,7 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// What a person is told: the message.
     public var description: String { error.message }
 
-    static func invalid(_ param: String, _ message: String) -> Refusal {
+    package static func invalid(_ param: String, _ message: String) -> Refusal {
         Refusal(400, .invalidRequestError, .parameterInvalid, message, param: param)
     }
 

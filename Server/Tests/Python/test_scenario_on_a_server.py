@@ -130,9 +130,8 @@ def test_a_server_of_ours_is_scored_as_any_backend_is(backend):
         "trial-resumed-and-not-paid", "trial-without-card-ends",
         "trial-without-card-pauses", "unpaid", "passes-of-both-stores", "unlock-for-ever",
     }
-    # Two events of one second contradict each other (incomplete and active; two plans), so the server
-    # has to ask which holds (RULES §4.3).
-    unknowable |= {"changed-back-after-no-proration", "free-until-the-discount-ends"}
+    # Two events of one second name two plans, so the server has to ask which holds (RULES §4.3).
+    unknowable.add("changed-back-after-no-proration")
     names = sorted(
         f"{path.parent.name}/{path.stem}" for path in SCENARIOS.glob("*/*.yaml")
         # The server has one catalog.

@@ -116,6 +116,38 @@ struct AccessCheckTests {
         }
     }
 
+    @Test("What many devices saw hides nobody who is locked out")
+    func rooms() async throws {
+        try await TestServer.run { server in
+            func keep(_ kind: AccessFinding.Kind, _ customer: String) async throws {
+                let finding = AccessFinding(
+                    kind,
+                    "pro",
+                    of: Customer.ID(customer),
+                    in: .sandbox,
+                    purchase: nil,
+                    since: server.wall.now,
+                    opinion: "it runs",
+                    answer: "nothing",
+                    evidence: []
+                )
+                try await server.tollgate.store.keep(finding, now: server.wall.now)
+            }
+            let payer = try await server.customer("payer")
+            try await keep(.lockedOut, payer)
+            for number in 0..<3 {
+                server.wall.advance(seconds: 1)
+                try await keep(.device, server.customer("device \(number)"))
+            }
+            let shown = try await server.tollgate.store.accessFindings(limit: 2)
+            #expect(shown.map(\.finding.kind) == [.lockedOut, .device, .device])
+            #expect(shown.first?.finding.customer.rawValue == payer)
+            let oldest = try await server.tollgate.store
+                .accessFindings(of: [.device], oldestFirst: true, limit: 1)
+            #expect(oldest.first.map { $0.firstSeen < shown[2].firstSeen } == true)
+        }
+    }
+
     @Test("Everybody is checked each night, and after each change of the engine")
     func nightly() async throws {
         try await TestServer.run { server in

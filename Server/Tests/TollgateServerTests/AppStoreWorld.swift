@@ -102,6 +102,7 @@ struct AppStoreWorld: Sendable {
         var hasSharedSecret = false
         var faults = SimulatedAppStore.Faults()
         var notifies = true
+        var ownership = Catalog.Ownership.keep
         /// What `verifyReceipt` answers, whatever it is asked; `nil` asks the App Store.
         var receiptAnswer: String?
         /// Statuses with which a driver refuses rows, by dedupe key.
@@ -195,7 +196,9 @@ struct AppStoreWorld: Sendable {
         _ transport: @escaping AppStore.Transport
     ) async throws -> Tollgate {
         let store = try await RecordStore(driver)
-        try await store.adopt(catalog(), at: Instant(milliseconds: start))
+        var catalog = try catalog()
+        catalog.ownership = setup.ownership
+        try await store.adopt(catalog, at: Instant(milliseconds: start))
         let random = Mutex(SplitMix64(seed: 7))
         let key = await appStore.apiKey
         let environment =

@@ -93,6 +93,29 @@ struct IdempotencyTests {
         }
     }
 
+    @Test("The backend's replies about a customer leave room for the customer's own")
+    func rooms() async throws {
+        try await TestServer.run { server in
+            let id = try await server.customer()
+            let session = try await server.session(of: id)
+            for number in 0..<500 {
+                let answer = try await server.post(
+                    "/v1/customer_sessions",
+                    "{\"customer\":\"\(id)\",\"components\":{\"buy_button\":{\"enabled\":true}}}",
+                    idempotencyKey: "page \(number)"
+                )
+                #expect(answer.status < 300)
+            }
+            let own = try await server.post(
+                "/v1/portal_sessions",
+                as: session,
+                "{}",
+                idempotencyKey: "mine"
+            )
+            #expect(own.status < 300)
+        }
+    }
+
     @Test("Twenty at once under one key are one", arguments: Backend.allCases)
     func concurrent(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in

@@ -68,6 +68,54 @@ struct ReceiptTests {
         }
     }
 
+    @Test("A plan of many periods is restored by its first receipt, and claimed once")
+    func manyPeriods() async throws {
+        try await AppStoreWorld.run(on: .sqlite, Self.setup(serverAPI: true)) { world in
+            let (id, buyer) = try await Self.customer("user", world)
+            _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: buyer)
+            await world.pass(days: 11 * 7 + 1)
+            let receipt = try await world.appStore.receipt(customer: buyer)
+            _ = try await Self.post(receipt, of: id, to: world, mode: .restored)
+            #expect(try await world.isEntitled(id))
+            let rows = try await world.count("journal")
+            // Whoever has it may restore it all day.
+            for _ in 0..<20 {
+                _ = try await Self.post(receipt, of: id, to: world, mode: .restored)
+            }
+            #expect(try await world.count("journal") == rows)
+        }
+    }
+
+    @Test(
+        "Two who restore one receipt in turns: the owner is never sent away",
+        arguments: [Catalog.Ownership.keep, .transfer]
+    )
+    func turns(_ policy: Catalog.Ownership) async throws {
+        var setup = Self.setup(serverAPI: true)
+        setup.ownership = policy
+        try await AppStoreWorld.run(on: .sqlite, setup) { world in
+            let (first, buyer) = try await Self.customer("first", world)
+            let (second, _) = try await Self.customer("second", world)
+            _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: buyer)
+            let receipt = try await world.appStore.receipt(customer: buyer)
+            var refused = 0
+            for number in 0..<30 {
+                await world.pass(days: 0.001)
+                let who = number % 2 == 0 ? first : second
+                do {
+                    _ = try await Self.post(receipt, of: who, to: world, mode: .restored)
+                } catch {
+                    #expect(Refusal(telling: error).status == 429)
+                    refused += 1
+                }
+            }
+            // Under `keep` restoring again moves nothing. Under `transfer` it does, ten times a day.
+            #expect((refused > 0) == (policy == .transfer))
+            #expect(try await world.isEntitled(first) != world.isEntitled(second))
+            if policy == .keep { #expect(try await world.isEntitled(first)) }
+        }
+    }
+
     @Test("Coins that are still in the receipt are credited, once")
     func unfinishedConsumables() async throws {
         try await AppStoreWorld.run(on: .sqlite, Self.setup(serverAPI: true)) { world in

@@ -138,6 +138,7 @@ final class BillingClient: Sendable {
         }
         offline.forget()
         checkouts.forget()
+        observations.forget()
         deliverAnnouncements()
     }
 

@@ -26,6 +26,9 @@ final class DeviceObservations: Sendable {
     func told(_ customer: String, at now: Date) {
         storage.keep(Last(customer: customer, at: now), as: .observation)
     }
+
+    /// Leaves nothing of who signed out.
+    func forget() { storage.save(.observation, nil) }
 }
 
 extension BillingClient {

@@ -8,7 +8,7 @@ import Foundation
     import Musl
 #endif
 
-/// What is asked of the file system; a parameter, since only Apple's has protection and backups.
+/// The calls to the file system, replaced in tests: only Apple's has protection and backups.
 struct Disk: Sendable {
     var makeFolder: @Sendable (URL) throws -> Void
     var setProtection: @Sendable (FileProtectionType, URL) throws -> Void

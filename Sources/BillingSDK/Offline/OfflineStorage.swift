@@ -108,7 +108,7 @@ struct OfflineStorage: Sendable {
         #endif
     }
 
-    /// How each file is written.
+    /// The way in which each file is written.
     ///
     /// Extensions and background launches read while the device is locked, so Apple's classes that
     /// lock with it will not do (developer.apple.com/documentation/uikit/encrypting-your-app-s-files).
@@ -130,7 +130,7 @@ struct OfflineStorage: Sendable {
         return try body()
     }
 
-    /// What is kept; nil if nothing is, or it cannot be read.
+    /// The kept bytes; nil if there are none, or they cannot be read.
     func value<Value: Decodable>(_ type: Value.Type, of name: Name) -> Value? {
         load(name).flatMap { try? APIJSON.decode(type, from: $0) }
     }

@@ -70,6 +70,12 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
 
     /// Statuses that no later statement leaves (RULES §4.1).
     public var isFinal: Bool { status == "canceled" || status == "incomplete_expired" }
+
+    /// A statement of a later stage beats every one of an earlier stage (RULES §4.1).
+    ///
+    /// No status leads back to `incomplete`.
+    /// https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
+    var stage: Int { isFinal ? 2 : status == "incomplete" ? 0 : 1 }
 }
 
 /// A one-time purchase: a Checkout Session in payment mode, an invoice that is no plan's, or a

@@ -39,7 +39,7 @@ extension Holder {
         self = Self.isClaimReference(id) ? .appUser(id) : .reference(id)
     }
 
-    /// Whether `text` has the form of base64url(SHA-256(secret)): 43 letters, digits, `-` and `_`.
+    /// True where `text` has the form of base64url(SHA-256(secret)): 43 letters, digits, `-` and `_`.
     public static func isClaimReference(_ text: String) -> Bool {
         text.utf8.count == 43
             && text.utf8.allSatisfy { byte in

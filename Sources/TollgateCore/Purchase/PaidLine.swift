@@ -39,7 +39,8 @@ extension Purchase {
         }
         lines.sort(by: PaidLine.precedes)
         for credit in credits.sorted(by: PaidLine.precedes) {
-            let credited = credited(by: credit, among: lines)
+            let isChange = credits.contains { $0.isFreeChange(from: credit) }
+            let credited = credited(by: credit, isChange: isChange, among: lines)
             for index in credited { lines[index].giveBack(credit.line) }
             if credited.isEmpty, credits.contains(where: { credit.isFreeChange(from: $0) }) {
                 lines.append(credit)
@@ -50,12 +51,17 @@ extension Purchase {
     }
 
     /// The charge whose time a credit gives back: one line, or one for each tier of its quantity.
-    private func credited(by credit: PaidLine, among lines: [PaidLine]) -> [Int] {
+    private func credited(
+        by credit: PaidLine,
+        isChange: Bool,
+        among lines: [PaidLine]
+    ) -> [Int] {
         let open = lines.indices.filter { lines[$0].isOpen(to: credit.line) }
         let priced = open.filter { lines[$0].line.price == credit.line.price }
         // Where nothing is paid, a credit is nothing too, and so is the charge beside it.
         guard credit.line.amount < 0 else {
-            return priced.last { lines[$0].isFreed(by: credit) }.map { [$0] } ?? []
+            return priced.last { lines[$0].isFreed(by: credit, isChange: isChange) }.map { [$0] }
+                ?? []
         }
         let candidates =
             priced.isEmpty && credit.line.item != nil
@@ -87,25 +93,27 @@ extension PaidLine {
         (left.line.start, left.line.id) < (right.line.start, right.line.id)
     }
 
-    /// Whether it has time left that a credit may give back.
+    /// True while it has time left that a credit may give back.
     fileprivate func isOpen(to credit: StripeInvoice.Line) -> Bool {
         line.isOfOneItem(with: credit) && line.start <= credit.start && credit.start < end
     }
 
-    /// Whether both are parts of what an invoice charges for one quantity: graduated prices have a
+    /// True where both are parts of what an invoice charges for one quantity: graduated prices have a
     /// line for each tier.
     fileprivate func isOfOneCharge(with other: PaidLine) -> Bool {
         invoice.id == other.invoice.id && line.price == other.line.price
             && line.start == other.line.start && line.end == other.line.end
     }
 
-    /// Whether a proration of nothing is the credit for the rest of it.
-    fileprivate func isFreed(by credit: PaidLine) -> Bool {
-        invoice.id != credit.invoice.id && line.quantity == credit.line.quantity
-            && line.end == credit.line.end
+    /// True where a proration of nothing is the credit for the rest of it.
+    ///
+    /// On its own invoice that is so only where something else is charged from then on.
+    fileprivate func isFreed(by credit: PaidLine, isChange: Bool) -> Bool {
+        (invoice.id != credit.invoice.id || (isChange && line.start < credit.line.start))
+            && line.quantity == credit.line.quantity && line.end == credit.line.end
     }
 
-    /// Whether it charges nothing in the place of something for which nothing is given back, as
+    /// True where it charges nothing in the place of something for which nothing is given back, as
     /// where a coupon pays all.
     fileprivate func isFreeChange(from credit: PaidLine) -> Bool {
         line.amount == 0 && credit.line.amount == 0 && line.id != credit.line.id

@@ -135,12 +135,13 @@ public struct Purchase: Hashable, Codable, Sendable {
         predecessors = known
     }
 
-    /// A canceled subscription stays canceled, whatever is stated later (RULES §4.1).
+    /// A canceled subscription stays canceled, whatever is stated later, and one that was active is
+    /// never again `incomplete` (RULES §4.1).
     private mutating func join(_ subscription: StripeSubscription, _ fact: Fact) {
         let stated = newest(subscription, fact)
         guard let known = self.subscription else { return self.subscription = stated }
-        guard known.value.isFinal == subscription.isFinal else {
-            guard subscription.isFinal else { return }
+        guard known.value.stage == subscription.stage else {
+            guard known.value.stage < subscription.stage else { return }
             self.subscription = stated
             isSubscriptionContested = false
             lastActive = nil

@@ -13,6 +13,14 @@ struct StripeStoryTests {
             expected: [.on(1, .payment), .on(30, .renewal), .off(31)]
         ),
         Story(
+            testDescription: "S1: created and paid for within one second, in any order",
+            facts: [
+                .subscription("incomplete", 0, from: 0, to: 30),
+                .subscription("active", 0, from: 0, to: 30),
+            ],
+            expected: [.on(1, .payment), .on(30, .renewal), .off(31)]
+        ),
+        Story(
             testDescription: "S2: deleted, then a later update: it stays ended",
             facts: [
                 .subscription("active", 0, from: 0, to: 30),

@@ -62,6 +62,21 @@ struct SwitchedPlanTests {
             coins: 0
         ),
         Story(
+            testDescription: "S24: to another plan and back on one invoice that a coupon pays",
+            facts: [
+                .plan("active", 30, .item(30, 60)), .bill("in_1", 0, [.full(0, 30)]),
+                .bill(
+                    "in_2",
+                    30,
+                    [
+                        .free(10, 30), .free(10, 30, "price_club"), .free(20, 30, "price_club"),
+                        .free(20, 30), .full(30, 60),
+                    ]
+                ),
+            ],
+            coins: 22
+        ),  // ⌊10 × 10/30⌋, of ⌊20 × 20/30⌋ a half, ⌊10 × 10/30⌋, 10
+        Story(
             testDescription: "S24: more seats under a coupon that pays all",
             facts: [
                 .plan("active", 15, .item(0, 30, quantity: 3)), .bill("in_1", 0, [.full(0, 30)]),

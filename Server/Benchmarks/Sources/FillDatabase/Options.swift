@@ -18,7 +18,7 @@ struct Options: Sendable {
     let started: Instant
     /// When to be content with fewer customers.
     let patience: Duration
-    /// Whether messages are journalled with bodies, shaped like Apple's and signed by nobody.
+    /// Journals messages with bodies, which have Apple's shape and no valid signature.
     let hasBodies: Bool
     /// The reads ask for at most this many of the customers.
     let sampledEvery: Int

@@ -7,7 +7,7 @@ extension AppStore {
         public let requestID: String
         public let configuration: Configuration?
 
-        /// How much is asked, and what has to be reached: `PerformanceTestConfig`.
+        /// The load of the test and the figures to reach: `PerformanceTestConfig`.
         public struct Configuration: Hashable, Sendable {
             public let maxConcurrentRequests: Int64?
             public let totalRequests: Int64?
@@ -33,7 +33,7 @@ extension AppStore {
         }
     }
 
-    /// How far a performance test has come: `PerformanceTestResultResponse`.
+    /// The progress and result of a performance test: `PerformanceTestResultResponse`.
     public struct PerformanceTestResult: Hashable, Sendable {
         /// `PENDING`, `PASS` or `FAIL`.
         public let result: String?
@@ -41,10 +41,10 @@ extension AppStore {
         public let target: String?
         /// In percent.
         public let successRate: Int64?
-        /// How many requests have no answer yet.
+        /// The number of requests without an answer yet.
         public let pendingCount: Int64?
         public let responseTimes: ResponseTimes?
-        /// How many requests failed, by the reason in the words of the notification history.
+        /// The number of failed requests, by the `sendAttemptResult` of the notification history.
         public let failures: [String: Int64]
 
         /// In milliseconds.

@@ -1,7 +1,8 @@
 public import Foundation
 
 extension AppStore {
-    /// What a customer is shown who is about to cancel: `RealtimeResponseBody`, one of its choices.
+    /// The reply to a realtime request, `RealtimeResponseBody`: one of the choices that a customer
+    /// who is about to cancel can be shown.
     public enum RealtimeResponse: Hashable, Sendable {
         /// A text, with images or without.
         case message(UUID)

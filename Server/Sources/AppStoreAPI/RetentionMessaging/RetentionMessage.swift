@@ -11,7 +11,7 @@ extension AppStore {
         public var body: String
         /// A full-size image.
         public var image: Image?
-        /// Whether the header stands above the image; it needs one.
+        /// The header's place, above the image; without an image there is none.
         public var isHeaderAboveImage: Bool
         /// At most five.
         public var bulletPoints: [BulletPoint]
@@ -80,7 +80,7 @@ extension AppStore {
         }
     }
 
-    /// Where an image can stand.
+    /// The place of an image.
     public struct ImageSize: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 
@@ -92,7 +92,7 @@ extension AppStore {
         public static let bulletPoint = Self(rawValue: "BULLET_POINT")
     }
 
-    /// Whether Apple has approved an image or a message: only then it is shown.
+    /// Apple's review of an image or a message: an approved one is shown.
     public struct RetentionState: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What an upload has to know of a PNG file: its size, and whether it may be transparent.
+/// The size of a PNG file, and its transparency: Apple limits both in uploaded images.
 struct PNGFile {
     var width: Int
     var height: Int
-    /// Whether it has neither an alpha channel nor a transparent color.
+    /// True where it has neither an alpha channel nor a transparent color.
     var isOpaque: Bool
 
     /// Reads the chunks up to the end; `nil` where they are not a whole PNG file.

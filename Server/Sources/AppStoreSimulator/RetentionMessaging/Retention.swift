@@ -1,7 +1,7 @@
 extension SimulatedAppStore {
-    /// What the app has set up for its retention messages.
+    /// The app's images, messages, defaults and realtime URL.
     struct Retention: Codable, Sendable {
-        /// Whether Apple has approved an image or a message.
+        /// Apple's review of an image or a message.
         enum State: String, Codable, Sendable {
             case pending = "PENDING"
             case approved = "APPROVED"
@@ -42,13 +42,13 @@ extension SimulatedAppStore {
         var defaults: [Place: String] = [:]
         /// The app's `Get Retention Message` endpoint.
         var realtimeURL: String?
-        /// Whether the endpoint has passed a performance test.
+        /// True once the endpoint has passed a performance test.
         var hasPassedTest = false
 
         func image(_ id: String) -> Image? { images.first { $0.id == id } }
         func message(_ id: String) -> Message? { messages.first { $0.id == id } }
 
-        /// Whether a message and all of its images may be shown.
+        /// True where a message and all of its images may be shown.
         func isApproved(_ message: Message) -> Bool {
             message.state == .approved
                 && message.content.imageIDs.allSatisfy { image($0)?.state == .approved }

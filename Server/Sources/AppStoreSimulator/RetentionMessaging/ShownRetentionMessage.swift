@@ -2,9 +2,9 @@ import Foundation
 import SandboxClock
 
 extension SimulatedAppStore {
-    /// What a customer sees who taps Cancel Subscription, and how it came to that.
+    /// The message that a customer sees after a tap on Cancel Subscription, and how it was chosen.
     public struct ShownRetentionMessage: Encodable, Sendable {
-        /// Where the message comes from.
+        /// The message's origin.
         public enum Source: String, Encodable, Sendable {
             /// The app's endpoint chose it.
             case realtime
@@ -14,14 +14,14 @@ extension SimulatedAppStore {
             case none
         }
 
-        /// What the app's endpoint was asked, and what came of it.
+        /// The request to the app's endpoint, and its result.
         public struct Request: Encodable, Sendable {
             public var requestIdentifier: String
             /// In the words of the notification history.
             public var result: SendAttemptResult
             /// The body as it came.
             public var reply: String
-            /// Why the reply cannot be shown; `nil` where it is.
+            /// The reason why the reply is not shown; `nil` where it is.
             public var failure: String?
 
             enum CodingKeys: String, CodingKey {
@@ -106,7 +106,7 @@ extension SimulatedAppStore {
         )
     }
 
-    /// What a reply has the customer see.
+    /// The content that a reply chooses.
     private func choice(
         _ reply: RealtimeReply,
         for subscription: Subscription

@@ -4,7 +4,7 @@ package import TollgateCore
 /// A finding as it is kept.
 package struct KeptFinding: Sendable {
     package var finding: AccessFinding
-    /// When a check first found it, and last, by real time.
+    /// The real times of the checks that found it first and last.
     package var firstSeen: Instant
     package var seen: Instant
 }
@@ -43,16 +43,26 @@ extension RecordStore {
         try await driver.write { _ = try $0.executeMany(Self.dropSQL, keys) }
     }
 
-    /// What is kept, the newest first.
-    package func accessFindings(limit: Int = 1_000) async throws -> [KeptFinding] {
+    /// The kept findings of some kinds, by when they were first found.
+    ///
+    /// - Parameters:
+    ///   - kinds: each has a limit of its own, so that many of one kind hide none of another.
+    ///   - oldestFirst: false: the newest first.
+    package func accessFindings(
+        of kinds: [AccessFinding.Kind] = AccessFinding.Kind.allCases,
+        oldestFirst: Bool = false,
+        limit: Int = 1_000
+    ) async throws -> [KeptFinding] {
         try await driver.read { connection in
-            try connection.query(
-                """
-                SELECT body, first_seen, seen FROM access_finding
-                ORDER BY first_seen DESC, key LIMIT $1
-                """,
-                [.integer(Int64(limit))]
-            ).map { row in
+            try kinds.flatMap { kind in
+                try connection.query(
+                    """
+                    SELECT body, first_seen, seen FROM access_finding WHERE kind = $1
+                    ORDER BY first_seen \(oldestFirst ? "ASC" : "DESC"), key LIMIT $2
+                    """,
+                    [.text(kind.rawValue), .integer(Int64(limit))]
+                )
+            }.map { row in
                 KeptFinding(
                     finding: try JSONDecoder().decode(
                         AccessFinding.self,

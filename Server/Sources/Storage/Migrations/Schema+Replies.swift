@@ -8,12 +8,14 @@ extension Schema {
         "replies of customers",
         [
             "DROP TABLE idempotency",
-            // Operational. `customer` is null where a reply is about nobody.
+            // Operational. `customer` is null where a reply is about nobody; `is_session` is 1 where a
+            // session of theirs asked, 0 where the app's backend did.
             """
             CREATE TABLE idempotency (
                 key {blob} PRIMARY KEY NOT NULL,
                 body_hash {blob} NOT NULL,
                 customer {blob},
+                is_session {integer} NOT NULL,
                 status {integer} NOT NULL,
                 reply {blob} NOT NULL,
                 created {integer} NOT NULL

@@ -16,13 +16,13 @@ public enum ReplyClaim: Hashable, Sendable {
     case first
     /// Somebody was.
     case known(StoredReply)
-    /// As many replies are kept for this customer as are kept for any.
+    /// The customer's own requests have as many replies as are kept for anybody.
     case tooMany
 }
 
 // Replies are operational: dropping one makes a late retry a new request.
 extension RecordStore {
-    /// How long a reply is kept, in milliseconds: two days.
+    /// The time that a reply is kept, in milliseconds: two days.
     public static let replyLifetime: Int64 = 2 * 86_400_000
     /// How long a reservation without an answer stands, in milliseconds; after that its process must
     /// have died.
@@ -32,7 +32,7 @@ extension RecordStore {
     ///
     /// - Parameters:
     ///   - customer: whose request it is, where a customer's session makes it.
-    ///   - limit: how many replies are kept for one customer.
+    ///   - limit: the most replies that are kept for one customer's own requests.
     ///   - now: real time.
     public func claimReply(
         _ key: RowKey,
@@ -57,12 +57,13 @@ extension RecordStore {
             if let owner, try Self.hasReplies(owner, limit, connection) { return .tooMany }
             let isFirst = try connection.execute(
                 """
-                INSERT INTO idempotency (key, body_hash, customer, status, reply, created)
-                VALUES ($1, $2, $3, 0, $4, $5) ON CONFLICT (key) DO NOTHING
+                INSERT INTO idempotency (
+                    key, body_hash, customer, is_session, status, reply, created
+                ) VALUES ($1, $2, $3, $4, 0, $5, $6) ON CONFLICT (key) DO NOTHING
                 """,
                 [
-                    key.value, bodyHash.value, owner?.value ?? .null, .blob([]),
-                    .integer(now.milliseconds),
+                    key.value, bodyHash.value, owner?.value ?? .null,
+                    .integer(owner == nil ? 0 : 1), .blob([]), .integer(now.milliseconds),
                 ]
             )
             if isFirst > 0 { return .first }
@@ -95,7 +96,9 @@ extension RecordStore {
         _ connection: any StorageConnection
     ) throws -> Bool {
         try !connection.query(
-            "SELECT 1 FROM idempotency WHERE customer = $1 LIMIT 1 OFFSET $2",
+            """
+            SELECT 1 FROM idempotency WHERE customer = $1 AND is_session = 1 LIMIT 1 OFFSET $2
+            """,
             [owner.value, .integer(limit - 1)]
         ).isEmpty
     }
@@ -158,7 +161,7 @@ extension RecordStore {
         }
     }
 
-    /// Whether `customer` was erased.
+    /// True once `customer` was erased.
     ///
     /// Their profile stays locked until the transaction ends, so an erasure comes before or after
     /// it, and never in between.

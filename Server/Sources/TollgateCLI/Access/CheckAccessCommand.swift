@@ -44,11 +44,8 @@ struct CheckAccessCommand: AsyncParsableCommand {
             let report = try await tollgate.accessReport(at: asked) { rows in
                 line.report(WorkProgress(step: "journal rows", done: rows))
             }
-            let kept = try await tollgate.store.accessFindings()
-            return Answer(
-                report: report,
-                devices: kept.map(\.finding).filter { $0.kind == .device }
-            )
+            let devices = try await tollgate.store.accessFindings(of: [.device])
+            return Answer(report: report, devices: devices.map(\.finding))
         }
         line.end()
         if json {

@@ -13,8 +13,8 @@ struct ExtensionOptionGroup: ParsableArguments {
 
     @Option(
         help: """
-            By which the App Store recognises a repetition, at most 128 characters; a new one if left \
-            out.
+            Names the request, at most 128 characters; a new one if left out. With extend-all the App \
+            Store recognises a repetition by it. A repeated extend extends once more.
             """
     )
     var requestIdentifier: String?

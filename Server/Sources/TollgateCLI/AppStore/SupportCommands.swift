@@ -138,9 +138,8 @@ struct SetTokenCommand: AsyncParsableCommand {
     func run() async throws {
         try await AppStoreConnection.run(environment: options.environment) { connection in
             let support = try connection.support()
-            try await audit.run(
-                Deed("app_store.set_token", "transaction:\(transaction)", token)
-            ) {
+            let token = try AppStoreSupport.appAccountToken(token)
+            try await audit.run(Deed("app_store.set_token", "transaction:\(transaction)")) {
                 try await support.setAppAccountToken(
                     token,
                     of: transaction,

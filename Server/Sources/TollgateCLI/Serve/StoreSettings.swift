@@ -244,15 +244,15 @@ private struct NoAnswer: Error, CustomStringConvertible {
     let description: String
 }
 
-/// An answer of at most 64 MB, as large as reports may be.
 private func answer(
     of client: HTTPClient,
     to request: HTTPClientRequest,
-    within time: TimeAmount
+    within time: TimeAmount,
+    upTo bytes: Int
 ) async throws -> (HTTPClientResponse, ByteBuffer) {
     do {
         let response = try await client.execute(request, timeout: time)
-        return (response, try await response.body.collect(upTo: 64 << 20))
+        return (response, try await response.body.collect(upTo: bytes))
     } catch let error as CancellationError {
         throw error
     } catch {
@@ -267,7 +267,12 @@ func appStoreTransport(over client: HTTPClient) -> AppStore.Transport {
         outgoing.method = .init(rawValue: request.method)
         for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
         if let body = request.body { outgoing.body = .bytes(body) }
-        let (response, body) = try await answer(of: client, to: outgoing, within: .seconds(60))
+        let (response, body) = try await answer(
+            of: client,
+            to: outgoing,
+            within: .seconds(60),
+            upTo: 64 << 20
+        )
         return AppStore.HTTPResponse(
             status: Int(response.status.code),
             headers: Dictionary(
@@ -286,7 +291,12 @@ func transport(over client: HTTPClient) -> Stripe.Client.Transport {
         outgoing.method = .init(rawValue: request.method.rawValue)
         for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
         if !request.body.isEmpty { outgoing.body = .bytes(request.body) }
-        let (response, body) = try await answer(of: client, to: outgoing, within: .seconds(30))
+        let (response, body) = try await answer(
+            of: client,
+            to: outgoing,
+            within: .seconds(30),
+            upTo: 4 << 20
+        )
         var headers: [String: String] = [:]
         for (name, value) in response.headers { headers[name.lowercased()] = value }
         return Stripe.Response(

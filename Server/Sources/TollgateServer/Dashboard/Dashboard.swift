@@ -141,7 +141,7 @@ struct Dashboard: Sendable {
         frame["nav"] = Navigation.groups(
             words,
             section: section,
-            isAdmin: visit.member.role >= .admin,
+            role: visit.member.role,
             hasLevers: levers != nil
         )
         return frame

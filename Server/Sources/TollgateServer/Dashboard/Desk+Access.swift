@@ -7,9 +7,7 @@ internal import TollgateService
 extension Desk {
     func access() async throws -> Response {
         let summary = try await tollgate.accessSummary()
-        let kept = try await tollgate.store.accessFindings(limit: 200)
-        let order: [AccessFinding.Kind] = [.lockedOut, .letIn, .device]
-        let findings = order.flatMap { kind in kept.filter { $0.finding.kind == kind } }
+        let findings = try await tollgate.store.accessFindings(limit: 200)
         let table = Table(
             caption: words["nav_access"],
             columns: [

@@ -128,11 +128,18 @@ extension Desk {
             let request = "request \(wish.requestIdentifier)"
             // The App Store would extend it twice if a form came twice.
             let sent = try await tollgate.store.audit(subject: subject, limit: 50)
-            guard
-                !sent.contains(where: {
-                    $0.outcome == AuditEntry.done && $0.detail.hasSuffix(request)
-                })
-            else { break }
+                .filter { $0.detail.hasSuffix(request) }
+            if sent.contains(where: { $0.outcome == AuditEntry.done }) { break }
+            let refused = "refused: \(AppStoreSupport.refused)"
+            guard sent.allSatisfy({ $0.outcome == refused }) else {
+                throw Refusal(
+                    409,
+                    .invalidRequestError,
+                    "extension_unknown",
+                    "This extension was sent before, and its result is not known. Look at the "
+                        + "renewal date, and open the page anew to extend it once more."
+                )
+            }
             _ = try await tollgate.audited(
                 Deed("app_store.extend", subject, "\(wish.days) days, \(request)"),
                 by: actor
@@ -145,11 +152,10 @@ extension Desk {
                 by: actor
             ) { try await support.finish(transaction, in: environment) }
         case "token":
-            let token = (form["token"] ?? "").trimmingCharacters(in: .whitespaces)
-            try await tollgate.audited(
-                Deed("app_store.set_token", subject, token),
-                by: actor
-            ) { try await support.setAppAccountToken(token, of: id, in: environment) }
+            let token = try AppStoreSupport.appAccountToken(form["token"] ?? "")
+            try await tollgate.audited(Deed("app_store.set_token", subject), by: actor) {
+                try await support.setAppAccountToken(token, of: id, in: environment)
+            }
         default: throw Refusal.nothingHere
         }
         return done(action, "/dashboard/purchases/\(hex)")
@@ -182,13 +188,7 @@ extension Desk {
     private func wish(_ form: [String: String]) throws -> AppStoreSupport.Extension {
         let days = try number(form["days"], "days")
         guard (1...90).contains(days) else {
-            throw Refusal(
-                400,
-                .invalidRequestError,
-                .parameterInvalid,
-                "The App Store extends a renewal date by 1 to 90 days.",
-                param: "days"
-            )
+            throw Refusal.invalid("days", "The App Store extends a renewal date by 1 to 90 days.")
         }
         return AppStoreSupport.Extension(
             days: Int(days),

@@ -1,3 +1,5 @@
+internal import TollgateService
+
 /// The way around the dashboard.
 enum Navigation {
     private static let groups: [(title: String, sections: [(id: String, path: String)])] = [
@@ -33,7 +35,7 @@ enum Navigation {
     static func groups(
         _ words: Words,
         section: String,
-        isAdmin: Bool,
+        role: StaffRole,
         hasLevers: Bool
     ) -> [Model] {
         groups.map { group in
@@ -41,7 +43,8 @@ enum Navigation {
                 "groupTitle": words[group.title],
                 "sections": group.sections.filter {
                     (hasLevers || $0.id != "sandbox")
-                        && (isAdmin || !["staff", "keys"].contains($0.id))
+                        && (role >= .admin || !["staff", "keys"].contains($0.id))
+                        && (role >= .support || $0.id != "app-store")
                 }.map { entry -> Model in
                     [
                         "name": words["nav_\(entry.id)"], "path": entry.path,

@@ -7,15 +7,15 @@ package import Storage
 package import TollgateAPI
 package import TollgateCore
 
-/// What the last check of everybody came to, as it is kept.
+/// The kept result of the last check of everybody.
 package struct AccessSummary: Codable, Sendable {
     /// The instant that was looked at, by the stores' time.
     package var at: Instant
-    /// When it ended, by real time.
+    /// The real time at which it ended.
     package var ended: Instant
     /// The engine whose answers were checked.
     package var engine: Int64
-    /// How many findings there are of each kind.
+    /// The number of findings of each kind.
     package var counts: [String: Int]
     /// Since when the oldest finding of each kind is so, by the stores' time.
     package var since: [String: Instant]
@@ -118,7 +118,7 @@ extension Tollgate {
         return Instant(milliseconds: now - now % day + 3 * hour)
     }
 
-    /// What the last check came to; `nil` before the first.
+    /// The result of the last check; `nil` before the first.
     package func accessSummary() async throws -> AccessSummary? {
         try await store.cursor(Self.accessCheck).flatMap {
             try? APIJSON.decode(AccessSummary.self, from: Data($0.body))
@@ -129,7 +129,7 @@ extension Tollgate {
     private func dropSettledDevices() async throws {
         let now = await clocks.now()
         var gone: [AccessFinding] = []
-        for kept in try await store.accessFindings() where kept.finding.kind == .device {
+        for kept in try await store.accessFindings(of: [.device], oldestFirst: true) {
             let finding = kept.finding
             let reading = try await store.reading(of: finding.customer, in: finding.environment)
             let hasIt = reading.timeline.active(at: now).contains {

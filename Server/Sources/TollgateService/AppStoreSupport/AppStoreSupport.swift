@@ -1,5 +1,5 @@
 public import AppStoreAPI
-internal import Foundation
+package import Foundation
 internal import TollgateAPI
 public import TollgateCore
 
@@ -23,7 +23,7 @@ public struct AppStoreSupport: Sendable {
         self.now = now
     }
 
-    /// Why renewal dates are extended, as the App Store is told.
+    /// The reason of an extension, as the App Store is told.
     public enum Reason: String, CaseIterable, Sendable {
         case undeclared, satisfaction, outage, other
 
@@ -63,7 +63,7 @@ public struct AppStoreSupport: Sendable {
         }
     }
 
-    /// How far the App Store is with all subscribers of a product.
+    /// The progress of an extension for all subscribers of a product.
     public struct ExtensionStatus: Hashable, Sendable {
         public var isComplete: Bool
         public var completed: Instant?
@@ -71,12 +71,13 @@ public struct AppStoreSupport: Sendable {
         public var failed: Int64
     }
 
-    /// How renewal dates are to be extended.
+    /// An extension of renewal dates.
     public struct Extension: Hashable, Sendable {
         /// 1 to 90; the App Store extends a customer's subscription twice a year at most.
         public var days: Int
         public var reason: Reason
-        /// By which a repetition is recognised; at most 128 characters.
+        /// Names the request in the audit log and, for all subscribers of a product, at the App
+        /// Store; at most 128 characters.
         public var requestIdentifier: String
 
         public init(days: Int, reason: Reason, requestIdentifier: String) {
@@ -190,18 +191,25 @@ public struct AppStoreSupport: Sendable {
         try await answer { try await clients[environment].finishTransaction(transactionID) }
     }
 
+    /// An app account token as somebody has typed it.
+    ///
+    /// - Throws: a refusal 400 `parameter_invalid` for what is no UUID.
+    package static func appAccountToken(_ text: String) throws -> UUID {
+        guard let token = UUID(uuidString: text.trimmingCharacters(in: .whitespaces)) else {
+            throw Refusal.invalid("app_account_token", "An app account token is a UUID.")
+        }
+        return token
+    }
+
     /// Set App Account Token, for the current period and those to come.
-    public func setAppAccountToken(
-        _ token: String,
+    package func setAppAccountToken(
+        _ token: UUID,
         of originalTransactionID: String,
         in environment: StoreEnvironment
     ) async throws {
-        guard let uuid = UUID(uuidString: token) else {
-            throw Refusal.invalid("app_account_token", "An app account token is a UUID.")
-        }
         try await answer {
             try await clients[environment].setAppAccountToken(
-                uuid,
+                token,
                 originalTransactionID: originalTransactionID
             )
         }
@@ -214,6 +222,9 @@ public struct AppStoreSupport: Sendable {
         }
     }
 
+    /// The code of what the App Store refused: nothing was changed there.
+    public static let refused = "app_store_refused"
+
     /// Tells a refusal of the App Store's in its own words: who asked can do something about it.
     private func answer<Result>(_ work: () async throws -> Result) async throws -> Result {
         do {
@@ -225,7 +236,7 @@ public struct AppStoreSupport: Sendable {
             throw Refusal(
                 422,
                 .invalidRequestError,
-                "app_store_refused",
+                APIError.Code(rawValue: Self.refused),
                 "The App Store refused this with \(code.rawValue): "
                     + (refusal.message ?? "no reason given")
             )

@@ -185,9 +185,13 @@ extension Tollgate {
         // Under `transfer` the last who restores owns it, and a device shows the same bytes each time;
         // but a retry by who has it already is no news. Under other policies only the first counts.
         var turn = ""
-        let bought = Instant(milliseconds: transaction.purchaseDate ?? now.milliseconds)
-        if let customer, mode == .restored, store.history.ownership(at: bought) == .transfer,
-            try await !store.holds(customer, key)
+        if let customer, mode == .restored,
+            try await isMoved(
+                by: customer,
+                key,
+                store.record(of: key),
+                bought: Instant(milliseconds: transaction.purchaseDate ?? now.milliseconds)
+            )
         {
             try callLimits.restores.admit("\(customer) \(key.canonical)", at: clocks.wall())
             turn = "\(now.milliseconds)"
@@ -235,6 +239,22 @@ extension Tollgate {
             customer: customer?.rawValue,
             new: receipt == .recorded
         )
+    }
+
+    /// Whether one more restore may move a purchase: under `transfer`, to who does not have it.
+    ///
+    /// The policy is that of the beginning of an epoch, and every epoch begins with a period.
+    func isMoved(
+        by customer: Customer.ID,
+        _ key: Purchase.Key,
+        _ record: Purchase?,
+        bought: Instant? = nil
+    ) async throws -> Bool {
+        let starts = (record?.periods.map(\.period.start) ?? []) + [bought].compactMap(\.self)
+        guard starts.contains(where: { store.history.ownership(at: $0) == .transfer }) else {
+            return false
+        }
+        return try await !store.holds(customer, key)
     }
 
     /// Where a purchase goes to who restores it, the App Store is to name them from now on.

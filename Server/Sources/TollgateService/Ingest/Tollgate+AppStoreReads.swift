@@ -137,28 +137,29 @@ extension Tollgate {
                 continue
             }
             guard let read = try await statements(of: Array(signed.utf8)) else { continue }
-            count = count + (try await journal(read, confirms: false, claim: claim))
+            count = count + (try await journal([read], claim: claim))
         }
         return count
     }
 
-    /// Several at once, so that they share commits.
-    private func journal(_ reads: [VerifiedRead], claim: Claim?) async throws -> ReadCount {
+    /// Several at once, so that they share commits; then one claim for each purchase.
+    func journal(_ reads: [VerifiedRead], claim: Claim?) async throws -> ReadCount {
+        var count = ReadCount()
         if appStoreOptions.journalsInTurn {
-            var count = ReadCount()
-            for read in reads {
-                count = count + (try await journal(read, confirms: false, claim: claim))
+            for read in reads { count = count + (try await journal(read, confirms: false)) }
+        } else {
+            count = try await withThrowingTaskGroup(of: ReadCount.self) { group in
+                for read in reads {
+                    group.addTask { try await self.journal(read, confirms: false) }
+                }
+                return try await group.reduce(ReadCount(), +)
             }
-            return count
         }
-        return try await withThrowingTaskGroup(of: ReadCount.self) { group in
-            for read in reads {
-                group.addTask { try await self.journal(read, confirms: false, claim: claim) }
-            }
-            var count = ReadCount()
-            for try await one in group { count = count + one }
-            return count
+        guard let claim else { return count }
+        for key in count.purchases.sorted(by: { $0.canonical < $1.canonical }) {
+            try await self.claim(key, claim)
         }
+        return count
     }
 
     // MARK: - One answer
@@ -273,8 +274,7 @@ extension Tollgate {
     /// Journals an answer, unless the record says the same already.
     func journal(
         _ read: VerifiedRead,
-        confirms: Bool,
-        claim: Claim? = nil
+        confirms: Bool
     ) async throws -> ReadCount {
         guard case .facts(let stated, let key) = read.message else {
             _ = try await submit(read)
@@ -291,13 +291,6 @@ extension Tollgate {
             if confirms { try await confirm(stated, about: key, read) }
         } else {
             count.news = try await submit(read) == .recorded ? 1 : 0
-        }
-        if let claim, !(record?.knows(claim) ?? false) {
-            if claim.mode == .restored {
-                let whose = "\(claim.customer) \(key.canonical)"
-                try callLimits.restores.admit(whose, at: clocks.wall())
-            }
-            try await self.claim(key, claim)
         }
         return count
     }
@@ -321,8 +314,16 @@ extension Tollgate {
         counters.count("tollgate_messages_total", "store=\"app_store\",outcome=\"confirmed\"")
     }
 
-    /// Journals that a customer says of a purchase that it is theirs.
+    /// Journals that a customer says of a purchase that it is theirs, unless that changes nothing.
+    ///
+    /// - Throws: a refusal 429 `rate_limited` for who restores another's purchase all day.
     private func claim(_ key: Purchase.Key, _ claim: Claim) async throws {
+        let record = try await store.record(of: key)
+        guard record?.knows(claim) != true else { return }
+        if claim.mode == .restored, record?.hasRestored(claim.customer) == true {
+            guard try await isMoved(by: claim.customer, key, record) else { return }
+            try callLimits.restores.admit("\(claim.customer) \(key.canonical)", at: clocks.wall())
+        }
         let now = await clocks.now()
         _ = try await store.submit(
             JournalItem(
@@ -364,6 +365,11 @@ extension Purchase {
         case .status(let status): self.status?.value == status
         default: false
         }
+    }
+
+    /// Whether a customer has ever restored it.
+    func hasRestored(_ customer: Customer.ID) -> Bool {
+        claims.contains { $0.customer == customer && $0.latestRestore != nil }
     }
 
     /// Whether a claim would change nothing.

@@ -48,7 +48,7 @@ public struct ReplyOwner: Hashable, Sendable {
 }
 
 extension Tollgate {
-    /// How many replies are kept for requests of one customer's sessions, over two days.
+    /// The most replies kept for requests of one customer's sessions, over two days.
     static let repliesOfCustomer: Int64 = 500
 
     /// Answers a write once per idempotency key; a retry gets the first answer again.
@@ -135,8 +135,8 @@ extension Tollgate {
                 409,
                 .idempotencyError,
                 "idempotency_key_in_use",
-                "This Idempotency-Key was answered under a secret key that this server no longer "
-                    + "has; use another Idempotency-Key."
+                "This request was carried out, and its answer is sealed with a secret key that this "
+                    + "server no longer has. Read what it changed instead of sending it again."
             )
         }
         return KeptReply(status: Int(status), body: opened.bytes, isReplay: true)
@@ -144,7 +144,7 @@ extension Tollgate {
 
     /// Drops kept replies and sessions whose time is over.
     ///
-    /// What has expired must go even if nobody writes any more, so a timer calls this.
+    /// A timer calls this, since a reply must expire even if nobody writes any more.
     public func dropExpired() async {
         do {
             try await store.dropExpired(now: clocks.wall())

@@ -201,7 +201,7 @@ extension Tollgate {
                 stated: verified.requestDate.map { Instant(milliseconds: $0) } ?? now,
                 body: statement.body
             )
-            count = count + (try await journal(read, confirms: false, claim: claim))
+            count = count + (try await journal([read], claim: claim))
         }
         return count
     }

@@ -18,14 +18,16 @@ struct DashboardAppStoreTests {
         let account = try await server.appStore.createCustomer().id
         let bought = try await server.appStore.buy(product, customer: account)
         try await server.deliverNotifications()
-        let key = Purchase.Key(
+        let id = bought.originalTransactionID
+        return (id, "/dashboard/purchases/\(RecordStore.subject(of: key(id)).hex)")
+    }
+
+    private static func key(_ id: String) -> Purchase.Key {
+        Purchase.Key(
             store: .appStore,
             environment: .sandbox,
             application: TestServer.bundleID,
-            id: bought.originalTransactionID
-        )
-        return (
-            bought.originalTransactionID, "/dashboard/purchases/\(RecordStore.subject(of: key).hex)"
+            id: id
         )
     }
 
@@ -54,6 +56,25 @@ struct DashboardAppStoreTests {
                 )
                 #expect(refused.status == 400, "\(days)")
             }
+            // One that was begun and whose result nobody knows is not sent again.
+            _ = try await server.tollgate.store.begin(
+                AuditEntry(
+                    at: server.tollgate.clocks.wall(),
+                    actor: "admin@example.com",
+                    role: "admin",
+                    action: "app_store.extend",
+                    subject: "purchase:\(Self.key(id).canonical)",
+                    detail: "14 days, request lost",
+                    request: "r"
+                )
+            )
+            let renewal = try await server.appStore.subscription(id).renewalDate
+            let unknown = try await browser.press(
+                "\(path)/extend",
+                fields.merging(["nonce": "lost"]) { $1 }
+            )
+            #expect(unknown.status == 409 && unknown.words.contains("Look at the renewal date"))
+            #expect(try await server.appStore.subscription(id).renewalDate == renewal)
             // The App Store allows two a year, and says so in its own words.
             fields["nonce"] = "second"
             _ = try await browser.press("\(path)/extend", fields)
@@ -64,7 +85,7 @@ struct DashboardAppStoreTests {
             let log = try await server.tollgate.store.audit().filter {
                 $0.action == "app_store.extend"
             }
-            #expect(log.map(\.outcome) == ["refused: app_store_refused", "done", "done"])
+            #expect(log.map(\.outcome) == ["refused: app_store_refused", "done", "begun", "done"])
             #expect(log.allSatisfy { $0.subject.hasSuffix("/\(id)") && $0.role == "admin" })
             #expect(log.last?.detail.contains("14 days") == true)
         }
@@ -87,7 +108,9 @@ struct DashboardAppStoreTests {
             let transactions = try await server.appStore.transactions(customer: customer)
             #expect(transactions.map(\.isFinished) == [true])
             let log = try await server.tollgate.store.audit()
-            #expect(log.contains { $0.action == "app_store.set_token" && $0.detail == token })
+            // A token leads to a person, and the log outlives an erasure.
+            #expect(log.contains { $0.action == "app_store.set_token" && $0.outcome == "done" })
+            #expect(log.allSatisfy { !"\($0)".contains(token) })
             #expect(log.contains { $0.action == "app_store.finish" && $0.detail == id })
         }
     }
