@@ -95,7 +95,9 @@ struct StripeOpinion {
         // without any, where the period began.
         let paid = lines(of: item).filter { $0.amount > 0 || !$0.isProration }
         let certain = paid.map(\.end).max() ?? item.start
-        let sure = min(certain.advanced(by: grace), word.cancelAt)
+        // Of sent invoices none may ever have been paid.
+        let isKnown = word.daysUntilDue == 0 || !paid.isEmpty
+        let sure = isKnown ? min(certain.advanced(by: grace), word.cancelAt) : .distantPast
         let last = min(max(certain, item.start).advanced(by: grace), word.cancelAt)
         let reason = "a payment is past due; access goes on until \(sure)"
         guard at < sure else { return Opinion(at < last ? .open : .no, since: sure, reason, []) }
