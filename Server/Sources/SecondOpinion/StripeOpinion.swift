@@ -94,10 +94,8 @@ struct StripeOpinion {
         // The period rolls before it is paid. What is certain ends where paid invoices end, or,
         // without any, where the period began.
         let paid = lines(of: item).filter { $0.amount > 0 || !$0.isProration }
-        let certain = paid.map(\.end).max() ?? item.start
-        // Of sent invoices none may ever have been paid.
-        let isKnown = word.daysUntilDue == 0 || !paid.isEmpty
-        let sure = isKnown ? min(certain.advanced(by: grace), word.cancelAt) : .distantPast
+        let certain = paid.map(\.end).max() ?? (word.daysUntilDue > 0 ? .distantPast : item.start)
+        let sure = min(certain.advanced(by: grace), word.cancelAt)
         let last = min(max(certain, item.start).advanced(by: grace), word.cancelAt)
         let reason = "a payment is past due; access goes on until \(sure)"
         guard at < sure else { return Opinion(at < last ? .open : .no, since: sure, reason, []) }
