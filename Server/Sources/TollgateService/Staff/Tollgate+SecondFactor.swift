@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Logging
 internal import Storage
 internal import TollgateAPI
 internal import TollgateCore
