@@ -43,6 +43,13 @@ struct NamesInText {
         Self.texts(in: body).contains { isName($0) }
     }
 
+    /// The name of the customer of Stripe's that an event or an object is about, hashed.
+    static func stripeCustomer(in body: [UInt8]) -> RowKey? {
+        texts(in: body, depth: 3).filter { $0.hasPrefix("cus_") }.min().map {
+            RowKey(Holder.stripeCustomer($0))
+        }
+    }
+
     /// Every text of a body's JSON; the body may be damaged.
     static func texts(in body: [UInt8], depth: Int = 0) -> Set<String> {
         var texts: Set<String> = []
