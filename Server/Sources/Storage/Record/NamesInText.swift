@@ -90,11 +90,18 @@ struct NamesInText {
 
     /// Takes the bodies of parked messages that name the customer; that they came stays known.
     func removeParked(_ connection: any StorageConnection) throws {
-        let rows = try connection.query("SELECT key, body FROM parked")
-        try connection.executeMany(
-            "UPDATE parked SET body = $2 WHERE key = $1",
-            try rows.filter { stand(in: try $0.bytes(1)) }
-                .map { [.blob(try $0.bytes(0)), .blob([])] }
-        )
+        var last: [UInt8] = []
+        while true {
+            let rows = try connection.query(
+                "SELECT key, body FROM parked WHERE key > $1 ORDER BY key LIMIT 100",
+                [.blob(last)]
+            ).map { (key: try $0.bytes(0), body: try $0.bytes(1)) }
+            guard let end = rows.last?.key else { return }
+            try connection.executeMany(
+                "UPDATE parked SET body = $2 WHERE key = $1",
+                rows.filter { stand(in: $0.body) }.map { [.blob($0.key), .blob([])] }
+            )
+            last = end
+        }
     }
 }
