@@ -19,7 +19,18 @@ enum OwnersFile {
             }
             if file >= 0 { close(file) }
         }
-        for name in [path, path + "-wal", path + "-shm", path + ".lock"] {
+        closeToOthers(database: path)
+    }
+
+    /// Takes everybody else's rights from the files that are there.
+    ///
+    /// Again once SQLite has opened them: where `path` was a link to nothing, SQLite has made the file
+    /// that the link names, and its logs beside that one.
+    static func closeToOthers(database path: String) {
+        let target = realpath(path, nil)
+        defer { free(target) }
+        let real = target.map { String(cString: $0) } ?? path
+        for name in [real, real + "-wal", real + "-shm", path + ".lock"] {
             var status = stat()
             guard stat(name, &status) == 0, status.st_uid == geteuid(),
                 status.st_mode & 0o077 != 0

@@ -69,6 +69,7 @@ public final class StorageSQLite: StorageDriver {
             let lock = try FileLock(database: path)
             try OwnersFile.protect(database: path)
             writer = try Writer(path: path, cacheKiB: cacheKiB, quiet: quiet)
+            OwnersFile.closeToOthers(database: path)
             self.lock = Mutex(lock)
         case .readOnly:
             guard FileManager.default.fileExists(atPath: path) else {

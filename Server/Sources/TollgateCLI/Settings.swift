@@ -8,7 +8,8 @@ enum Settings {
     /// The names of all settings, which follow `TOLLGATE_`.
     static let names: Set<String> = [
         "LISTEN", "METRICS_LISTEN", "DATABASE", "CATALOG", "PUBLIC_URL", "CLIENT_ADDRESS_HEADER",
-        "SERVER", "DEMO", "SECRET_KEY", "PUBLISHABLE_KEY", "APP_URL", "PORTAL_RETURN_URL",
+        "CONNECTIONS_PER_ADDRESS", "SERVER", "DEMO", "SECRET_KEY", "PUBLISHABLE_KEY", "APP_URL",
+        "PORTAL_RETURN_URL",
         "APPLE_APP_IDS", "WEBHOOKS_ALLOW_PRIVATE", "LOG_LEVEL", "CLOCK", "RETENTION_MESSAGES",
         "APP_STORE_ROOTS", "APP_STORE_BUNDLE_ID", "APP_STORE_APP_APPLE_ID",
         "APP_STORE_ENVIRONMENT", "APP_STORE_BASE_URL", "APP_STORE_ISSUER_ID", "APP_STORE_KEY_ID",
@@ -25,7 +26,7 @@ enum Settings {
         "BIN", "BENCH_PYTHON", "CUTS", "EVERY_QUESTION", "FAILOVERS", "FUZZ", "FUZZERS",
         "FUZZ_ROOT", "KILLS", "MUTANT", "MUTANT_TRACE", "ORDERS", "PLANTED", "RACES",
         "REPOSITORY", "SCENARIO_ORDERS", "SEED", "SIMULATED_WORLDS", "SOAK", "SOAK_MINUTES",
-        "TEST_BACKENDS", "TEST_OUTPUT", "TEST_TARGET", "URL", "WYCHEPROOF",
+        "TEST_BACKENDS", "TEST_OUTPUT", "TEST_TARGET", "WYCHEPROOF",
     ]
 
     /// A sentence for each variable that is set and that nothing reads.
@@ -45,7 +46,7 @@ enum Settings {
         return value?.isEmpty == false ? value : nil
     }
 
-    /// Whether something is switched on; off where nobody said.
+    /// True if something is switched on; off where nobody said.
     ///
     /// - Throws: a usage error for anything but `true` and `false`.
     static func flag(_ name: String) throws -> Bool {
@@ -55,6 +56,17 @@ enum Settings {
         case let word?:
             throw ValidationError("TOLLGATE_\(name): '\(word)' is neither true nor false.")
         }
+    }
+
+    /// A number above zero; `nil` where nobody said.
+    ///
+    /// - Throws: a usage error for anything else.
+    static func count(_ name: String) throws -> Int? {
+        guard let text = text(nil, name) else { return nil }
+        guard let count = Int(text), count > 0 else {
+            throw ValidationError("TOLLGATE_\(name): '\(text)' is not a number above 0.")
+        }
+        return count
     }
 
     /// `TOLLGATE_LOG_LEVEL`.

@@ -104,6 +104,15 @@ import _CryptoExtras
         Mutation("intermediate names another root", .unknownRoot) {
             $0.intermediate.issuer = "Somebody"
         },
+        Mutation("leaf of 9 KB", .certificateEncoding) {
+            $0.leaf.extensions.append(
+                Certificate.Extension(
+                    oid: [1, 3, 6, 1, 4, 1, 99999, 1],
+                    critical: false,
+                    value: [UInt8](repeating: 0, count: 9 << 10)[...]
+                )
+            )
+        },
     ]
 
     @Test(arguments: policies + trusts)

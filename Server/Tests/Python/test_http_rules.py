@@ -117,3 +117,23 @@ def test_h7_whoever_asks_for_the_last_answer_gets_it(server, value):
     answer = exchange(
         server, f"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: {value}\r\n\r\n".encode(), 5)
     assert statuses(answer) == [200] and b"connection: close" in answer.lower()
+
+
+GET = "GET /healthz HTTP/1.1\r\nHost: x\r\n"
+
+
+@pytest.mark.parametrize("offer", [
+    "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n",
+    "Connection: keep-alive, upgrade\r\nupgrade: websocket\r\n", "Upgrade: TLS/1.0\r\n"])
+@pytest.mark.parametrize("more", ["", GET + "\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"])
+def test_h7_an_offer_of_another_protocol_is_answered_in_this_one_for_the_last_time(server, offer, more):
+    answer = exchange(server, f"{GET}{offer}\r\n{more}".encode(), 5)
+    assert statuses(answer) == [200], answer[:300]
+    assert b"connection: close" in answer.lower()
+
+
+def test_h7_nobody_is_connected_to_elsewhere(server):
+    answer = exchange(
+        server, f"CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n{GET}\r\n".encode(), 5)
+    assert len(statuses(answer)) == 1 and 400 <= statuses(answer)[0] < 500, answer[:300]
+    assert b"connection: close" in answer.lower()

@@ -62,6 +62,8 @@ def test_k3_one_message_says_all_that_is_wrong(tmp_path):
     ({}, "TOLLGATE_SECRET_KEY is not set"),
     (KEYS | {"TOLLGATE_SECRET_KEY": KEYS["TOLLGATE_PUBLISHABLE_KEY"]}, "were the two keys swapped?"),
     (KEYS | {"TOLLGATE_DATABSE": "sqlite:x"}, "Did you mean TOLLGATE_DATABASE?"),
+    (KEYS | {"TOLLGATE_URL": "https://billing.example.com"}, "TOLLGATE_URL is not a setting"),
+    (KEYS | {"TOLLGATE_CONNECTIONS_PER_ADDRESS": "0"}, "'0' is not a number above 0"),
     ({"TOLLGATE_SECRET_KEY": "sk_test_demo", "TOLLGATE_PUBLISHABLE_KEY": "pk_test_demo"},
      "try the server out on this machine with --demo"),
 ])

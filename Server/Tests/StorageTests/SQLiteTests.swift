@@ -329,6 +329,27 @@ import TollgateTesting
         await driver.close()
     }
 
+    @Test("D6: so are they where the file is a link to one that is missing")
+    func ownersBehindALink() async throws {
+        let path = try Self.path()
+        let target = try Self.path() + ".target"
+        for name in [path, target] {
+            try FileManager.default.createDirectory(
+                at: URL(fileURLWithPath: name).deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+        }
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+        let driver = try StorageSQLite(path: path)
+        try await driver.migrate()
+        for name in [target, target + "-wal", target + "-shm"] {
+            var status = stat()
+            try #require(stat(name, &status) == 0, "\(name)")
+            #expect(status.st_mode & 0o777 == 0o600, "\(name)")
+        }
+        await driver.close()
+    }
+
     @Test func aMissingOrForeignFileIsAClearError() async throws {
         let path = try Self.path()
         let missing = #expect(throws: StorageError.self) {

@@ -128,6 +128,10 @@ struct ConnectionTests {
             #expect(answer.hasPrefix("HTTP/1.1 503"))
             #expect(answer.contains("Retry-After: 5\r\n"))
             #expect(answer.contains("\"code\":\"too_many_connections\""))
+            let store = try Wire(port: port, from: "127.0.0.2")
+            store.send("POST /webhooks/stripe HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
+            let told = await store.readToEnd()
+            #expect(told?.hasPrefix("HTTP/1.1 400") == true, "it is read, and bears no signature")
             let other = try Wire(port: port, from: "127.0.0.3")
             #expect(await other.ask().hasPrefix("HTTP/1.1 200"))
             for wire in two { #expect(await wire.ask().hasPrefix("HTTP/1.1 200")) }
@@ -193,15 +197,19 @@ struct ConnectionTests {
         var counts = ConnectionCounts(limits)
         #expect(counts.open(from: "a") == .everything)
         #expect(counts.open(from: "a") == .everything)
-        #expect(counts.open(from: "a") == .refusal)
-        counts.close(from: "a", .refusal)
+        // A store may be behind it too.
+        #expect(counts.open(from: "a") == .storeMessage(isServed: false))
+        counts.close(from: "a", .storeMessage(isServed: false))
+        #expect(counts.isFull("a") && counts.served == 2, "those refused lower no number")
+        #expect(counts.open(from: "a") == .storeMessage(isServed: false))
+        counts.close(from: "a", .storeMessage(isServed: false))
         #expect(counts.open(from: "b") == .everything)
-        #expect(counts.open(from: nil) == .storeMessage)
-        #expect(counts.open(from: nil) == .storeMessage)
+        #expect(counts.open(from: nil) == .storeMessage(isServed: true))
+        #expect(counts.open(from: nil) == .storeMessage(isServed: true))
         #expect(counts.open(from: nil) == .refusal)
         counts.close(from: nil, .refusal)
         for address in ["a", "a", "b"] { counts.close(from: address, .everything) }
-        for _ in 0..<2 { counts.close(from: nil, .storeMessage) }
+        for _ in 0..<2 { counts.close(from: nil, .storeMessage(isServed: true)) }
         #expect(counts.served == 0 && counts.refused == 0)
         #expect(counts.open(from: "a") == .everything)
     }
@@ -213,7 +221,7 @@ struct ConnectionTests {
         var found: [ConnectionCounts.Admission: Int] = [:]
         for _ in 0..<100_000 { found[counts.open(from: "a"), default: 0] += 1 }
         #expect(found[.everything] == limits.connectionsPerAddress)
-        #expect(found[.refusal] == limits.connectionsRefused)
+        #expect(found[.storeMessage(isServed: false)] == limits.connectionsRefused)
         #expect(counts.open(from: "b") == .everything)
         #expect(counts.open(from: nil) == .everything)
         counts.close(from: "a", .nothing)

@@ -16,13 +16,17 @@ struct ServeCheckTests {
         var change: @Sendable (inout ServeCheck) -> Void
         /// A part of each problem, in their order.
         var expected: [String]
+        /// The same of each warning.
+        var warnings: [String]
 
         init(
             _ description: String,
             _ expected: [String] = [],
+            warnings: [String] = [],
             _ change: @escaping @Sendable (inout ServeCheck) -> Void
         ) {
-            (testDescription, self.expected, self.change) = (description, expected, change)
+            (testDescription, self.expected) = (description, expected)
+            (self.warnings, self.change) = (warnings, change)
         }
     }
 
@@ -40,8 +44,15 @@ struct ServeCheckTests {
         ) {
             ($0.secretKeys, $0.publishableKeys) = (["sk_test_demo"], ["pk_test_demo"])
         },
-        Case("the demo's as a former one", ["sk_test_demo is the demo's key"]) {
+        Case(
+            "the demo's as former ones",
+            warnings: [
+                "SECRET_KEY: a former key is the demo's",
+                "PUBLISHABLE_KEY: a former key is the demo's",
+            ]
+        ) {
             $0.secretKeys.append("sk_test_demo")
+            $0.publishableKeys.append("pk_test_demo")
         },
         Case("swapped", ["SECRET_KEY holds a key that begins with pk_", "begins with sk_"]) {
             swap(&$0.secretKeys, &$0.publishableKeys)
@@ -51,6 +62,9 @@ struct ServeCheckTests {
         },
         Case("31 characters", ["sk_test_… has 31 characters after the prefix; use at least 32"]) {
             $0.secretKeys = [String(secret.dropLast())]
+        },
+        Case("and what to do", ["before this one: TOLLGATE_PUBLISHABLE_KEY=NEW,OLD."]) {
+            $0.publishableKeys = [String(publishable.dropLast())]
         },
         Case("few characters", ["pk_test_… has 3 characters"]) {
             $0.publishableKeys = ["pk_test_app"]
@@ -68,10 +82,25 @@ struct ServeCheckTests {
             $0.publishableKeys = ["pk_test_" + secret.dropFirst(8)]
         },
         Case("live with test", ["mix live and test keys"]) { $0.secretKeys = [live.0] },
-        Case("a test key that a live one follows", ["mix live and test keys"]) {
-            ($0.secretKeys, $0.publishableKeys) = ([live.0, secret], [live.1])
+        Case(
+            "test keys that live ones follow, as a server is upgraded",
+            warnings: [
+                "SECRET_KEY: a former key is a test key", "PUBLISHABLE_KEY: a former key is a",
+            ]
+        ) {
+            ($0.secretKeys, $0.publishableKeys) = ([live.0, secret], [live.1, publishable])
+            ($0.stripeKey, $0.stripeWebhookSecrets) = ("sk_live_stripe", ["whsec_x"])
         },
-        Case("a short former key, so that it can be changed") {
+        Case(
+            "live keys that test ones follow",
+            warnings: ["SECRET_KEY: a former key is a live key"]
+        ) {
+            $0.secretKeys.append(live.0)
+        },
+        Case(
+            "a short former key, so that it can be changed",
+            warnings: ["SECRET_KEY: a former key has fewer than 32"]
+        ) {
             $0.secretKeys.append("sk_test_short")
         },
     ]
@@ -84,7 +113,10 @@ struct ServeCheckTests {
                 ("TOLLGATE_STRIPE_API_BASE", "http://127.0.0.1:9000"),
                 ("TOLLGATE_APP_URL", "app://x"),
             ]
-            $0.rootNames = ["CN=Apple Root CA - G3,O=Apple Inc.,C=US"]
+            $0.rootNames = [
+                "CN=Apple Root CA - G3,O=Apple Inc.,C=US",
+                "CN=Apple Root Certificate Authority,O=Apple Computer\\, Inc.,C=US",
+            ]
         },
         Case(
             "live keys over http://",
@@ -101,6 +133,27 @@ struct ServeCheckTests {
                 ("TOLLGATE_CONNECT_BASE_URL", "http://localhost:8081"),
             ]
         },
+        Case(
+            "live keys and what is no address",
+            [
+                "PUBLIC_URL is billing", "RETURN_URL is htp", "API_BASE is https:",
+                "APP_URL is http:",
+            ]
+        ) {
+            goLive(&$0)
+            $0.urls = [
+                ("TOLLGATE_PUBLIC_URL", "billing.example.com"),
+                ("TOLLGATE_PORTAL_RETURN_URL", "htp://example.com"),
+                ("TOLLGATE_STRIPE_API_BASE", "https://"),
+                ("TOLLGATE_APP_URL", "http://example.com"),
+            ]
+        },
+        Case("live keys without an address", ["links would lead to http://0.0.0.0:8081. Set it"]) {
+            goLive(&$0)
+            ($0.listenHost, $0.listenPort) = ("0.0.0.0", 8081)
+        },
+        Case("live keys without an address, on this machine") { goLive(&$0) },
+        Case("test keys without an address") { $0.listenHost = "0.0.0.0" },
         Case("test keys over http://") {
             $0.urls = [("TOLLGATE_PUBLIC_URL", "http://billing.example.com")]
         },
@@ -118,11 +171,21 @@ struct ServeCheckTests {
         Case("Stripe's key without a webhook secret", ["without TOLLGATE_STRIPE_WEBHOOK_SECRETS"]) {
             $0.stripeKey = "sk_test_stripe"
         },
-        Case("a live key of Stripe's beside test keys", ["STRIPE_SECRET_KEY is a live key"]) {
+        Case(
+            "Stripe's keys in each other's place",
+            ["WEBHOOK_SECRETS holds a key that begins with sk_", "with rk_", "begins with whsec_"]
+        ) {
+            $0.stripeKey = "whsec_x"
+            $0.stripeWebhookSecrets = ["sk_test_x", "whsec_x", "rk_test_x", "x"]
+        },
+        Case("Stripe's publishable keys", ["that begins with pk_", "SECRET_KEY begins with pk_"]) {
+            ($0.stripeKey, $0.stripeWebhookSecrets) = ("pk_test_x", ["pk_test_x"])
+        },
+        Case("a live key of Stripe's beside test keys", ["STRIPE_SECRET_KEY is a live key, but"]) {
             $0.stripeKey = "rk_live_stripe"
             $0.stripeWebhookSecrets = ["whsec_x"]
         },
-        Case("a test key of Stripe's beside live keys", ["STRIPE_SECRET_KEY is a test key"]) {
+        Case("a test key of Stripe's beside live keys", ["STRIPE_SECRET_KEY is a test key, but"]) {
             goLive(&$0)
             $0.stripeKey = "sk_test_stripe"
             $0.stripeWebhookSecrets = ["whsec_x"]
@@ -176,6 +239,9 @@ struct ServeCheckTests {
                 #expect(!problem.contains(key))
             }
         }
+        let warnings = check.warnings
+        #expect(warnings.count == story.warnings.count, "\(warnings)")
+        for (warning, part) in zip(warnings, story.warnings) { #expect(warning.contains(part)) }
     }
 
     @Test("K3: a variable that no setting reads is named, with the one that was meant")
@@ -185,14 +251,22 @@ struct ServeCheckTests {
             [
                 "PATH", "TOLLGATE_CLOCK", "TOLLGATE_STRIPE_WEBHOOK_SECRET", "TOLLGATE_SECRETKEY",
                 "TOLLGATE_ENTIRELY_DIFFERENT", "TOLLGATE_PORT", "TOLLGATE_PORT_8080_TCP",
-                "TOLLGATE_SERVICE_HOST",
+                "TOLLGATE_SERVICE_HOST", "TOLLGATE_SERVICE_PORT", "TOLLGATE_SERVICE_PORT_HTTP",
+                "TOLLGATE_PORT_8080_TCP_ADDR", "TOLLGATE_PORT_53_UDP_PROTO",
+                "TOLLGATE_POSTGRESQL_SERVICE_HOST",
+                "TOLLGATE_POSTGRESQL_SERVICE_PORT_TCP_POSTGRESQL",
+                "TOLLGATE_POSTGRESQL_PORT", "TOLLGATE_APP_2_PORT_5432_TCP_PORT",
+                "TOLLGATE_PORTS", "TOLLGATE_SERVICE_NAME", "TOLLGATE_PORT_X_TCP",
             ],
             known: known
         )
         #expect(
             found == [
                 "TOLLGATE_ENTIRELY_DIFFERENT is not a setting of this version. Unset it.",
+                "TOLLGATE_PORTS is not a setting of this version. Unset it.",
+                "TOLLGATE_PORT_X_TCP is not a setting of this version. Unset it.",
                 "TOLLGATE_SECRETKEY is not a setting of this version. Did you mean TOLLGATE_SECRET_KEY?",
+                "TOLLGATE_SERVICE_NAME is not a setting of this version. Unset it.",
                 "TOLLGATE_STRIPE_WEBHOOK_SECRET is not a setting of this version. Did you mean TOLLGATE_STRIPE_WEBHOOK_SECRETS?",
             ]
         )
@@ -211,5 +285,6 @@ struct ServeCheckTests {
     )
     func clear(_ url: String, _ expected: Bool) {
         #expect(Loopback.isInTheClear(url) == expected)
+        #expect(Loopback.isPrivate(url) != expected)
     }
 }

@@ -23,27 +23,40 @@ struct CertificateChain: Sendable {
     /// Marks certificates that sign App Store data.
     static let leafMarker: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
 
+    /// A chain whose names fit: the leaf names the intermediate, and this one a configured root.
+    ///
+    /// Anybody can write such names, so it proves nothing. It costs no signature.
+    struct Claim {
+        fileprivate let header: SignedHeader
+        fileprivate let leaf: Certificate
+        fileprivate let intermediate: Certificate
+        /// Roots of the name that the intermediate gives.
+        fileprivate let roots: [Certificate]
+
+        init(
+            _ header: SignedHeader,
+            roots: [Certificate]
+        ) throws(AppStore.VerificationError) {
+            self.header = header
+            leaf = try CertificateChain.parse(header.leaf, at: "x5c[0]")
+            let intermediate = try CertificateChain.parse(header.intermediate, at: "x5c[1]")
+            self.intermediate = intermediate
+            guard leaf.issuer == intermediate.subject else {
+                throw AppStore.VerificationError(.issuerName, at: "x5c[0]")
+            }
+            self.roots = roots.filter { $0.subject == intermediate.issuer }
+            guard !self.roots.isEmpty else { throw AppStore.VerificationError(.unknownRoot) }
+        }
+    }
+
     /// Proves a chain.
     ///
     /// This costs two P-384 verifications, for which the caller has a budget. Whether a certificate
     /// was revoked is another question: see `RevocationChecks`.
-    ///
-    /// - Parameter spend: takes these two from the budget; called once the names of issuer and root fit.
-    init(
-        _ header: SignedHeader,
-        roots: [Certificate],
-        spend: () throws(AppStore.VerificationError) -> Void
-    ) throws(AppStore.VerificationError) {
-        let leafCertificate = try Self.parse(header.leaf, at: "x5c[0]")
-        let issuer = try Self.parse(header.intermediate, at: "x5c[1]")
-        guard leafCertificate.issuer == issuer.subject else {
-            throw AppStore.VerificationError(.issuerName, at: "x5c[0]")
-        }
-        let candidates = roots.filter { $0.subject == issuer.issuer }
-        guard !candidates.isEmpty else { throw AppStore.VerificationError(.unknownRoot) }
-        try spend()
+    init(_ claim: Claim) throws(AppStore.VerificationError) {
+        let (leafCertificate, issuer) = (claim.leaf, claim.intermediate)
         guard
-            let root = candidates.first(where: {
+            let root = claim.roots.first(where: {
                 $0.publicKey.isValidSignature(issuer.signature, for: issuer)
             })
         else { throw AppStore.VerificationError(.certificateSignature, at: "x5c[1]") }
@@ -53,8 +66,8 @@ struct CertificateChain: Sendable {
         try Self.checkRoot(root)
         try Self.checkIntermediate(issuer)
         key = try Self.checkLeaf(leafCertificate)
-        leaf = header.leaf
-        intermediate = header.intermediate
+        leaf = claim.header.leaf
+        intermediate = claim.header.intermediate
         let validity = [leafCertificate, issuer, root].map(Self.validity)
         notBefore = validity.map(\.lowerBound).max() ?? .max
         notAfter = validity.map(\.upperBound).min() ?? .min
@@ -143,10 +156,16 @@ struct CertificateChain: Sendable {
 
     // MARK: - Reading certificates
 
-    static func parse(
+    /// Apple's certificates have about 1 KB.
+    static let maximumLength = 8 << 10
+
+    private static func parse(
         _ der: [UInt8],
         at place: String
     ) throws(AppStore.VerificationError) -> Certificate {
+        guard der.count <= maximumLength else {
+            throw AppStore.VerificationError(.certificateEncoding, at: place)
+        }
         do { return try Certificate(derEncoded: der) } catch {
             throw AppStore.VerificationError(.certificateEncoding, at: place)
         }

@@ -48,7 +48,7 @@ final class KnownChains: @unchecked Sendable {
         lock.withLock { entries.filter { !$0.headers.isEmpty }.map(\.digest) }
     }
 
-    /// By what a chain is recognised after a restart.
+    /// A SHA-256 over both certificates, by which a chain is recognised after a restart.
     static func digest(leaf: [UInt8], intermediate: [UInt8]) -> [UInt8] {
         var hash = SHA256()
         // Its length first, so that no other cut between the two gives the same.
@@ -63,7 +63,7 @@ final class KnownChains: @unchecked Sendable {
         lock.withLock { expected = Set(digests.prefix(capacity)) }
     }
 
-    /// Whether a chain of this digest was proven before the start; once for each.
+    /// Tells, once for each, if a chain of this digest was proven before the start.
     func recall(_ digest: [UInt8]) -> Bool {
         lock.withLock { expected.remove(digest) != nil }
     }

@@ -323,14 +323,13 @@ extension AppStore.SignedDataVerifier {
             chains.chain(leaf: header.leaf, intermediate: header.intermediate)
         }
         if let chain = known() { return chain }
+        // Anybody can send junk: it waits for nobody, and nobody for it.
+        let claim = try CertificateChain.Claim(header, roots: roots)
         return try chains.proving { () throws(AppStore.VerificationError) in
             if let chain = known() { return chain }
             let digest = KnownChains.digest(leaf: header.leaf, intermediate: header.intermediate)
-            let wasProven = chains.recall(digest)
-            let chain = try CertificateChain(header, roots: roots) {
-                () throws(AppStore.VerificationError) in
-                try chains.spend(now: now, isFree: wasProven)
-            }
+            try chains.spend(now: now, isFree: chains.recall(digest))
+            let chain = try CertificateChain(claim)
             chains.insert(chain)
             return chain
         }

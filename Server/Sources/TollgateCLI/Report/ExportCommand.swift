@@ -176,6 +176,9 @@ struct ExportCommand: AsyncParsableCommand {
 
     private func keep(_ place: String) throws {
         guard let cursorFile else { return }
-        try Data((place + "\n").utf8).write(to: URL(fileURLWithPath: cursorFile))
+        try Data((place + "\n").utf8).write(
+            to: URL(fileURLWithPath: cursorFile),
+            options: .atomic
+        )
     }
 }

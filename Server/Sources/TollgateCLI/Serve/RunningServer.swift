@@ -67,6 +67,7 @@ struct RunningServer: Sendable {
     ///
     /// - Parameters:
     ///   - metricsAddress: where `/metrics` and `/readyz` are; `nil`: with everything else.
+    ///   - connectionsPerAddress: how many one address may hold; `nil`: as many as usual.
     ///   - levers: what the dashboard may do to a sandbox.
     ///   - beside: runs as long as the server does; if it returns, all is shut down in order.
     ///   - routes: adds routes of the caller's own, such as the demo's page.
@@ -74,6 +75,7 @@ struct RunningServer: Sendable {
     func run(
         at address: ListenAddress,
         metricsAt metricsAddress: ListenAddress? = nil,
+        connectionsPerAddress: Int? = nil,
         levers: DashboardLevers? = nil,
         beside: [ServiceGroupConfiguration.ServiceConfiguration] = [],
         routes: @Sendable (Router<ServerRequestContext>) -> Void = { _ in },
@@ -85,6 +87,8 @@ struct RunningServer: Sendable {
             answersMetrics: metricsAddress == nil
         )
         routes(router)
+        var limits = Self.limits(besideMetrics: metricsAddress != nil)
+        if let connectionsPerAddress { limits.connectionsPerAddress = connectionsPerAddress }
         let application = Application(
             router: router,
             server: .http1OnEventLoops(tollgate, limits: limits),
@@ -132,7 +136,11 @@ struct RunningServer: Sendable {
         guard let address else { return [] }
         let application = Application(
             router: buildMetricsRouter(tollgate),
-            server: .http1OnEventLoops(tollgate, limits: limits, answersAtOnce: false),
+            server: .http1OnEventLoops(
+                tollgate,
+                limits: Self.limitsOfMetrics,
+                answersAtOnce: false
+            ),
             configuration: .init(
                 address: .hostname(address.host, port: address.port),
                 serverName: "tollgate"
@@ -147,11 +155,26 @@ struct RunningServer: Sendable {
     }
 
     /// Connections take half of the files that may be open at most; databases and stores need some.
-    private var limits: ConnectionLimits {
+    private static func limits(besideMetrics: Bool) -> ConnectionLimits {
         var limits = ConnectionLimits()
         limits.connections = min(limits.connections, OpenFiles.limit / 2)
-        limits.connectionsForStores = min(limits.connectionsForStores, limits.connections / 8)
         limits.connectionsRefused = min(limits.connectionsRefused, limits.connections / 8)
+        if besideMetrics {
+            limits.connections = max(1, limits.connections - limitsOfMetrics.connections)
+            limits.connectionsRefused = max(
+                0,
+                limits.connectionsRefused - limitsOfMetrics.connectionsRefused
+            )
+        }
+        limits.connectionsForStores = min(limits.connectionsForStores, limits.connections / 8)
+        return limits
+    }
+
+    private static var limitsOfMetrics: ConnectionLimits {
+        var limits = ConnectionLimits()
+        limits.connections = 64
+        limits.connectionsForStores = 0
+        limits.connectionsRefused = 16
         return limits
     }
 

@@ -43,8 +43,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            Where /metrics and /readyz are answered instead, such as :9090, so that the address that \
-            everybody reaches has neither.
+            A separate address for /metrics and /readyz, such as 0.0.0.0:9090; `:9090` is this machine \
+            only. The main address then answers neither.
             """
     )
     var metricsListen: String?
@@ -95,7 +95,11 @@ struct ServeCommand: AsyncParsableCommand {
                 )
             }
             let address = settings.address
-            try await server.run(at: address, metricsAt: settings.metricsAddress) { port in
+            try await server.run(
+                at: address,
+                metricsAt: settings.metricsAddress,
+                connectionsPerAddress: settings.connectionsPerAddress
+            ) { port in
                 Terminal.announce("tollgate listening on http://\(address.host):\(port)")
                 Terminal.announce("database: \(settings.location.description)")
             }

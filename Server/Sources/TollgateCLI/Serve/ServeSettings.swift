@@ -7,6 +7,8 @@ struct ServeSettings {
     let address: ListenAddress
     /// Where `/metrics` and `/readyz` are; `nil`: with everything else.
     let metricsAddress: ListenAddress?
+    /// How many connections one address may hold; `nil`: as many as usual.
+    let connectionsPerAddress: Int?
     let location: DatabaseLocation
     let catalog: TollgateCore.Catalog
     let configuration: Configuration
@@ -40,6 +42,8 @@ struct ServeSettings {
                 try ListenAddress.requireFree([(address, "--listen")] + others)
             }
         }
+        connectionsPerAddress =
+            problems.take { try Settings.count("CONNECTIONS_PER_ADDRESS") } ?? nil
         let location = problems.take {
             try DatabaseLocation(
                 Settings.text(options.database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
@@ -70,7 +74,7 @@ struct ServeSettings {
             publishableKeys: Self.keys("PUBLISHABLE_KEY", isDemo ? DemoWorld.publishableKey : nil)
         )
         check.isDemo = isDemo
-        check.listenHost = address?.host ?? check.listenHost
+        if let address { (check.listenHost, check.listenPort) = (address.host, address.port) }
         check.urls = Self.urls(options)
         check.rootNames = verifier?.rootNames ?? []
         check.hasSandboxClock = clock?.isVirtual ?? false
@@ -122,11 +126,7 @@ struct ServeSettings {
         ].compactMap { name in
             Settings.text(nil, name).map { (variable: "TOLLGATE_" + name, url: $0) }
         }
-        let listen = Settings.text(options.listen, "LISTEN") ?? ""
-        let publicURL = Settings.text(options.publicURL, "PUBLIC_URL")
-        // Without it, links lead to the address that is listened on.
-        let fallback = (try? ListenAddress(listen, option: "")).map { "http://\($0.host)" }
-        if let url = publicURL ?? fallback {
+        if let url = Settings.text(options.publicURL, "PUBLIC_URL") {
             urls.append((variable: "TOLLGATE_PUBLIC_URL", url: url))
         }
         return urls

@@ -24,13 +24,15 @@ public struct ConnectionLimits: Sendable {
     public var connections = 8_000
     /// How many of these are kept for messages of stores.
     public var connectionsForStores = 500
-    /// How many more may wait to be answered 503; beyond these, connections are closed without an answer.
+    /// How many more may wait to be answered 503, or bring a store's message although their address
+    /// has too many; beyond these, connections are closed without an answer.
     public var connectionsRefused = 1_000
-    /// How many may be open from one address, or one IPv6 network.
+    /// How many may be served from one address, or one IPv6 network; further ones may each bring one
+    /// message of a store.
     ///
     /// A proxy, as far as it is known to be one, may open as many as it likes.
     public var connectionsPerAddress = 1_000
-    /// Whether addresses of this machine and of private networks, where proxies are, count too: for
+    /// True where addresses of this machine and of private networks, where proxies are, count too: for
     /// tests.
     package var countsNeighbours = false
 

@@ -20,8 +20,10 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     private var answers = 0
     /// The number of the request whose answer is the last.
     private var last: Int?
-    /// Whether all that is taken of this connection was read.
+    /// True once all that is taken of this connection was read.
     private var isDone = false
+    /// True if the parser stops after the last request: it keeps what comes then, however much.
+    private var parserStops = false
 
     /// - Parameter takesOne: whether the first answer is the last, whatever the client asks for.
     init(takesOne: Bool) {
@@ -48,9 +50,14 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         if last == nil { last = requests }
+        parserStops = fields.isUpgrade
         // In one spelling for whoever comes behind.
         head.headers.replaceOrAdd(name: "Connection", value: "close")
         context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if !(isDone && parserStops) { context.read() }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -77,15 +84,21 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
         private var isChunked = true
         private let isOld: Bool
         private(set) var close: Bool
+        /// True if the client offers another protocol: it is answered in this one, as RFC 9110 §7.8
+        /// allows, and for the last time.
+        private(set) var isUpgrade: Bool
 
         init(_ head: HTTPRequestHead) {
             isOld = head.version != .http1_1
-            close = isOld
+            isUpgrade = head.method == .CONNECT
+            close = isOld || isUpgrade
             for (name, value) in head.headers {
                 // The lengths first: this is done for every header of every request.
                 switch name.utf8.count {
                 case 4 where name.lowercased() == "host":
                     hosts += 1
+                case 7 where name.lowercased() == "upgrade":
+                    (isUpgrade, close) = (true, true)
                 case 10 where name.lowercased() == "connection":
                     if value.lowercased().contains("close") { close = true }
                 case 17 where name.lowercased() == "transfer-encoding":

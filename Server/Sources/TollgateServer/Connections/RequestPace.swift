@@ -107,7 +107,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         }
         let action = life.answerEnd(at: .now())
         context.write(data, promise: promise)
-        act(admission == .storeMessage ? .close : action, context)
+        act(isForOneMessage ? .close : action, context)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -126,6 +126,10 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         }
         // Whoever reads a body is to know that no more comes, whatever the cause.
         context.fireErrorCaught(RequestBrokenOff())
+    }
+
+    private var isForOneMessage: Bool {
+        if case .storeMessage = admission { true } else { false }
     }
 
     /// Whether a request is one for which this connection was let in.

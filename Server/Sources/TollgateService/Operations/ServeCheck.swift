@@ -3,15 +3,16 @@ package struct ServeCheck: Sendable {
     /// The first counts; former ones are still taken.
     package var secretKeys: [String]
     package var publishableKeys: [String]
-    /// Whether the keys of the demo, and other short test keys, are taken.
+    /// True where the keys of the demo, and other short test keys, are taken.
     package var isDemo = false
     /// The host that the server listens on.
     package var listenHost = "127.0.0.1"
+    package var listenPort = 8080
     /// The addresses that are set, by their variables.
     package var urls: [(variable: String, url: String)] = []
     /// The subjects of the trusted root certificates.
     package var rootNames: [String] = []
-    /// Whether the stores' time comes from a sandbox.
+    /// True if the stores' time comes from a sandbox.
     package var hasSandboxClock = false
     package var stripeKey: String?
     package var stripeWebhookSecrets: [String] = []
@@ -30,6 +31,8 @@ package struct ServeCheck: Sendable {
     /// Keys that everybody can read in this program's sources.
     static let demoKeys: Set<String> = ["sk_test_demo", "pk_test_demo", "sk_test_sandbox"]
 
+    private static let publicURL = "TOLLGATE_PUBLIC_URL"
+
     /// One sentence or two for each problem: what is wrong, and what to do.
     package var problems: [String] {
         keyProblems(secretKeys, "TOLLGATE_SECRET_KEY", "sk", other: "pk")
@@ -37,20 +40,35 @@ package struct ServeCheck: Sendable {
             + pairProblems + demoProblems + liveProblems + stripeProblems
     }
 
-    /// What the log says at each start: it serves, but not for ever.
+    /// One sentence or two for each former key that should be removed soon.
+    ///
+    /// The server starts with them, and logs this at each start.
     package var warnings: [String] {
-        [("TOLLGATE_SECRET_KEY", secretKeys), ("TOLLGATE_PUBLISHABLE_KEY", publishableKeys)]
-            .filter { !isDemo && $0.1.dropFirst().contains(where: Self.isWeak) }
-            .map {
-                "\($0.0): a former key has fewer than \(Self.shortestKey) random characters. Remove it as soon as nothing uses it."
+        guard !isDemo else { return [] }
+        return [("TOLLGATE_SECRET_KEY", secretKeys), ("TOLLGATE_PUBLISHABLE_KEY", publishableKeys)]
+            .flatMap { variable, keys in
+                keys.dropFirst().compactMap { former in
+                    Self.flaw(former, after: keys[0]).map {
+                        "\(variable): a former key \($0). Remove it as soon as nothing uses it."
+                    }
+                }
             }
     }
 
-    private var isLive: Bool {
-        (secretKeys + publishableKeys).contains {
-            $0.hasPrefix("sk_live_") || $0.hasPrefix("pk_live_")
+    /// What is wrong with a key that is still taken while it is changed.
+    private static func flaw(_ former: String, after first: String) -> String? {
+        if demoKeys.contains(former) { return "is the demo's, which everybody knows" }
+        if isWeak(former) { return "has fewer than \(shortestKey) random characters" }
+        if let kind = mode(former), kind != mode(first) {
+            return kind == "_test_" ? "is a test key" : "is a live key"
         }
+        return nil
     }
+
+    /// The keys that count.
+    private var first: [String] { [secretKeys.first, publishableKeys.first].compactMap(\.self) }
+
+    private var isLive: Bool { first.contains { Self.mode($0) == "_live_" } }
 
     // MARK: - Keys
 
@@ -76,7 +94,7 @@ package struct ServeCheck: Sendable {
                     "\(variable) holds a key that begins with neither \(kind)_test_ nor \(kind)_live_."
                 )
             } else if Self.demoKeys.contains(key) {
-                if !isDemo {
+                if !isDemo, key == first {
                     problems.append(
                         "\(variable): \(key) is the demo's key, which everybody knows. Make a key of your own: echo \(kind)_test_$(openssl rand -hex 32), or try the server out on this machine with --demo."
                     )
@@ -91,8 +109,8 @@ package struct ServeCheck: Sendable {
             let count = Self.random(first).count
             problems.append(
                 count < Self.shortestKey
-                    ? "\(variable): \(Self.shown(first)) has \(count) characters after the prefix; use at least \(Self.shortestKey) random ones (openssl rand -hex 32)."
-                    : "\(variable): \(Self.shown(first)) repeats a few characters; use at least \(Self.shortestKey) random ones (openssl rand -hex 32)."
+                    ? "\(variable): \(Self.shown(first)) has \(count) characters after the prefix; use at least \(Self.shortestKey) random ones (openssl rand -hex 32). Put the new key before this one: \(variable)=NEW,OLD."
+                    : "\(variable): \(Self.shown(first)) repeats a few characters; use at least \(Self.shortestKey) random ones (openssl rand -hex 32). Put the new key before this one: \(variable)=NEW,OLD."
             )
         }
         if Set(keys).count < keys.count {
@@ -103,17 +121,20 @@ package struct ServeCheck: Sendable {
 
     private var pairProblems: [String] {
         var problems: [String] = []
+        // The demo's are public anyway: as former keys they have a warning of their own.
+        let former = Set((secretKeys.dropFirst() + publishableKeys.dropFirst()).map(Self.random))
+            .intersection(Self.demoKeys.map(Self.random))
         let shared = Set(secretKeys.map(Self.random))
             .intersection(publishableKeys.map(Self.random))
+            .subtracting(former)
         if !isDemo, !shared.isEmpty {
             problems.append(
                 "TOLLGATE_SECRET_KEY and TOLLGATE_PUBLISHABLE_KEY are equal but for the prefix, and the publishable key is public. Make a new secret key: openssl rand -hex 32"
             )
         }
-        let kinds = Set((secretKeys + publishableKeys).compactMap(Self.mode))
-        if kinds.count > 1 {
+        if Set(first.compactMap(Self.mode)).count > 1 {
             problems.append(
-                "TOLLGATE_SECRET_KEY and TOLLGATE_PUBLISHABLE_KEY mix live and test keys. Use keys of one kind; a test server has a database of its own."
+                "TOLLGATE_SECRET_KEY and TOLLGATE_PUBLISHABLE_KEY mix live and test keys. Put keys of one kind first; a test server has a database of its own."
             )
         }
         return problems
@@ -122,7 +143,7 @@ package struct ServeCheck: Sendable {
     private var demoProblems: [String] {
         guard isDemo else { return [] }
         var problems: [String] = []
-        if isLive {
+        if (secretKeys + publishableKeys).contains(where: { Self.mode($0) == "_live_" }) {
             problems.append("--demo takes test keys only, not sk_live_… or pk_live_….")
         }
         if !Loopback.isHost(listenHost) {
@@ -131,7 +152,7 @@ package struct ServeCheck: Sendable {
             )
         }
         for (variable, url) in urls
-        where variable == "TOLLGATE_PUBLIC_URL" && !Loopback.isURL(url) {
+        where variable == Self.publicURL && !Loopback.isURL(url) {
             problems.append(
                 "\(variable) is \(url), and --demo takes keys that everybody knows. Use keys of your own, without --demo."
             )
@@ -143,10 +164,21 @@ package struct ServeCheck: Sendable {
 
     private var liveProblems: [String] {
         guard isLive else { return [] }
-        var problems = urls.filter { Loopback.isInTheClear($0.url) }.map {
+        // An app's own address may have a scheme of its own.
+        var problems = urls.filter {
+            $0.variable == "TOLLGATE_APP_URL"
+                ? Loopback.isInTheClear($0.url) : !Loopback.isPrivate($0.url)
+        }.map {
             "\($0.variable) is \($0.url); with live keys it must begin with https://."
         }
-        for name in rootNames where !name.contains("O=Apple Inc.") {
+        if !Loopback.isHost(listenHost), !urls.contains(where: { $0.variable == Self.publicURL }) {
+            problems.append(
+                "\(Self.publicURL) is not set, so links would lead to http://\(listenHost):\(listenPort). Set it to the server's https:// address."
+            )
+        }
+        // Its oldest root still has the company's former name.
+        let organizations = ["O=Apple Inc.", "O=Apple Computer"]
+        for name in rootNames where !organizations.contains(where: name.contains) {
             problems.append(
                 "TOLLGATE_APP_STORE_ROOTS holds a root certificate that is not Apple's (\(name)). With live keys use Apple Root CA - G3 only: whoever has the key of another root can sign purchases."
             )
@@ -160,8 +192,19 @@ package struct ServeCheck: Sendable {
     }
 
     private var stripeProblems: [String] {
-        guard let stripeKey else { return [] }
         var problems: [String] = []
+        for secret in stripeWebhookSecrets
+        where ["sk_", "rk_", "pk_"].contains(where: secret.hasPrefix) {
+            problems.append(
+                "TOLLGATE_STRIPE_WEBHOOK_SECRETS holds a key that begins with \(secret.prefix(3)). Copy the endpoint's signing secret (whsec_…) from Stripe's dashboard."
+            )
+        }
+        guard let stripeKey else { return problems }
+        for prefix in ["pk_", "whsec_"] where stripeKey.hasPrefix(prefix) {
+            problems.append(
+                "TOLLGATE_STRIPE_SECRET_KEY begins with \(prefix). Use a secret or restricted key of Stripe's (sk_… or rk_…)."
+            )
+        }
         if stripeWebhookSecrets.isEmpty {
             problems.append(
                 "TOLLGATE_STRIPE_SECRET_KEY is set without TOLLGATE_STRIPE_WEBHOOK_SECRETS, so every webhook of Stripe's would be refused. Copy the endpoint's signing secret (whsec_…) from Stripe's dashboard."
@@ -169,9 +212,14 @@ package struct ServeCheck: Sendable {
         }
         let isLiveStripe = stripeKey.hasPrefix("sk_live_") || stripeKey.hasPrefix("rk_live_")
         let isTestStripe = stripeKey.hasPrefix("sk_test_") || stripeKey.hasPrefix("rk_test_")
-        if isLive && isTestStripe || !isLive && isLiveStripe {
+        if !isLive, isLiveStripe, !secretKeys.isEmpty {
             problems.append(
-                "TOLLGATE_STRIPE_SECRET_KEY is a \(isLiveStripe ? "live" : "test") key and TOLLGATE_SECRET_KEY is not. Use keys of one kind."
+                "TOLLGATE_STRIPE_SECRET_KEY is a live key, but TOLLGATE_SECRET_KEY is a test key. Use a Stripe test key (sk_test_…), or live keys for Tollgate."
+            )
+        }
+        if isLive, isTestStripe {
+            problems.append(
+                "TOLLGATE_STRIPE_SECRET_KEY is a test key, but TOLLGATE_SECRET_KEY is a live key. Use a Stripe live key (sk_live_…), or test keys for Tollgate."
             )
         }
         return problems
@@ -181,22 +229,26 @@ package struct ServeCheck: Sendable {
 
     /// A sentence for each variable that no setting reads.
     ///
-    /// Kubernetes sets `TOLLGATE_SERVICE_HOST`, `TOLLGATE_PORT` and the like in every container beside
-    /// a service named `tollgate`; these are nobody's mistake.
+    /// Kubernetes sets `TOLLGATE_PORT`, `TOLLGATE_POSTGRESQL_SERVICE_HOST` and the like in every
+    /// container beside services named `tollgate` and `tollgate-postgresql`; these are nobody's mistake.
     ///
     /// - Parameters:
     ///   - variables: the names in the environment.
     ///   - known: the names of settings, with their prefix.
     package static func unknown(_ variables: some Sequence<String>, known: [String]) -> [String] {
         variables.sorted().compactMap { name in
-            guard name.hasPrefix("TOLLGATE_"), !known.contains(name),
-                name != "TOLLGATE_PORT",
-                !["TOLLGATE_PORT_", "TOLLGATE_SERVICE_"].contains(where: name.hasPrefix)
+            guard name.hasPrefix("TOLLGATE_"), !known.contains(name), !isOfService(name)
             else { return nil }
             let guess = NearMiss.of(name, among: known)
             return "\(name) is not a setting of this version."
                 + (guess.map { " Did you mean \($0)?" } ?? " Unset it.")
         }
+    }
+
+    private static func isOfService(_ variable: String) -> Bool {
+        let ports = #/TOLLGATE_([A-Z0-9_]+_)?PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?/#
+        let services = #/TOLLGATE_([A-Z0-9_]+_)?SERVICE_(HOST|PORT(_\w+)?)/#
+        return variable.wholeMatch(of: ports) != nil || variable.wholeMatch(of: services) != nil
     }
 
     // MARK: - Words of a key
