@@ -87,6 +87,7 @@ struct StripeDateTests {
             return
         }
         #expect(subscription.daysUntilDue == days)
+        #expect(subscription.items.allSatisfy { ($0.created == nil) == (days == nil) })
     }
 
     @Test("S21: a dispute takes back when its money is withdrawn, which it says itself")

@@ -106,6 +106,44 @@ struct DerivationTests {
         }
     }
 
+    @Test("who came back to Stripe has come back, whatever else they buy")
+    func returns() async throws {
+        func plan(_ id: String, _ status: String, ended: Double? = nil) -> Fact {
+            let plan = StripeSubscription(
+                status: status,
+                customer: "cus_pi_1",
+                items: [],
+                endedAt: ended.map { .day($0) }
+            )
+            return .said(.subscription(plan), on: ended ?? 100, about: .stripe(id))
+        }
+        func invoice(_ id: String, of plan: String, on day: Double) -> Fact {
+            let line = StripeInvoice.Line.line("il_\(id)", 999, from: day, to: day + 31)
+            return .invoice(id, of: plan, paid: day, amount: 999, [line])
+        }
+        let facts: [Fact] = [
+            plan("sub_1", "canceled", ended: 31), invoice("in_1", of: "sub_1", on: 0),
+            plan("sub_2", "active"), invoice("in_2", of: "sub_2", on: 100),
+            .checkout("pi_1", amount: 1_000, on: 110),
+        ]
+        var found: [[String]] = []
+        for isFollowedAtOnce in [true, false] {
+            let store = try await RecordStore(Backend.sqlite.makeDatabase().open())
+            try await store.adopt(Shop.catalog, at: .day(-1000))
+            let derivation = FigureDerivation(store)
+            _ = try await store.submit(
+                .register("s1", .stripeCustomer("cus_pi_1"), number: 0)
+            )
+            for (number, fact) in facts.enumerated() {
+                _ = try await store.submit(.message(number + 1, fact))
+                if isFollowedAtOnce { _ = try await derivation.follow(limit: 10, now: .day(0)) }
+            }
+            _ = try await derivation.follow(limit: 10, now: .day(0))
+            found.append(try await Self.contents(store))
+        }
+        #expect(found[0] == found[1])
+    }
+
     @Test(
         "followed in whatever steps, they are those of a full recomputation, and of a rebuild",
         arguments: Backend.allCases,

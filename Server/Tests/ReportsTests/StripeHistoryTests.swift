@@ -146,6 +146,16 @@ struct StripeHistoryTests {
     static let dunnings: [Dunning] = [
         Dunning(testDescription: "it goes on", facts: [], end: 34),
         Dunning(
+            testDescription: "the month before it is refunded later",
+            facts: [.refund("re_1", of: "sub_1", amount: 1000, on: 40, paying: "in_1")],
+            end: 34
+        ),
+        Dunning(
+            testDescription: "the month before it is refunded within grace",
+            facts: [.refund("re_1", of: "sub_1", amount: 1000, on: 33, paying: "in_1")],
+            end: 33
+        ),
+        Dunning(
             testDescription: "canceled after the last attempt",
             facts: [.subscription("sub_1", "canceled", from: 31, to: 59, said: 45, ended: 45)],
             end: 34

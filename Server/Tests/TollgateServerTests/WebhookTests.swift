@@ -52,7 +52,8 @@ struct WebhookTests {
             let otherApp = try await Self.purchase(
                 in: TestServer.simulatedAppStore(
                     VirtualClock(now: TestServer.start),
-                    bundleID: "com.example.other"
+                    bundleID: "com.example.other",
+                    isStranger: true
                 )
             )
             let parts = genuine.split(separator: ".").map(String.init)

@@ -168,6 +168,28 @@ struct WholeErasureTests {
         }
     }
 
+    @Test(
+        "Messages that an earlier program kept go with whom they are about",
+        arguments: Backend.allCases
+    )
+    func earlierMessages(_ backend: Backend) async throws {
+        try await Shop.run(on: backend) { shop in
+            let driver = shop.server.tollgate.store.driver
+            let ann = try await Self.person("ann", in: shop)
+            try await Self.keep(ann.values, of: ann.id, in: shop)
+            let unknown = try await driver.write { connection in
+                let count = try connection.execute("UPDATE journal SET person = NULL")
+                try connection.execute("DELETE FROM meta WHERE name = 'erasures_complete'")
+                return count
+            }
+            #expect(unknown > 0)
+            _ = try await RecordStore(driver)
+            let gone = try await shop.server.send(.delete, "/v1/customers/\(ann.id)")
+            #expect(gone.status == 200)
+            try await Self.expectNothing(of: ann, in: driver)
+        }
+    }
+
     @Test("An answer that was under way is not kept", arguments: Backend.allCases)
     func underWay(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in

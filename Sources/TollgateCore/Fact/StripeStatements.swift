@@ -11,6 +11,8 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
         public var end: Instant
         /// Whether its price is metered: a period is billed when it is over; `nil`: it is not.
         public var isBilledInArrears: Bool?
+        /// When it was added to the subscription; `nil` unless invoices are sent.
+        public var created: Instant?
 
         public init(
             id: String,
@@ -18,7 +20,8 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
             quantity: Int64,
             start: Instant,
             end: Instant,
-            isBilledInArrears: Bool = false
+            isBilledInArrears: Bool = false,
+            created: Instant? = nil
         ) {
             self.id = id
             self.price = price
@@ -27,6 +30,7 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
             self.end = end
             // Left out where it is not so, as it was before anybody asked.
             self.isBilledInArrears = isBilledInArrears ? true : nil
+            self.created = created
         }
     }
 
@@ -184,6 +188,9 @@ public struct StripeInvoice: Hashable, Codable, Sendable {
         public var discount: Int64?
         /// The tax on top of the price (`tax_behavior` exclusive); `nil`: none.
         public var tax: Int64?
+
+        /// Whether it charges for a time, and gives back none.
+        var isCharge: Bool { isProration ? amount > 0 : amount >= 0 }
 
         public init(
             id: String,

@@ -30,7 +30,7 @@ extension Purchase {
         var credits: [PaidLine] = []
         for invoice in invoices.map(\.value) where invoice.isPaid {
             for line in invoice.lines {
-                if line.isProration ? line.amount > 0 : line.amount >= 0 {
+                if line.isCharge {
                     lines.append(PaidLine(line: line, invoice: invoice))
                 } else if line.isProration {
                     credits.append(PaidLine(line: line, invoice: invoice))
@@ -48,6 +48,13 @@ extension Purchase {
             }
         }
         return lines
+    }
+
+    /// What invoices have charged that were voided or written off: nobody owes it any more.
+    var forgivenLines: [PaidLine] {
+        invoices.map(\.value).filter { $0.voided != nil }.flatMap { invoice in
+            invoice.lines.filter(\.isCharge).map { PaidLine(line: $0, invoice: invoice) }
+        }
     }
 
     /// The charge whose time a credit gives back: one line, or one for each tier of its quantity.

@@ -9,6 +9,8 @@ extension Purchase {
         if let buyer { names += Holder.names(ofReference: buyer.value.reference) }
         let owner = owner(named: names)
         let lines = paidLines
+        // An invoice that is sent is owed while the subscription is active, too (RULES §5.1).
+        let settled = subscription.daysUntilDue == nil ? lines : lines + forgivenLines
         var access = PurchaseAccess()
         for item in subscription.items {
             let product = StoreProduct(.stripe, item.price)
@@ -26,7 +28,7 @@ extension Purchase {
                 until: end,
                 product,
                 subscription,
-                coveredTo: coverage(of: item, by: lines)
+                coveredTo: coverage(of: item, by: settled)
             )
         }
         for line in lines { addOnce(line, to: &access, in: history, &evaluation) }
@@ -75,16 +77,20 @@ extension Purchase {
 
     /// Since when an item of a subscription in `past_due` is not paid (RULES §5.1).
     ///
-    /// - Parameter covered: to where paid invoices cover it, as far as is known.
+    /// - Parameter covered: to where settled invoices cover it, as far as is known.
     private func unpaid(
         _ item: StripeSubscription.Item,
         of subscription: StripeSubscription,
         coveredTo covered: Instant?
     ) -> Instant {
         let active = lastActive?.value.items.first { $0.id == item.id }
+        // A first period is charged or never begins, but an invoice may be sent and never paid; and
+        // a subscription is active while it is not yet due, though the next period has begun.
+        if subscription.daysUntilDue != nil, let created = item.created {
+            return max(covered ?? created, created)
+        }
         if let covered { return max(covered, active?.start ?? covered) }
         guard let active else { return item.start }
-        // A first period is charged or never begins, but an invoice may be sent and never paid.
         guard subscription.daysUntilDue == nil else { return active.start }
         return max(active.start, min(item.start, active.end))
     }

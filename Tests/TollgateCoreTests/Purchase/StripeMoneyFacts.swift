@@ -9,7 +9,8 @@ extension StripeSubscription.Item {
         _ price: String = "price_monthly",
         _ id: String = "si_1",
         quantity: Int64 = 1,
-        metered: Bool = false
+        metered: Bool = false,
+        created: Double? = nil
     ) -> Self {
         Self(
             id: id,
@@ -17,7 +18,8 @@ extension StripeSubscription.Item {
             quantity: quantity,
             start: .day(from),
             end: .day(to),
-            isBilledInArrears: metered
+            isBilledInArrears: metered,
+            created: created.map { .day($0) }
         )
     }
 }
@@ -132,7 +134,8 @@ extension Fact {
         _ id: String,
         _ day: Double?,
         amount: Int64 = 999,
-        _ lines: [StripeInvoice.Line]
+        _ lines: [StripeInvoice.Line],
+        voided: Double? = nil
     ) -> Fact {
         .said(
             .invoice(
@@ -142,7 +145,8 @@ extension Fact {
                     amount: amount,
                     currency: "usd",
                     lines: lines,
-                    paid: day.map { .day($0) }
+                    paid: day.map { .day($0) },
+                    voided: voided.map { .day($0) }
                 )
             ),
             on: day ?? 0,

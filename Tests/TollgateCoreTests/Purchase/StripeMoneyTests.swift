@@ -71,6 +71,43 @@ struct StripeMoneyTests {
             expected: [.on(45, .grace), .on(47, plus: -1, .grace), .off(47)]
         ),
         Story(
+            testDescription: "S18: the first sent invoice is due after the next period began",
+            facts: [
+                .plan("active", 0, .item(0, 30, created: 0), days: 45),
+                .plan("active", 30, .item(30, 60, created: 0), days: 45),
+                .plan("past_due", 45, .item(30, 60, created: 0), days: 45),
+            ],
+            expected: [.on(46, .grace), .on(48, plus: -1, .grace), .off(48)]
+        ),
+        Story(
+            testDescription: "S18: a later sent invoice is due after the next period began",
+            facts: [
+                .plan("active", 0, .item(0, 30, created: 0), days: 45),
+                .bill("in_1", 12, [.full(0, 30)]),
+                .plan("active", 60, .item(60, 90, created: 0), days: 45),
+                .plan("past_due", 75, .item(60, 90, created: 0), days: 45),
+            ],
+            expected: [.on(76, .grace), .on(78, plus: -1, .grace), .off(78)]
+        ),
+        Story(
+            testDescription: "S18: nobody owes a sent invoice that was voided",
+            facts: [
+                .plan("active", 0, .item(0, 30, created: 0), days: 14),
+                .bill("in_1", nil, [.full(0, 30), .credit(30, 60)], voided: 20),
+                .plan("past_due", 44, .item(30, 60, created: 0), days: 14),
+            ],
+            expected: [.on(45, .grace), .on(47, plus: -1, .grace), .off(47)]
+        ),
+        Story(
+            testDescription: "S18: an item is owed since it was added, for what is sent, too",
+            facts: [
+                .plan("active", 0, .item(0, 30, created: 20), days: 14),
+                .bill("in_1", 12, [.full(0, 10)]),
+                .plan("past_due", 34, .item(30, 60, created: 20), days: 14),
+            ],
+            expected: [.on(35, .grace), .on(37, plus: -1, .grace), .off(37)]
+        ),
+        Story(
             testDescription: "S18: usage of the present month is not billed yet",
             facts: [
                 .plan("active", 30, .item(30, 60, metered: true)),

@@ -202,6 +202,7 @@ public enum StripeIntake {
         _ subscription: Stripe.Subscription,
         items shown: [Stripe.SubscriptionItem]
     ) -> StripeSubscription? {
+        let isSent = subscription.collectionMethod == "send_invoice"
         var items: [StripeSubscription.Item] = []
         for item in shown {
             guard let period = subscription.currentPeriod(of: item) else { return nil }
@@ -212,7 +213,8 @@ public enum StripeIntake {
                     quantity: item.quantity ?? 1,
                     start: Instant(seconds: period.lowerBound),
                     end: Instant(seconds: period.upperBound),
-                    isBilledInArrears: item.price.recurring?.usageType == "metered"
+                    isBilledInArrears: item.price.recurring?.usageType == "metered",
+                    created: isSent ? item.created.map { Instant(seconds: $0) } : nil
                 )
             )
         }
@@ -223,8 +225,7 @@ public enum StripeIntake {
             cancelAt: subscription.cancelAt.map { Instant(seconds: $0) },
             cancelsAtPeriodEnd: subscription.cancelAtPeriodEnd,
             endedAt: subscription.endedAt.map { Instant(seconds: $0) },
-            daysUntilDue: subscription.collectionMethod == "send_invoice"
-                ? subscription.daysUntilDue : nil
+            daysUntilDue: isSent ? subscription.daysUntilDue : nil
         )
     }
 

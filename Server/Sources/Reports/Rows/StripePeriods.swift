@@ -128,11 +128,12 @@ struct StripePeriods {
         among pieces: [Piece]
     ) -> (due: Instant, end: Instant)? {
         let row = piece.row
-        guard row.refunded == nil, row.paidUntil == row.end,
-            let due = due(after: piece, among: pieces)
+        // A later refund leaves the grace in the past.
+        guard row.paidUntil == row.end, let due = due(after: piece, among: pieces)
         else { return nil }
         var end = due.advanced(by: grace(at: due))
         if let next = next(after: piece, among: pieces) { end = min(end, next.row.start) }
+        if let refunded = row.refunded { end = min(end, refunded) }
         if let subscription, subscription.isFinal, let ended = subscription.endedAt {
             end = min(end, ended)
         }

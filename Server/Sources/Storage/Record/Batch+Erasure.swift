@@ -209,6 +209,7 @@ extension RecordStore {
             }
         }
         guard let erased else { return }
+        try await notePersons(driver)
         for customer in erased {
             try await driver.write { connection in
                 var batch = Batch(
@@ -232,6 +233,36 @@ extension RecordStore {
                 "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
                 [.text(completed), .blob([1])]
             )
+        }
+    }
+
+    /// Notes whom messages without facts are about, where an earlier program kept them.
+    private static func notePersons(_ driver: any StorageDriver) async throws {
+        let nothing = try JournalContent.facts([]).kept()
+        var last: Int64 = 0
+        while true {
+            let rows = try await driver.read { [last] connection in
+                try connection.query(
+                    """
+                    SELECT id, body FROM journal
+                    WHERE id > $1 AND facts = $2 AND person IS NULL AND body IS NOT NULL
+                    ORDER BY id LIMIT 500
+                    """,
+                    [.integer(last), .blob(nothing)]
+                ).map { (id: try $0.int64(0), body: try $0.bytes(1)) }
+            }
+            guard let end = rows.last?.id else { return }
+            let persons: [[SQLValue]] = rows.compactMap { row in
+                // Those of the App Store have segments and name nobody of Stripe's.
+                guard let body = try? SignedBody.expand(row.body, segment: { _ in nil }),
+                    let person = NamesInText.stripeCustomer(in: body)
+                else { return nil }
+                return [person.value, .integer(row.id)]
+            }
+            try await driver.write { connection in
+                try connection.executeMany("UPDATE journal SET person = $1 WHERE id = $2", persons)
+            }
+            last = end
         }
     }
 }

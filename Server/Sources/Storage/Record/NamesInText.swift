@@ -43,6 +43,13 @@ struct NamesInText {
         Self.texts(in: body).contains { isName($0) }
     }
 
+    /// The name of the customer of Stripe's that an event or an object is about, hashed.
+    static func stripeCustomer(in body: [UInt8]) -> RowKey? {
+        texts(in: body, depth: 3).filter { $0.hasPrefix("cus_") }.min().map {
+            RowKey(Holder.stripeCustomer($0))
+        }
+    }
+
     /// Every text of a body's JSON; the body may be damaged.
     static func texts(in body: [UInt8], depth: Int = 0) -> Set<String> {
         var texts: Set<String> = []
@@ -83,11 +90,18 @@ struct NamesInText {
 
     /// Takes the bodies of parked messages that name the customer; that they came stays known.
     func removeParked(_ connection: any StorageConnection) throws {
-        let rows = try connection.query("SELECT key, body FROM parked")
-        try connection.executeMany(
-            "UPDATE parked SET body = $2 WHERE key = $1",
-            try rows.filter { stand(in: try $0.bytes(1)) }
-                .map { [.blob(try $0.bytes(0)), .blob([])] }
-        )
+        var last: [UInt8] = []
+        while true {
+            let rows = try connection.query(
+                "SELECT key, body FROM parked WHERE key > $1 ORDER BY key LIMIT 100",
+                [.blob(last)]
+            ).map { (key: try $0.bytes(0), body: try $0.bytes(1)) }
+            guard let end = rows.last?.key else { return }
+            try connection.executeMany(
+                "UPDATE parked SET body = $2 WHERE key = $1",
+                rows.filter { stand(in: $0.body) }.map { [.blob($0.key), .blob([])] }
+            )
+            last = end
+        }
     }
 }

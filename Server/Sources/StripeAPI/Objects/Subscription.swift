@@ -122,6 +122,7 @@ extension Stripe {
         public let id: String
         public let price: Price
         public let quantity: Int64?
+        public let created: Int64?
         /// Nil before `basil`; see ``Subscription/currentPeriod(of:)``.
         public let currentPeriodStart: Int64?
         /// Nil before `basil`.
@@ -135,6 +136,7 @@ extension Stripe {
             id = try fields.string("id")
             price = try fields.object("price")
             quantity = try fields.optionalInteger("quantity")
+            created = try fields.optionalInteger("created")
             currentPeriodStart = try fields.optionalInteger("current_period_start")
             currentPeriodEnd = try fields.optionalInteger("current_period_end")
             subscription = try fields.optionalString("subscription")

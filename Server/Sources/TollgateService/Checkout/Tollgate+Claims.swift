@@ -13,7 +13,7 @@ extension Tollgate {
         _ request: API.CheckoutClaimRequest,
         for session: CustomerSession
     ) async throws -> API.CheckoutClaim {
-        guard (16...200).contains(request.secret.utf8.count) else {
+        guard (16...200).contains(request.secret.unicodeScalars.count) else {
             throw Refusal.invalid("secret", "A secret has 16 to 200 bytes.")
         }
         let digest = SHA256.hash(data: Array(request.secret.utf8))

@@ -212,7 +212,6 @@ public struct FigureDerivation: Sendable {
         var change = FigureChange()
         var entries = Reports.Entries()
         var customers: Set<RowKey> = []
-        var subscribers: Set<RowKey> = []
         var changed: Set<RowKey> = []
         for subject in subjects {
             guard let rows = new[subject], let kept = old[subject] else { continue }
@@ -224,15 +223,14 @@ public struct FigureDerivation: Sendable {
             entries -= before.entries
             entries += rows.entries
             for period in before.periods + rows.periods where period.store == .stripe {
-                if let customer = RowKey(hex: period.customer) { subscribers.insert(customer) }
+                if let customer = RowKey(hex: period.customer) { customers.insert(customer) }
             }
             for figure in kept + figures where figure.place.kind == FigureKind.sale.rawValue {
                 customers.insert(figure.customer)
             }
         }
         try await add(
-            customers.union(subscribers).sorted(),
-            subscribers.sorted(),
+            customers.sorted(),
             new.filter { changed.contains($0.key) },
             to: &change,
             &entries
@@ -242,11 +240,8 @@ public struct FigureDerivation: Sendable {
     }
 
     /// What customers add depends on all that they bought.
-    ///
-    /// - Parameter subscribers: those of them who have subscriptions at Stripe.
     private func add(
         _ customers: [RowKey],
-        _ subscribers: [RowKey],
         _ changed: [RowKey: Reports.PurchaseRows],
         to change: inout FigureChange,
         _ entries: inout Reports.Entries
@@ -261,7 +256,7 @@ public struct FigureDerivation: Sendable {
         for sale in changed.values.flatMap(\.sales) {
             fresh[sale.customer, default: []].append(sale)
         }
-        let periods = try await periods(of: subscribers, changed)
+        let periods = try await periods(of: customers, changed)
         for (index, customer) in customers.enumerated() {
             // Nobody's purchases are not one customer's.
             guard customer != RowKey("nobody") else { continue }
