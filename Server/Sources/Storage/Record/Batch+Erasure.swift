@@ -255,7 +255,7 @@ extension RecordStore {
             let persons: [[SQLValue]] = rows.compactMap { row in
                 // Those of the App Store have segments and name nobody of Stripe's.
                 guard let body = try? SignedBody.expand(row.body, segment: { _ in nil }),
-                    let person = NamesInText.stripeCustomer(in: body)
+                    let person = NamesInText.payer(in: body)
                 else { return nil }
                 return [person.value, .integer(row.id)]
             }

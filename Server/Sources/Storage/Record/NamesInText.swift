@@ -43,10 +43,24 @@ struct NamesInText {
         Self.texts(in: body).contains { isName($0) }
     }
 
-    /// The name of the customer of Stripe's that an event or an object is about, hashed.
-    static func stripeCustomer(in body: [UInt8]) -> RowKey? {
-        texts(in: body, depth: 3).filter { $0.hasPrefix("cus_") }.min().map {
-            RowKey(Holder.stripeCustomer($0))
+    /// Whom an event or an object of Stripe's is about, hashed: a customer, or where it names none
+    /// the payment.
+    static func payer(in body: [UInt8]) -> RowKey? {
+        let texts = texts(in: body, depth: 3)
+        if let customer = texts.filter({ $0.hasPrefix("cus_") }).min() {
+            return RowKey(Holder.stripeCustomer(customer))
+        }
+        let isLive = String(decoding: body, as: UTF8.self).replacing(" ", with: "")
+            .contains("\"livemode\":true")
+        return texts.filter { $0.hasPrefix("pi_") && !$0.contains("_secret_") }.min().map {
+            RowKey(
+                Purchase.Key(
+                    store: .stripe,
+                    environment: isLive ? .production : .sandbox,
+                    application: "-",
+                    id: $0
+                )
+            )
         }
     }
 

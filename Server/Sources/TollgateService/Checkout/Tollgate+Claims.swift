@@ -14,7 +14,7 @@ extension Tollgate {
         for session: CustomerSession
     ) async throws -> API.CheckoutClaim {
         guard (16...200).contains(request.secret.unicodeScalars.count) else {
-            throw Refusal.invalid("secret", "A secret has 16 to 200 bytes.")
+            throw Refusal.invalid("secret", "A secret has 16 to 200 characters.")
         }
         let digest = SHA256.hash(data: Array(request.secret.utf8))
         let reference = Base64URL.encode(Data(digest))
