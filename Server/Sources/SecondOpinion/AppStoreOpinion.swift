@@ -13,7 +13,7 @@ internal import TollgateCore
 struct AppStoreOpinion {
     let evidence: AppStoreEvidence
     let question: Question
-    /// Who holds what is bought for a token, or for none, since an instant.
+    /// The holder of purchases that bear one token, or none, since an instant.
     let owners: (_ token: String?, _ epoch: Instant) -> Owners
 
     private var at: Instant { question.at }

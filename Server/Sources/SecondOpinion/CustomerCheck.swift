@@ -83,7 +83,7 @@ struct CustomerCheck {
         entry.opinion.owners.mayInclude(person.customer)
     }
 
-    /// What gives a lookup key to anybody.
+    /// The purchases and grants that give somebody a lookup key.
     private func about(_ lookupKey: String) -> [Judged] {
         judged.filter { $0.opinion.lookupKeys.contains(lookupKey) }
     }

@@ -40,7 +40,7 @@ struct Opinion: Sendable {
     }
 }
 
-/// What is bought once: it lasts for the catalog's duration, several one after the other, or for
+/// A one-time purchase: it lasts for the catalog's duration, several one after the other, or for
 /// ever.
 struct Pass: Hashable, Sendable {
     var product: String
@@ -51,7 +51,7 @@ struct Pass: Hashable, Sendable {
     var quantity: Int64 = 1
     /// When all of it was paid back.
     var cut: Instant?
-    /// Whether a part of it was paid back, or all may be.
+    /// True where a part of it was paid back, or all of it may be.
     var isContested = false
 
     func end(after start: Instant) -> Instant {

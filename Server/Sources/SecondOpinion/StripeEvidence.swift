@@ -19,7 +19,7 @@ struct StripeEvidence: Sendable {
     private(set) var isOpen = false
 
     typealias Line = (price: String, quantity: Int64)
-    /// What was bought once; `nil` until somebody has read it.
+    /// The lines of a one-time payment; `nil` until somebody has read them.
     private(set) var sold: [Line]?
     private(set) var total: Int64?
     /// When it was paid for: not before, and not after.

@@ -99,7 +99,7 @@ struct StripeOpinion {
         return Opinion(at < last ? .open : .no, since: last, reason, [])
     }
 
-    /// What paid invoices charge for an item and no credit gives back, by its end.
+    /// The time of an item that paid invoices charge and no credit gives back, by its end.
     private func lines(of item: Item) -> (paid: [StripePaidLine], isSure: Bool) {
         let all = evidence.invoices.values.flatMap(\.lines).filter { line in
             line.item.map { $0 == item.id } ?? (line.sold.price == item.price)

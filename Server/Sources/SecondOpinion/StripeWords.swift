@@ -59,7 +59,7 @@ extension JSON {
         self[name]?["data"].map { Array($0.elements) }
     }
 
-    /// What a line sells.
+    /// The price and the quantity that a line sells.
     var sold: StripeEvidence.Line? { price.map { ($0, self["quantity"]?.int64 ?? 1) } }
 
     /// The id of the price, in an item, in a line of a session, in a line of an invoice.
@@ -136,8 +136,7 @@ struct StripePaidLine: Sendable {
 
     func isRunning(at instant: Instant) -> Bool { start <= instant && instant < end }
 
-    /// Whether it charges nothing, and may give time back: for money, or, where a coupon pays all,
-    /// for none.
+    /// True for a line that may give time back: for money, or for none where a coupon pays all.
     var isCredit: Bool { amount < 0 || (amount == 0 && isProration) }
 
     /// Whether a credit gives back what is left of a charge.

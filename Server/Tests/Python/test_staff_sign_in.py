@@ -205,6 +205,7 @@ class Issuer(http.server.ThreadingHTTPServer):
             "r1": rsa.generate_private_key(65537, 2048), "e1": ec.generate_private_key(ec.SECP256R1())}
         self.codes = {}
         self.calls = []
+        self.redirects = False
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def jwks(self):
@@ -228,6 +229,12 @@ class Issuer(http.server.ThreadingHTTPServer):
 
         def do_POST(self):
             self.server.calls.append(self.path)
+            if self.server.redirects:
+                self.send_response(307)
+                self.send_header("Location", f"{self.server.url}/elsewhere")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return None
             form = dict(urllib.parse.parse_qsl(
                 self.rfile.read(int(self.headers["Content-Length"])).decode()))
             token, challenge, redirect = self.server.codes.pop(form["code"], (None, None, None))
@@ -412,6 +419,33 @@ def test_z3_nobody_gets_an_account_but_by_the_domain(shop, issuer):
     assert colleague.come_back(colleague.signed(email="cy@staff.example")) == 303
     page = colleague.browser.open("/dashboard/account")
     assert "cy@staff.example" in page.text and "Viewer" in page.text
+
+
+def test_z3_who_was_removed_does_not_come_back_by_the_issuer(shop, issuer):
+    admin = Browser(shop)
+    admin.sign_in()
+    first = SignIn(shop, issuer)
+    assert first.come_back(first.signed(email="fay@staff.example")) == 303
+    admin.open("/dashboard/staff")
+    admin.press("/dashboard/staff/remove", name="fay@staff.example")
+    assert not first.browser.is_in
+    again = SignIn(shop, issuer)
+    assert again.come_back(again.signed(email="fay@staff.example")) == 403
+    # An admin may take them on again.
+    admin.open("/dashboard/staff")
+    admin.press("/dashboard/staff/add", name="fay@staff.example", role="support")
+    invited = SignIn(shop, issuer)
+    assert invited.come_back(invited.signed(email="fay@staff.example")) == 303
+
+
+def test_z3_a_code_and_the_clients_secret_follow_no_redirection(shop, issuer):
+    led_astray = SignIn(shop, issuer)
+    issuer.redirects = True
+    try:
+        assert led_astray.come_back(led_astray.signed()) in (401, 502)
+    finally:
+        issuer.redirects = False
+    assert "/token" in issuer.calls and "/elsewhere" not in issuer.calls
 
 
 def test_z3_the_issuer_changes_its_keys(shop, issuer):

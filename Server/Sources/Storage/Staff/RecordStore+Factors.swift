@@ -2,7 +2,7 @@
 public struct StoredTOTP: Hashable, Sendable {
     /// Sealed.
     public var secret: [UInt8]
-    /// Whether a code was shown; before that it is asked for nowhere.
+    /// True once a first code was entered; until then sign-in asks for none.
     public var isConfirmed: Bool
     /// The step of the newest code that was taken.
     public var step: Int64

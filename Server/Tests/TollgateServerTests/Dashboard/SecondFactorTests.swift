@@ -209,4 +209,79 @@ struct SecondFactorTests {
             #expect(try await server.tollgate.store.totp(of: "ann") == nil)
         }
     }
+
+    @Test(
+        "Z2: a second factor that is turned on ends every other session of that name",
+        arguments: Backend.allCases
+    )
+    func otherSessions(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let tollgate = server.tollgate
+            try await tollgate.addStaff("ann", role: .admin)
+            try await tollgate.setStaffPassword(Self.password, of: "ann")
+            var visits: [StaffVisit] = []
+            for _ in 0..<2 {
+                let entered = try await tollgate.signInStaff(
+                    "ann",
+                    password: Self.password,
+                    from: SignInOrigin()
+                )
+                guard case .signedIn(let visit) = entered else { throw Refusal.codeWrong }
+                visits.append(visit)
+            }
+            _ = try await tollgate.beginSecondFactor(visits[0], password: Self.password)
+            let kept = try #require(try await tollgate.store.totp(of: "ann"))
+            let secret = try tollgate.sealing.open(kept.secret, as: "staff totp ann").bytes
+            let code = Self.now(TOTP(secret: secret), server)
+            _ = try await tollgate.confirmSecondFactor(visits[0], code: code)
+            #expect(try await tollgate.staffVisit(visits[0].secret) != nil)
+            #expect(try await tollgate.staffVisit(visits[1].secret) == nil)
+        }
+    }
+
+    @Test("Z4: guesses at the password within a session are counted")
+    func guessesWithinASession() async throws {
+        try await TestServer.run { server in
+            let (_, recovery) = try await Self.enrol(server)
+            let visit = try await server.tollgate.signInStaff(
+                try await Self.token(server),
+                code: recovery[0],
+                from: SignInOrigin()
+            )
+            var statuses: [Int] = []
+            for _ in 0..<6 {
+                statuses.append(
+                    await Self.status {
+                        try await server.tollgate.changePassword(
+                            visit,
+                            from: "a guess at the password",
+                            to: "another password of hers"
+                        )
+                        return visit
+                    }
+                )
+            }
+            #expect(statuses == [401, 401, 401, 401, 401, 429])
+        }
+    }
+
+    @Test("A second factor that no key opens does not keep the server from starting")
+    func lostKey() async throws {
+        try await TestServer.run { server in
+            let (_, recovery) = try await Self.enrol(server)
+            _ = try await server.tollgate.store.driver.write { connection in
+                try connection.execute("UPDATE staff_totp SET secret = $1", [.blob([1, 2, 3])])
+            }
+            try await server.tollgate.resealSecrets()
+            let token = try await Self.token(server)
+            let status = await Self.status {
+                try await server.tollgate.signInStaff(
+                    token,
+                    code: recovery[0],
+                    from: SignInOrigin()
+                )
+            }
+            #expect(status == 200, "recovery codes go on to work")
+        }
+    }
 }
