@@ -167,7 +167,7 @@ struct Shop: Sendable {
         logger.logLevel = .critical
         let application = Application(
             router: try buildRouter(tollgate),
-            server: .http1UntilEnded,
+            server: TestServer.http(tollgate),
             logger: logger
         )
         try await application.test(.ahc(.http)) { client in

@@ -4,6 +4,7 @@ import AppStoreSimulator
 import Foundation
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import HummingbirdTesting
 import Logging
 import NIOCore
@@ -150,15 +151,7 @@ struct TestServer: Sendable {
         muted.logLevel = .critical
         let application = Application(
             router: try buildRouter(tollgate),
-            server: .http1OnEventLoops(
-                tollgate,
-                // A machine that is busy with tests is no slow client.
-                limits: ConnectionLimits(
-                    firstByte: .seconds(300),
-                    headers: .seconds(300),
-                    body: .seconds(300)
-                )
-            ),
+            server: http(tollgate),
             configuration: .init(serverName: "tollgate"),
             logger: muted
         )
@@ -177,6 +170,18 @@ struct TestServer: Sendable {
             )
         }
         await driver.close()
+    }
+
+    /// The product's own HTTP server. A machine that is busy with tests is no slow client.
+    static func http(_ tollgate: Tollgate) -> HTTPServerBuilder {
+        .http1OnEventLoops(
+            tollgate,
+            limits: ConnectionLimits(
+                firstByte: .seconds(300),
+                headers: .seconds(300),
+                body: .seconds(300)
+            )
+        )
     }
 
     /// One for all stores whose servers trust it: keys and certificates take long to make.
