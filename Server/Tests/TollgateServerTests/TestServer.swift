@@ -172,7 +172,7 @@ struct TestServer: Sendable {
         await driver.close()
     }
 
-    /// The product's own HTTP server. A machine that is busy with tests is no slow client.
+    /// The product's own HTTP server, as patient as a machine needs that is busy with tests.
     static func http(_ tollgate: Tollgate) -> HTTPServerBuilder {
         .http1OnEventLoops(
             tollgate,
