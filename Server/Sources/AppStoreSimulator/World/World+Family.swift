@@ -33,10 +33,9 @@ extension SimulatedAppStore.World {
         guard source.state == .active || source.state == .billingGrace,
             let latest = period(of: source).first
         else { return nil }
-        let previous = subscription(of: member, in: source.group)
-        if let previous, previous.state == .active || previous.state == .billingGrace {
-            return nil
-        }
+        let held = subscriptions(of: member, in: source.group)
+        if held.contains(where: { $0.state == .active || $0.state == .billingGrace }) { return nil }
+        let previous = held.first
         let id = nextTransactionID()
         let own = previous?.sharedFrom == nil ? nil : previous?.originalTransactionID
         let transaction = shared(

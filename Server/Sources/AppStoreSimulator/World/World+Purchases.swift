@@ -74,8 +74,8 @@ extension SimulatedAppStore.World {
         at now: Int64
     ) throws(Refusal) -> Transaction {
         let group = product.subscriptionGroup ?? product.id
-        var previous = subscription(of: customer.id, in: group)
-        if previous?.sharedFrom != nil { previous = nil }
+        // What others share is no subscription of one's own that could be changed or taken up again.
+        let previous = subscriptions(of: customer.id, in: group).first { $0.sharedFrom == nil }
         if let current = previous {
             switch current.state {
             case .active where offerID != nil:

@@ -47,7 +47,8 @@ extension SimulatedAppStore.World {
         }
         announce("REFUND", transaction: id, subscription: refunded.originalID)
         if isLost {
-            for share in shares(of: refunded.originalID) {
+            let assigned = (subscription.seatHolders ?? []).compactMap { subscriptions[$0] }
+            for share in shares(of: refunded.originalID) + assigned {
                 try revokeFamilyShare(share.originalTransactionID, at: now)
             }
         }

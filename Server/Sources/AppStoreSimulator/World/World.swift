@@ -178,26 +178,30 @@ extension SimulatedAppStore {
             return subscription
         }
 
-        /// The customer's own subscription in a group, the newest if there were several.
-        func subscription(of customer: String, in group: String) -> Subscription? {
-            transactionsOf(customer).reversed().lazy
-                .filter { $0.subscriptionGroup == group }
-                .compactMap { subscriptions[$0.originalID] }
-                .first
-        }
-
         /// In the order of purchase.
         func transactionsOf(_ customer: String) -> [Transaction] {
             customers[customer]?.transactionIDs.compactMap { transactions[$0] } ?? []
         }
 
+        /// What the buyer's family has of a subscription, whatever members bought themselves beside it.
+        ///
+        /// A member can have more than one status in a group, one of them by Family Sharing:
+        /// https://developer.apple.com/documentation/storekit/product/subscriptioninfo/status-swift.property
         func shares(of originalID: String) -> [Subscription] {
             guard let source = subscriptions[originalID],
                 let family = customers[source.customer]?.family
             else { return [] }
             return customers.values.filter { $0.family == family }.map(\.id).sorted()
-                .compactMap { subscription(of: $0, in: source.group) }
+                .flatMap { subscriptions(of: $0, in: source.group) }
                 .filter { $0.sharedFrom == originalID }
+        }
+
+        /// All that a customer has of a group, bought, shared or assigned, the newest first.
+        func subscriptions(of customer: String, in group: String) -> [Subscription] {
+            var seen: Set<String> = []
+            return transactionsOf(customer).reversed()
+                .filter { $0.subscriptionGroup == group && seen.insert($0.originalID).inserted }
+                .compactMap { subscriptions[$0.originalID] }
         }
 
         // MARK: - Telling

@@ -115,9 +115,11 @@ struct SimulateCommand: AsyncParsableCommand {
     ) async throws {
         func complain(_ text: String) { Terminal.complain(text) }
         complain("seen again by: \(command(settings))")
-        guard shrink else { return }
-        var shrinking = Shrinking { try await runner.run($0) }
-        let small = try await shrinking.shrink(.init(settings: settings, outcome: outcome))
+        var small = Shrinking.Found(settings: settings, outcome: outcome)
+        if shrink {
+            var shrinking = Shrinking { try await runner.run($0) }
+            small = try await shrinking.shrink(small)
+        }
         complain(
             "shrunk to \(small.outcome.performed.count { $0.customer != nil }) acts: "
                 + command(small.settings)

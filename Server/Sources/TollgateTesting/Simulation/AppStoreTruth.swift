@@ -25,12 +25,12 @@ struct AppStoreTruth {
     ) -> Truth {
         var truth = Truth()
         let distinct = withoutAliases(transactions)
-        for (original, chain) in distinct.filter({ $0.kind == .autoRenewable })
-            .grouped(by: \.originalID)
-        {
-            guard let subscription = subscriptions[original] else { continue }
-            read(chain, subscription, token, &truth)
-        }
+        read(
+            subscriptionsIn: distinct.filter { $0.kind == .autoRenewable },
+            subscriptions,
+            token,
+            &truth
+        )
         for one in distinct where one.kind != .autoRenewable {
             guard owns(one.appAccountToken, one.originalID, token) else { continue }
             read(one, &truth)
@@ -39,66 +39,27 @@ struct AppStoreTruth {
     }
 
     /// A restore on another device may make new ids for the same purchase.
+    ///
+    /// Of seats that were added it is open whether they have a line item of their own.
     private func withoutAliases(_ transactions: [Transaction]) -> [Transaction] {
         var seen: Set<String> = []
         return transactions.filter { transaction in
-            seen.insert(transaction.webOrderLineItemID ?? transaction.originalID).inserted
+            let item = transaction.webOrderLineItemID ?? transaction.originalID
+            return seen.insert("\(item) \(transaction.purchaseDate)").inserted
         }
     }
+
+    /// Whether the customer's device has shown a purchase.
+    func shows(_ original: String) -> Bool { shown.contains(original) }
 
     private func owns(_ stated: String?, _ id: String, _ token: String) -> Bool {
         stated.map { $0 == token } ?? shown.contains(id)
     }
 
-    private func isRevoked(_ transaction: Transaction) -> Bool {
-        transaction.revocation != nil && reversed[transaction.id] == nil
-    }
-
-    // MARK: - Subscriptions
-
-    private func read(
-        _ chain: [Transaction],
-        _ subscription: SimulatedAppStore.Subscription,
-        _ token: String,
-        _ truth: inout Truth
-    ) {
-        // As they were made: what a family member shares anew may have been bought long before.
-        let ordered = chain.sorted { (Int64($0.id) ?? 0) < (Int64($1.id) ?? 0) }
-        var inherited: String?
-        var running: (transaction: Transaction, isOwn: Bool)?
-        for transaction in ordered {
-            inherited = transaction.appAccountToken ?? inherited
-            let isOwn = owns(inherited, transaction.originalID, token)
-            if isOwn { credit(transaction, &truth) }
-            if transaction.purchaseDate <= now { running = (transaction, isOwn) }
-        }
-        // By RULES §2.2 a reversal also makes refunds of the subscription's other periods void.
-        let last = ordered.compactMap { reversed[$0.id] }.max() ?? .min
-        if ordered.contains(where: { isRevoked($0) && $0.revocation?.date ?? .max <= last }) {
-            truth.areCoinsSure = false
-            truth.unsure.formUnion(ordered.flatMap { keys($0.productID) })
-        }
-        guard let running, running.isOwn else { return }
-        let latest = running.transaction
-        if subscription.state == .revoked, subscription.latestTransactionID != latest.id {
-            // A renewal charged ahead was refunded: what of the running period stays is disputed.
-            return truth.unsure.formUnion(keys(latest.productID))
-        }
-        guard isRunning(latest, subscription) else { return }
-        truth.has.formUnion(keys(latest.productID))
-    }
-
-    private func isRunning(
-        _ latest: Transaction,
-        _ subscription: SimulatedAppStore.Subscription
-    ) -> Bool {
-        guard !isRevoked(latest) else { return false }
-        if let end = latest.expiresDate, now < end { return true }
-        switch subscription.state {
-        case .active: return now < subscription.renewalDate
-        case .billingGrace: return subscription.gracePeriodExpiresDate.map { now < $0 } ?? false
-        case .expired, .billingRetry, .revoked: return false
-        }
+    /// Whether a transaction is refunded or revoked, and that was not reversed.
+    func isRevoked(_ transaction: Transaction) -> Bool {
+        guard let revocation = transaction.revocation else { return false }
+        return reversed[transaction.id].map { $0 < revocation.date } ?? true
     }
 
     // MARK: - All else
@@ -120,22 +81,19 @@ struct AppStoreTruth {
         }
     }
 
-    private func credit(_ transaction: Transaction, _ truth: inout Truth) {
+    func credit(_ transaction: Transaction, _ truth: inout Truth) {
         guard transaction.ownership == .purchased,
             let coins = product(transaction.productID)?.coins, coins > 0
         else { return }
         let credit = coins * Int64(transaction.quantity)
-        truth.coins += credit
-        if isRevoked(transaction), let revocation = transaction.revocation {
-            truth.coins -= credit * Int64(revocation.percentage ?? 100_000) / 100_000
-        }
+        truth.coins += credit - takenBack(of: credit, transaction)
     }
 
     private func product(_ id: String) -> Catalog.Product? {
         catalog.products.first { $0.appStoreProductID == id }
     }
 
-    private func keys(_ id: String) -> [String] {
+    func keys(_ id: String) -> [String] {
         product(id)?.entitlements ?? []
     }
 }

@@ -84,6 +84,12 @@ enum Forgery {
         object(in: payload)?["originalTransactionId"] as? String
     }
 
+    /// Of the purchase that a notification is about.
+    static func originalTransactionID(ofNotification payload: String) -> String? {
+        let data = object(in: payload)?["data"] as? [String: Any]
+        return (data?["signedTransactionInfo"] as? String).flatMap(originalTransactionID(in:))
+    }
+
     private static func object(in payload: String) -> [String: Any]? {
         let parts = payload.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let words = decode(String(parts[1])) else { return nil }

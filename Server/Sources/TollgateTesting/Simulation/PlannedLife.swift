@@ -13,6 +13,7 @@ public struct PlannedAct: Sendable {
         case outage(Int64)
         /// The server asks the stores what it missed, in whatever trouble it is.
         case reconcile
+        case incident(Incident)
     }
 
     /// Its place in the plan, by which it is named on the command line.
@@ -63,6 +64,7 @@ struct WorldPlan: Sendable {
         planWorld(&random, years: years)
         acts.sort { ($0.at, $0.customer ?? -1) < ($1.at, $1.customer ?? -1) }
         for index in acts.indices { acts[index].number = index }
+        addAppStoreHistories(seed: seed, customers: customers, years: years)
     }
 
     /// What concerns everybody.

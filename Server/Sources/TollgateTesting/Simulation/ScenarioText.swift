@@ -38,15 +38,30 @@ private struct ScenarioText {
     mutating func add(_ act: PlannedAct) {
         let words: [String]?
         switch act.deed {
+        case .incident(.unheard(let deed)):
+            guard let customer = act.customer, let words = Self.words(deed) else { break }
+            people.insert("c\(customer)")
+            step(act.at, ["app_store: silence"])
+            step(act.at, words + ["customer: c\(customer)"])
+            return step(act.at, ["app_store: speak"])
+        case .incident(.look):
+            if let customer = act.customer {
+                steps.append("  # c\(customer) is compared at \(ScenarioTime.text(act.at)).")
+            }
+            return
+        default: break
+        }
+        switch act.deed {
         case .appStore(let deed): words = Self.words(deed)
         case .stripe(let deed): words = Self.words(deed)
-        case .spend, .outage, .reconcile: words = nil
+        case .spend, .outage, .reconcile, .incident: words = nil
         }
         guard let words, let customer = act.customer else {
             left.append("\(ScenarioTime.text(act.at)) \(act.deed)")
             return
         }
         people.insert("c\(customer)")
+        if customer >= WorldPlan.firstOfAppStoreHistories { people.insert("c\(customer ^ 1)") }
         step(act.at, words + ["customer: c\(customer)"])
     }
 
@@ -79,6 +94,7 @@ private struct ScenarioText {
             "app_store:",
             "  environment: \(plan.settings.isProduction ? "production" : "sandbox")",
             "  grace_days: \(plan.settings.graceDays ?? 0)", "  family_shareable: [\(shared)]",
+            "  multiseat: [\(plan.settings.multiseat.sorted().joined(separator: ", "))]",
             "  offers:",
             "    - {product: pro_monthly, kind: introductory, discount: free_trial, "
                 + "period: P1W, count: 1, price: 0}",
@@ -127,6 +143,14 @@ private struct ScenarioText {
         case .setToken: ["app_store: set_token"]
         case .post(let which, let mode): ["app_store: post", "mode: \(mode)"] + words(which)
         case .restore: ["app_store: restore"]
+        case .refundSeats(let which, let seats):
+            ["app_store: refund", "seats: \(seats)"] + words(which)
+        case .addSeats(let seats): ["app_store: add_seats", "seats: \(seats)"]
+        case .assignSeat(let owner): ["app_store: assign_seat", "of: \(owner)"]
+        case .switchToBundle(let which): ["app_store: switch_to_bundle"] + words(which)
+        case .migrate(let which): ["app_store: migrate"] + words(which)
+        case .revokeShare: ["app_store: revoke_share"]
+        case .postReceipt(let mode): ["app_store: post_receipt", "mode: \(mode)"]
         default: nil
         }
     }

@@ -14,14 +14,16 @@ extension SimulatedServer {
     func makeTollgate(
         _ store: RecordStore,
         _ stores: Stores,
+        receipts: AppStore.ReceiptClient? = nil,
         randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) throws -> Tollgate {
         let roots = [Array(parts.rootDER)]
         let impostors = [Array(parts.impostor.rootDER)]
         // Real time is the stores', as it is outside of a sandbox (RULES §14).
-        let clock = stores.clock
-        let client = try appStoreClient(stores)
-        var options = AppStoreOptions()
+        let (clock, incidents) = (stores.clock, incidents)
+        // Who lives on receipts has no key for anything else.
+        let client = receipts == nil ? try appStoreClient(stores) : nil
+        var options = AppStoreOptions(receipts: receipts)
         options.journalsInTurn = true
         return Tollgate(
             configuration: Configuration(
@@ -50,9 +52,9 @@ extension SimulatedServer {
             clocks: .init(
                 now: {
                     if let believed = Self.believedNow { return Instant(milliseconds: believed) }
-                    return Instant(milliseconds: clock.nowAtOnce)
+                    return Instant(milliseconds: incidents.clock(at: clock.nowAtOnce))
                 },
-                wall: { Instant(milliseconds: clock.nowAtOnce) }
+                wall: { Instant(milliseconds: incidents.clock(at: clock.nowAtOnce)) }
             ),
             randomBytes: randomBytes,
             signer: AnswerSigner(),
@@ -89,6 +91,7 @@ extension SimulatedServer {
         _ request: AppStore.HTTPRequest,
         _ stores: Stores
     ) async throws -> AppStore.HTTPResponse {
+        if incidents.isCutOff(at: stores.clock.nowAtOnce) { throw NoAnswer() }
         let parts = URLComponents(string: request.url)
         let query = parts?.percentEncodedQuery.map { "?\($0)" } ?? ""
         let path = (parts?.percentEncodedPath ?? "/") + query

@@ -22,7 +22,7 @@ final class SimulatedServer: ScenarioBackend {
         var environment: StoreEnvironment
         var bug: PlantedBug?
         var fate: Fate
-        var openDatabase: @Sendable () throws -> any StorageDriver
+        var database: WorldDatabase
     }
 
     /// The stores that it asks; they are met after they were told of it.
@@ -65,6 +65,7 @@ final class SimulatedServer: ScenarioBackend {
 
     let parts: Parts
     let planting: Planting
+    let incidents = ServerIncidents()
     private let stores = Mutex<Stores?>(nil)
     private let random: Mutex<SplitMix64>
     private let state = Mutex(State())
@@ -131,7 +132,7 @@ final class SimulatedServer: ScenarioBackend {
         state.withLock { $0.downUntil = .min }
     }
 
-    private var isDown: Bool {
+    var isDown: Bool {
         let present = stores.withLock { $0?.clock.nowAtOnce } ?? 0
         return state.withLock { present < $0.downUntil }
     }
@@ -143,7 +144,7 @@ final class SimulatedServer: ScenarioBackend {
         var failure: any Error = NotRunning()
         for _ in 0..<50 {
             let storage = KillableStorage(
-                try parts.openDatabase(),
+                try parts.database.open(),
                 fate: parts.fate,
                 tears: parts.bug == .tornTransactions
             )
@@ -186,7 +187,7 @@ final class SimulatedServer: ScenarioBackend {
     }
 
     /// Does what a client tries again until it is answered.
-    private func insist<R: Sendable>(
+    func insist<R: Sendable>(
         _ body: @Sendable (Tollgate, Int) async throws -> R
     ) async throws -> R {
         var failure: any Error = NotRunning()
@@ -200,6 +201,56 @@ final class SimulatedServer: ScenarioBackend {
             }
         }
         throw failure
+    }
+
+    // MARK: - Copies of the database
+
+    /// What of a server's past the world remembers, and a copy of the database holds.
+    struct Memory {
+        fileprivate var acknowledged: Set<RowKey>
+        fileprivate var notifications: Set<String>
+        fileprivate var shown: [String: Set<String>]
+    }
+
+    /// Stops, has a copy made, and starts again.
+    func backUp() async throws -> Memory {
+        await stop()
+        try parts.database.backUp()
+        try await boot()
+        return state.withLock {
+            Memory(
+                acknowledged: $0.acknowledged,
+                notifications: $0.notifications,
+                shown: $0.shown
+            )
+        }
+    }
+
+    /// Starts on the last copy, and knows no more than that.
+    ///
+    /// - Returns: whether there is one.
+    func restoreBackup(_ memory: Memory) async throws -> Bool {
+        await stop()
+        let isRestored = try parts.database.restoreBackup()
+        if isRestored {
+            state.withLock {
+                $0.acknowledged = memory.acknowledged
+                $0.notifications = memory.notifications
+                $0.shown = memory.shown
+            }
+            incidents.isOlderThanAcknowledged = true
+        }
+        try await boot()
+        return isRestored
+    }
+
+    private func stop() async {
+        let storage = state.withLock { state in
+            defer { (state.tollgate, state.storage) = (nil, nil) }
+            return state.storage
+        }
+        await storage?.close()
+        planting.forget()
     }
 
     // MARK: - What the stores send
@@ -216,6 +267,11 @@ final class SimulatedServer: ScenarioBackend {
     private func carry(_ letter: Letter) async -> Bool {
         let (fate, trouble) = (parts.fate, parts.fate.trouble)
         await attack(letter)
+        if let clock = stores.withLock({ $0?.clock }),
+            incidents.swallows(letter, at: clock.nowAtOnce)
+        {
+            return false
+        }
         if fate.strikes(trouble.lost) { return false }
         if fate.strikes(trouble.late) {
             let present = stores.withLock { $0?.clock.nowAtOnce } ?? 0
@@ -375,8 +431,16 @@ final class SimulatedServer: ScenarioBackend {
             return true
         }
         if let original = Forgery.originalTransactionID(in: signedTransaction) {
-            state.withLock { _ = $0.shown[customer.id, default: []].insert(original) }
+            note(original, shownBy: customer)
         }
+    }
+
+    func note(_ original: String, shownBy customer: ScenarioCustomer) {
+        state.withLock { _ = $0.shown[customer.id, default: []].insert(original) }
+    }
+
+    func randomBytes(_ count: Int) -> [UInt8] {
+        random.withLock { $0.bytes(count) }
     }
 
     /// Original transaction ids of what a customer's devices have shown.
@@ -434,7 +498,7 @@ final class SimulatedServer: ScenarioBackend {
         var isWhole = true
         do {
             let report = try await tollgate.reconcileAppStore(in: parts.environment)
-            if let lost = report?.delivered, lost > 0 {
+            if let lost = report?.delivered, lost > 0, !incidents.isOlderThanAcknowledged {
                 object("\(lost) notifications were answered 200 and were not in the journal")
             }
         } catch {
@@ -449,6 +513,9 @@ final class SimulatedServer: ScenarioBackend {
             if mustSucceed { object("reconciling with Stripe fails: \(error)") }
         }
         await revive()
+        if isWhole, let clock = stores.withLock({ $0?.clock }) {
+            incidents.catchUp(at: clock.nowAtOnce)
+        }
         return isWhole
     }
 

@@ -62,6 +62,57 @@ enum SimulatedShop {
             level: 1
             duration: P1M
             price: {amount: 500, currency: usd}
+          - id: studio_yearly
+            name: Studio, yearly
+            kind: auto_renewable
+            app_store_product_id: com.example.app.studio.yearly
+            entitlements: [archive]
+            coins: 12
+            subscription_group: studio
+            level: 2
+            duration: P1Y
+            price: {amount: 2999, currency: usd}
+          - id: studio_monthly
+            name: Studio, monthly
+            kind: auto_renewable
+            app_store_product_id: com.example.app.studio.monthly
+            entitlements: [archive]
+            coins: 3
+            subscription_group: studio
+            level: 2
+            duration: P1M
+            price: {amount: 399, currency: usd}
+          # An upgrade from the longer plans, so a change to it happens at once.
+          - id: studio_weekly
+            name: Studio, weekly
+            kind: auto_renewable
+            app_store_product_id: com.example.app.studio.weekly
+            entitlements: [pro]
+            coins: 2
+            subscription_group: studio
+            level: 1
+            duration: P1W
+            price: {amount: 299, currency: usd}
+          - id: studio_plus_weekly
+            name: Studio plus, weekly
+            kind: auto_renewable
+            app_store_product_id: com.example.app.studio.plus
+            entitlements: [pro, archive]
+            coins: 4
+            subscription_group: studio
+            level: 1
+            duration: P1W
+            price: {amount: 499, currency: usd}
+          - id: team_monthly
+            name: Team, monthly, by the seat
+            kind: auto_renewable
+            app_store_product_id: com.example.app.team
+            entitlements: [pro]
+            coins: 10
+            subscription_group: team
+            level: 1
+            duration: P1M
+            price: {amount: 999, currency: usd}
           - id: lifetime
             name: Pro for ever
             kind: non_consumable
@@ -96,5 +147,9 @@ enum SimulatedShop {
     }
 
     /// What a family may share.
-    static let shareable: Set<String> = ["pro_yearly", "pro_monthly", "lifetime"]
+    static let shareable: Set<String> = [
+        "pro_yearly", "pro_monthly", "lifetime", "studio_yearly", "studio_weekly",
+    ]
+    /// What is sold by the seat.
+    static let multiseat: Set<String> = ["team_monthly"]
 }

@@ -8,17 +8,19 @@ import TollgateCore
 /// The world of one simulation while it is lived through: one thing after the other, so that it can
 /// be lived through again.
 struct SimulatedWorld {
-    private let plan: WorldPlan
+    let plan: WorldPlan
     let server: SimulatedServer
-    private let fate: Fate
+    let fate: Fate
     let catalog: Catalog
     var play: Play
-    private var outcome = Simulation.Outcome()
+    var outcome = Simulation.Outcome()
     /// Transactions whose refund the App Store took back, with when.
     var reversed: [String: Int64] = [:]
     /// Coins that were spent, by customer and environment.
     var spent: [Purse: Int64] = [:]
     var books: StripeTruth?
+    /// What the world remembered when the last copy of the database was made.
+    var backup: Backup?
     /// Whether a pass over what the stores could not deliver is due and has not succeeded.
     private var owesPass = false
 
@@ -102,7 +104,10 @@ struct SimulatedWorld {
                 guard outcome.failures.isEmpty else { return finished }
                 quiet += (plan.end - WorldPlan.beginning) / Self.quietPoints
             }
-            await advance(to: act.at)
+            // Where time was overtaken, no two things that a history tells one after the other happen at
+            // one instant: Apple's clock has a date for each.
+            let isOvertaken = act.at <= now && act.number >= WorldPlan.firstOfAppStoreHistories
+            await advance(to: isOvertaken ? now + 1000 : act.at)
             if await perform(act) { outcome.performed.append(act) }
             if fate.below(2) == 0 {
                 await advance(to: now + 1000 + Int64(fate.below(120_000)))
@@ -161,6 +166,7 @@ struct SimulatedWorld {
                 guard fate.trouble.hasOutages else { return false }
                 server.goDown(until: now + span)
             case .reconcile: owesPass = await !server.reconcile(mustSucceed: false)
+            case .incident(let incident): try await perform(incident, step)
             }
             return true
         } catch {
@@ -168,7 +174,7 @@ struct SimulatedWorld {
         }
     }
 
-    private mutating func perform(_ act: AppStoreAct, _ step: Scenario.Step) async throws {
+    mutating func perform(_ act: AppStoreAct, _ step: Scenario.Step) async throws {
         var target: String?
         switch act {
         case .refund(let which, _), .reverseRefund(let which):
@@ -231,6 +237,7 @@ struct SimulatedWorld {
     private mutating func compareAtQuietPoint() async throws {
         fate.isHealed = true
         server.comeUp()
+        server.incidents.heal()
         // Longer than any pause between tries and any lease.
         await advance(to: now + 900_000)
         for _ in 0..<2 { await server.settle() }
@@ -241,6 +248,7 @@ struct SimulatedWorld {
             await server.settle()
         }
         guard collectViolations() else { return }
+        server.incidents.isOlderThanAcknowledged = false
         try await compareAll()
         try await compareBooks()
         if outcome.failures.isEmpty { try await compareAtAnEnd() }
@@ -316,7 +324,7 @@ struct SimulatedWorld {
         }
     }
 
-    private func appStoreTruth(of customer: ScenarioCustomer) async throws -> Truth {
+    func appStoreTruth(of customer: ScenarioCustomer) async throws -> Truth {
         let store = play.world.appStore
         let account = play.appleAccounts[customer.name] ?? ""
         let transactions = try await store.transactions(customer: account)
@@ -332,7 +340,7 @@ struct SimulatedWorld {
         ).read(transactions, subscriptions: subscriptions, token: customer.id)
     }
 
-    private mutating func judge(
+    mutating func judge(
         _ answer: ScenarioAnswer,
         _ truth: Truth,
         _ name: String,

@@ -29,7 +29,7 @@ public struct SimulatedWorlds: Sendable {
         return try await Simulation(
             settings,
             authority: authority,
-            openDatabase: { try database.open() },
+            database: WorldDatabase(database, folder: folder),
             makeScratch: { try StorageSQLite(path: scratch) }
         ).run()
     }

@@ -64,22 +64,22 @@ public struct Simulation: Sendable {
 
     public let settings: Settings
     private let authority: Data
-    private let openDatabase: @Sendable () throws -> any StorageDriver
+    private let database: WorldDatabase
     private let makeScratch: @Sendable () throws -> any StorageDriver
 
     /// - Parameters:
     ///   - authority: what the App Store signs with, of `SimulatedAppStore.makeAuthority`.
-    ///   - openDatabase: opens the world's database, empty at first, once at a time.
+    ///   - database: the world's, empty at first.
     ///   - makeScratch: an empty database for what is derived again.
     public init(
         _ settings: Settings,
         authority: Data,
-        openDatabase: @escaping @Sendable () throws -> any StorageDriver,
+        database: WorldDatabase,
         makeScratch: @escaping @Sendable () throws -> any StorageDriver
     ) {
         self.settings = settings
         self.authority = authority
-        self.openDatabase = openDatabase
+        self.database = database
         self.makeScratch = makeScratch
     }
 
@@ -90,10 +90,7 @@ public struct Simulation: Sendable {
             customers: settings.customers,
             years: settings.years
         )
-        if let acts = settings.acts {
-            // A server that never asks the stores misses what they forget after 30 days.
-            plan.acts.removeAll { !acts.contains($0.number) && $0.deed != .reconcile }
-        }
+        if let acts = settings.acts { plan.keepOnly(acts) }
         return plan
     }
 
@@ -119,7 +116,7 @@ public struct Simulation: Sendable {
                 environment: plan.settings.isProduction ? .production : .sandbox,
                 bug: settings.bug,
                 fate: fate,
-                openDatabase: openDatabase
+                database: database
             )
         )
         var world = try await SimulatedWorld(
