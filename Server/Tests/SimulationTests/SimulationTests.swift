@@ -116,7 +116,8 @@ struct SimulationTests {
             seed: seed,
             customers: 16,
             years: 1,
-            trouble: all,
+            // Before all is heard a customer can be compared only where nothing else goes wrong.
+            trouble: PlantedBug.ofAppStoreHistories.contains(bug) ? Trouble() : all,
             bug: bug
         )
         settings.derivesAgain = bug == .tornTransactions
@@ -161,11 +162,23 @@ struct SimulationTests {
         that bug: PlantedBug,
         in worlds: SimulatedWorlds
     ) async throws -> Simulation.Settings? {
-        for seed in UInt64(1)...200 {
+        let isOfHistories = PlantedBug.ofAppStoreHistories.contains(bug)
+        for seed in UInt64(1)...(isOfHistories ? 60 : 200) {
             let settings = try Self.settings(bug, seed: seed)
             let outcome = try await worlds.run(settings)
             guard !outcome.failures.isEmpty else { continue }
-            var shrinking = Shrinking(budget: 8) { try await worlds.run($0) }
+            var shrinking = Shrinking(budget: 8) { smaller in
+                var outcome = try await worlds.run(smaller)
+                var without = smaller
+                without.bug = nil
+                // A history of which too much is left out says nothing of the bug.
+                if !outcome.failures.isEmpty,
+                    try await !worlds.run(without).failures.isEmpty
+                {
+                    outcome.failures = []
+                }
+                return outcome
+            }
             let found = Shrinking.Found(settings: settings, outcome: outcome)
             let small = try await shrinking.shrink(found).settings
             var without = small

@@ -79,7 +79,24 @@ extension WorldPlan {
                 )
             )
         }
-        return planned
+        return planned + backups(&random)
+    }
+
+    /// Copies of the database, and its loss some days later: longer ago the sandbox remembers nothing.
+    private func backups(_ random: inout SplitMix64) -> [PlannedAct] {
+        guard random.chance(0.6) else { return [] }
+        let copied = Int64.random(
+            in: Self.beginning + 20
+                * Self.day..<max(end - 20 * Self.day, Self.beginning + 21 * Self.day),
+            using: &random
+        )
+        let lost = copied + Int64.random(in: 1...12 * Self.day, using: &random)
+        return [
+            PlannedAct(number: 0, at: copied, customer: nil, deed: .incident(.backUp)),
+            PlannedAct(number: 0, at: lost, customer: nil, deed: .incident(.restoreBackup)),
+            // What a server does when it starts.
+            PlannedAct(number: 0, at: lost + 1000, customer: nil, deed: .reconcile),
+        ]
     }
 
     /// The same with only the acts of these numbers; whoever was added and does nothing is left out.

@@ -54,6 +54,33 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case familyShareIsAPurchase
     case tokenIgnored
 
+    // MARK: The App Store's histories
+    /// A refund that is taken back takes back every refund of the subscription.
+    case reversalVoidsAllRefunds
+    /// A status 5 outweighs a transaction that was signed later without a revocation.
+    case olderStatus5BeatsNewerTransaction
+    /// A family share that was taken away stays so, though it is given anew.
+    case shareGivenAnewForgotten
+    /// The status of one plan lets access go on after the next one has ended.
+    case statusOutlivesPlan
+    /// What a legacy receipt leaves out is taken from what was signed.
+    case receiptErasesSignedWords
+    /// The time of an upgrade in a legacy receipt is taken for a refund.
+    case upgradeInReceiptIsARefund
+    /// After a backup was restored only what was never delivered is asked for.
+    case restoreAsksOnlyFailures
+    /// A second transaction of a period ends the first.
+    case secondSeatReplacesFirst
+    case seatRefundIgnored
+    /// A plan that goes on under another original transaction id is somebody else's.
+    case previousTransactionForgotten
+    /// A switch to a bundle takes back coins as a refund does.
+    case bundleSwitchTakesCoins
+    /// Nobody asks for what a plan was upgraded to.
+    case upgradeSuccessorNotAsked
+    /// While the server's clock is behind, genuine notifications are refused for good.
+    case clockBehindRefuses
+
     // MARK: Coins
     /// Each message credits, though it speaks of a purchase that was credited.
     case creditedPerDelivery

@@ -15,6 +15,7 @@ final class Planting: Sendable {
 
     private let bug: PlantedBug?
     private let memory = Mutex(Memory())
+    private let histories = Mutex(HistoryMemory())
 
     init(_ bug: PlantedBug?) {
         self.bug = bug
@@ -22,6 +23,12 @@ final class Planting: Sendable {
 
     /// Forgets what a server holds in memory only; nothing of it is.
     func forget() {}
+
+    /// Whether what is to be asked of the stores is left unasked, until the next pass over them.
+    var leavesQuestions: Bool {
+        get { histories.withLock { $0.leavesQuestions } }
+        set { histories.withLock { $0.leavesQuestions = newValue } }
+    }
 
     /// Whether a message's name comes for the first time.
     func isNew(_ name: String) -> Bool {
@@ -32,6 +39,10 @@ final class Planting: Sendable {
     func alter(_ item: JournalItem) -> JournalItem? {
         guard let bug, case .facts(let facts) = item.content else { return item }
         var item = item
+        if PlantedBug.ofAppStoreHistories.contains(bug) {
+            item.content = .facts(histories.withLock { $0.alter(facts, bug) })
+            return item
+        }
         switch bug {
         case .dedupeBySignatureText:
             guard item.kind == .signed, let body = item.body else { return item }

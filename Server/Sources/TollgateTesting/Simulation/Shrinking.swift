@@ -40,9 +40,9 @@ public struct Shrinking: Sendable {
             try await attempt(kept.filter { $0.customer == index }, &kept, &best)
         }
         for calmer in ["none", "deliveries", "server", "stores"] {
-            guard let trouble = Trouble(named: calmer), trouble != best.settings.trouble else {
-                continue
-            }
+            guard best.settings.trouble.name != "none", let trouble = Trouble(named: calmer),
+                trouble != best.settings.trouble
+            else { continue }
             var settings = best.settings
             settings.trouble = trouble
             settings.acts = Set(kept.map(\.number))

@@ -81,6 +81,11 @@ final class ServerIncidents: Sendable {
         set { state.withLock { $0.lostToBackup = newValue } }
     }
 
+    /// A copy has taken the database's place.
+    func beOlderThanAcknowledged() {
+        state.withLock { ($0.lostToBackup, $0.hasMissedSomething) = (true, true) }
+    }
+
     /// All is as it should be again.
     func heal() {
         state.withLock { ($0.isCutOffUntil, $0.clockIsBehindUntil) = (.min, .min) }

@@ -116,14 +116,21 @@ extension SimulatedServer {
         case 2: throw NoAnswer()
         default: break
         }
+        var body = request.body ?? []
+        if self.parts.bug == .restoreAsksOnlyFailures, path.contains("notifications/history"),
+            var words = try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
+        {
+            words["onlyFailures"] = true
+            body = Array(try JSONSerialization.data(withJSONObject: words))
+        }
         let answer = await stores.serverAPI.exchange(
             method: request.method,
             path: path,
             headers: request.headers,
-            body: request.body ?? []
+            body: body
         )
-        let body = how == 3 ? Array(answer.body.prefix(answer.body.count / 2)) : answer.body
-        return AppStore.HTTPResponse(status: answer.status, headers: answer.headers, body: body)
+        let said = how == 3 ? Array(answer.body.prefix(answer.body.count / 2)) : answer.body
+        return AppStore.HTTPResponse(status: answer.status, headers: answer.headers, body: said)
     }
 
     private func askStripe(

@@ -238,7 +238,7 @@ final class SimulatedServer: ScenarioBackend {
                 $0.notifications = memory.notifications
                 $0.shown = memory.shown
             }
-            incidents.isOlderThanAcknowledged = true
+            incidents.beOlderThanAcknowledged()
         }
         try await boot()
         return isRestored
@@ -349,6 +349,12 @@ final class SimulatedServer: ScenarioBackend {
             if isGenuine { acknowledge(letter) }
             return true
         } catch {
+            if isGenuine, let refusal = error as? AppStore.VerificationError,
+                refusal.rule == .signedInFuture,
+                !refusal.isRetryable || parts.bug == .clockBehindRefuses
+            {
+                object("a genuine notification was refused for good: \(refusal)")
+            }
             let wasKilled = state.withLock { $0.storage?.isKilled ?? false }
             await revive()
             let believesItIsDone =
@@ -484,7 +490,7 @@ final class SimulatedServer: ScenarioBackend {
     }
 
     func settle() async {
-        guard !isDown, let tollgate = try? tollgate else { return }
+        guard !isDown, !planting.leavesQuestions, let tollgate = try? tollgate else { return }
         await tollgate.fetchWanted()
         await revive()
     }
@@ -495,6 +501,7 @@ final class SimulatedServer: ScenarioBackend {
     /// - Returns: whether both answered to the end.
     func reconcile(mustSucceed: Bool) async -> Bool {
         guard !isDown else { return false }
+        planting.leavesQuestions = false
         var isWhole = true
         do {
             let report = try await tollgate.reconcileAppStore(in: parts.environment)

@@ -26,6 +26,9 @@ extension SimulatedWorld {
             let bought = try await play.world.appStore.transactions(customer: account)
             server.incidents.cutOff(Set(bought.map(\.originalID)), until: now + span)
         case .clockBehind(let difference, let span):
+            // A matter of the server's own, as outages are. A lease outlasts a clock that was set back,
+            // and the only server of a SQLite file waits for none.
+            guard fate.trouble.isCalm || fate.trouble.hasOutages else { throw NotNow() }
             server.incidents.setClockBack(by: difference, until: now + span)
         case .backUp: try await backUp()
         case .restoreBackup: try await restoreBackup()
