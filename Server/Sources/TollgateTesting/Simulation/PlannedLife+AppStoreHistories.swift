@@ -99,15 +99,18 @@ extension WorldPlan {
         ]
     }
 
-    /// The same with only the acts of these numbers; whoever was added and does nothing is left out.
-    mutating func keepOnly(_ numbers: Set<Int>) {
+    /// Leaves out all acts but those of these numbers, and whoever was added to a world of so many
+    /// customers and does nothing: they would move the ids of the others.
+    mutating func keepOnly(_ numbers: Set<Int>, of customers: Int) {
         // A server that never asks the stores misses what they forget after 30 days.
         acts.removeAll { !numbers.contains($0.number) && $0.deed != .reconcile }
-        let busy = Set(acts.flatMap { act in act.customer.map { [$0, $0 ^ 1] } ?? [] })
-        people.removeAll { person in
-            guard let index = Int(person.name.dropFirst()) else { return false }
-            return index >= Self.firstOfAppStoreHistories && !busy.contains(index)
+        let busy = Set(acts.compactMap(\.customer))
+        let added = people.dropFirst(customers).filter { person in
+            guard let index = Int(person.name.dropFirst()) else { return true }
+            let isOfHousehold = index >= Self.firstOfAppStoreHistories
+            return busy.contains(index) || isOfHousehold && busy.contains(index ^ 1)
         }
+        people = people.prefix(customers) + added
     }
 }
 

@@ -90,7 +90,7 @@ public struct Simulation: Sendable {
             customers: settings.customers,
             years: settings.years
         )
-        if let acts = settings.acts { plan.keepOnly(acts) }
+        if let acts = settings.acts { plan.keepOnly(acts, of: settings.customers) }
         return plan
     }
 
