@@ -99,8 +99,10 @@ extension WorldPlan {
         ]
     }
 
-    /// Leaves out all acts but those of these numbers, and whoever was added to a world of so many
-    /// customers and does nothing: they would move the ids of the others.
+    /// Leaves out all acts but those of these numbers, and people without any.
+    ///
+    /// Whoever was added to a world of so many customers and does nothing would move the ids of the
+    /// others.
     mutating func keepOnly(_ numbers: Set<Int>, of customers: Int) {
         // A server that never asks the stores misses what they forget after 30 days.
         acts.removeAll { !numbers.contains($0.number) && $0.deed != .reconcile }
