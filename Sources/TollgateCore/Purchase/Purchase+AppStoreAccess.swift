@@ -25,7 +25,9 @@ extension Purchase {
             let owners = owners(of: epoch, policy: history.ownership(at: epoch.start))
             for owner in owners { evaluation.add(access, to: owner) }
             let buyer = buyer(of: epoch)
-            for record in epoch.periods { credit(record, to: buyer, in: history, &evaluation) }
+            for record in epoch.periods {
+                credit(record, in: ordered, to: buyer, in: history, &evaluation)
+            }
         }
         if let question = question(about: ordered), !evaluation.wanted.contains(question) {
             evaluation.wanted.append(question)
