@@ -13,6 +13,7 @@ import threading
 import pytest
 
 import test_app_store_commands
+import test_app_store_support
 import test_finance
 import test_stripe_commands
 from test_app_store_commands import MONTHLY
@@ -150,6 +151,7 @@ def app_store(tmp_path_factory):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", world.port), Taking)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     world.bought = bought["transaction_id"]
+    world.member, world.team = test_app_store_support.hosted(world, seats=30)
     yield world
     server.shutdown()
     world.stop()
@@ -173,6 +175,12 @@ def an_image(world):
     return told(world, "retention", "upload-image", "table.png")[0]["id"]
 
 
+def a_seat(world):
+    """The buyer's transaction, a claim of a seat and an app transaction, for words of one command."""
+    claim = told(world, "seats", "claim", world.team)["subject"]
+    return [world.team, claim, world.member["app_transaction_id"]]
+
+
 def a_request(world):
     return told(world, "extend-all", MONTHLY, "--days", "1")["request_identifier"]
 
@@ -188,6 +196,11 @@ APP_STORE = {
     f"app-store extension-status {MONTHLY} {{}}": a_request,
     "app-store finish {}": a_fresh_one,
     "app-store set-token {} 5f1f7d9e-2f0c-4d55-8f0a-0c9fb1a3d001": a_fresh_one,
+    "app-store groups {}": lambda world: world.bought,
+    "app-store seats show {}": lambda world: world.team,
+    "app-store seats claim {}": lambda world: world.team,
+    "app-store seats release {} CLAIM": a_seat,
+    "app-store seats associate {} CLAIM APP": a_seat,
     "app-store retention images": an_image,
     "app-store retention upload-image table.png": None,
     "app-store retention delete-image {}": an_image,
@@ -212,7 +225,9 @@ APP_STORE = {
 def test_h8_what_the_app_store_answers_is_said_to_be_lost(app_store, words, kind):
     def made():
         value = APP_STORE[words](app_store) if APP_STORE[words] else None
-        return [word.replace("{}", str(value)) for word in words.split()]
+        values = value if isinstance(value, list) else [value, None, None]
+        for_word = dict(zip(("{}", "CLAIM", "APP"), values))
+        return [str(for_word.get(word, word)) for word in words.split()]
 
     ends_with_1(app_store, made, kind)
     if not words.startswith("verify"):
