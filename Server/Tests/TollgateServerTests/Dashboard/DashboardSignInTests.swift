@@ -184,7 +184,14 @@ struct DashboardSignInTests {
                     return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
                 }
             }
-            #expect(await statuses(of: 60, "") == [401: 50, 429: 10])
+            // Those that are turned away while others' passwords are compared are not looked at.
+            var looked = await statuses(of: 60, "")[401, default: 0]
+            #expect(looked <= 50)
+            for _ in 0..<100 where looked < 50 {
+                looked += await statuses(of: 1, "")[401, default: 0]
+            }
+            #expect(looked == 50)
+            #expect(await statuses(of: 1, "") == [429: 1])
             #expect(await statuses(of: 60, "192.0.2.1") == [401: 20, 429: 40])
             server.wall.advance(seconds: 901)
             for _ in 0..<30 {
