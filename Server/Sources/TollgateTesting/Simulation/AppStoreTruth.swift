@@ -69,7 +69,9 @@ struct AppStoreTruth {
         for transaction in ordered {
             inherited = transaction.appAccountToken ?? inherited
             let isOwn = owns(inherited, transaction.originalID, token)
-            if isOwn { credit(transaction, &truth) }
+            if isOwn {
+                credit(transaction, replaced: replacement(of: transaction, by: ordered), &truth)
+            }
             if transaction.purchaseDate <= now { running = (transaction, isOwn) }
         }
         // By RULES §2.2 a reversal also makes refunds of the subscription's other periods void.
@@ -120,15 +122,33 @@ struct AppStoreTruth {
         }
     }
 
-    private func credit(_ transaction: Transaction, _ truth: inout Truth) {
+    /// When another plan took the place of a running one; Apple then refunds the rest pro rata
+    /// (https://developer.apple.com/app-store/subscriptions/#ranking).
+    private func replacement(of one: Transaction, by chain: [Transaction]) -> Int64? {
+        guard one.isUpgraded else { return nil }
+        return chain.filter { $0.productID != one.productID && $0.purchaseDate > one.purchaseDate }
+            .map(\.purchaseDate).min()
+    }
+
+    private func credit(
+        _ transaction: Transaction,
+        replaced: Int64? = nil,
+        _ truth: inout Truth
+    ) {
         guard transaction.ownership == .purchased,
             let coins = product(transaction.productID)?.coins, coins > 0
         else { return }
         let credit = coins * Int64(transaction.quantity)
-        truth.coins += credit
-        if isRevoked(transaction), let revocation = transaction.revocation {
-            truth.coins -= credit * Int64(revocation.percentage ?? 100_000) / 100_000
+        var kept = credit
+        // That refund comes without a percentage, where the store tells of it at all.
+        let isOfUpgrade = replaced != nil && transaction.revocation?.percentage == nil
+        if isRevoked(transaction), !isOfUpgrade, let revocation = transaction.revocation {
+            kept -= credit * Int64(revocation.percentage ?? 100_000) / 100_000
         }
+        if let replaced, let end = transaction.expiresDate, replaced < end {
+            kept = kept * (replaced - transaction.purchaseDate) / (end - transaction.purchaseDate)
+        }
+        truth.coins += kept
     }
 
     private func product(_ id: String) -> Catalog.Product? {
