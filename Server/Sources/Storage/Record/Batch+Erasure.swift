@@ -232,7 +232,9 @@ extension Batch {
 // MARK: - Erasures by earlier programs
 
 extension RecordStore {
-    private static let completed = "erasures_complete"
+    /// Programs that wrote `erasures_complete` gave names to erased customers and journalled nothing of
+    /// it, so that a replay forgot them.
+    private static let completed = "erasures_complete_2"
 
     /// Takes out what earlier programs had left of customers who were erased: the names by which stores
     /// knew them, and messages without facts.
