@@ -320,7 +320,7 @@ extension Play {
         _ = try await call("POST", "/v1/subscriptions/\(id)/\(verb)", form)
     }
 
-    private func subscription(of customer: String) async throws -> [String: Any] {
+    func subscription(of customer: String) async throws -> [String: Any] {
         let list = try await call(
             "GET",
             "/v1/subscriptions",
@@ -351,7 +351,7 @@ extension Play {
 
     // MARK: - Calls
 
-    private func price(_ product: String) throws -> String {
+    func price(_ product: String) throws -> String {
         guard let price = loaded.catalog.product(id: product)?.stripePriceIDs.first else {
             throw StripeCallRefused(status: 404, message: "‘\(product)’ has no price at Stripe")
         }
@@ -361,7 +361,7 @@ extension Play {
     /// The customer's id at Stripe, made when it is first needed: by the backend, or for it.
     ///
     /// - Parameter isOrdering: whether the customer buys; one who was deleted then gets another id.
-    private mutating func stripeCustomer(
+    mutating func stripeCustomer(
         _ person: ScenarioCustomer,
         isOrdering: Bool
     ) async throws -> String {
@@ -394,7 +394,7 @@ extension Play {
         return id
     }
 
-    private func call(
+    func call(
         _ method: String,
         _ path: String,
         _ form: [(String, String)] = [],

@@ -1,7 +1,6 @@
 import AppStoreAPI
 import Foundation
 import Logging
-import SecondOpinion
 import Storage
 import StripeAPI
 import StripeSimulator
@@ -197,19 +196,11 @@ final class TollgateBackend: ScenarioBackend {
             has: Set(list.data.map(\.lookupKey)),
             coins: coins.balance
         )
-        let check = AccessCheck(
-            tollgate.store,
-            history: tollgate.store.history,
+        answer.objections = try await tollgate.secondOpinion(
+            on: customer.id,
+            in: environment,
             at: Instant(milliseconds: list.at)
         )
-        answer.objections = try await check.findings(
-            of: Customer.ID(try await tollgate.customer(customer.id).id),
-            in: environment
-        )
-        .map { finding in
-            "second opinion: \(finding.kind.rawValue) \(finding.lookupKey): "
-                + "\(finding.opinion); the server: \(finding.answer)"
-        }
         return answer
     }
 }

@@ -180,6 +180,8 @@ struct Truth {
     var coins: Int64 = 0
     /// Whether the books and the rules mean the same by them.
     var areCoinsSure = true
+    /// By how many coins rounding may differ.
+    var coinSlack: Int64 = 0
 
     static func + (left: Truth, right: Truth) -> Truth {
         Truth(
@@ -187,7 +189,8 @@ struct Truth {
             unsure: left.unsure.union(right.unsure),
             passes: left.passes + right.passes,
             coins: left.coins + right.coins,
-            areCoinsSure: left.areCoinsSure && right.areCoinsSure
+            areCoinsSure: left.areCoinsSure && right.areCoinsSure,
+            coinSlack: left.coinSlack + right.coinSlack
         )
     }
 

@@ -7,6 +7,9 @@ public struct PlannedAct: Sendable {
     public enum Deed: Hashable, Sendable {
         case appStore(AppStoreAct)
         case stripe(StripeAct)
+        case atStripe(StripeDeed)
+        /// All is healed, and what is said of the customer is compared with the books.
+        case look
         /// The customer spends coins.
         case spend(Int64)
         /// The server is down for so many milliseconds.
@@ -63,6 +66,7 @@ struct WorldPlan: Sendable {
         planWorld(&random, years: years)
         acts.sort { ($0.at, $0.customer ?? -1) < ($1.at, $1.customer ?? -1) }
         for index in acts.indices { acts[index].number = index }
+        addStripeHistories(seed: seed)
     }
 
     /// What concerns everybody.

@@ -472,6 +472,12 @@ final class SimulatedServer: ScenarioBackend {
         }
         let list = try await tollgate.entitlements(of: customer.id, in: environment, at: at)
         let coins = try await tollgate.coins(of: customer.id, in: environment)
-        return ScenarioAnswer(has: Set(list.data.map(\.lookupKey)), coins: coins.balance)
+        var answer = ScenarioAnswer(has: Set(list.data.map(\.lookupKey)), coins: coins.balance)
+        answer.objections = try await tollgate.secondOpinion(
+            on: customer.id,
+            in: environment,
+            at: Instant(milliseconds: list.at)
+        )
+        return answer
     }
 }

@@ -93,6 +93,10 @@ public struct Simulation: Sendable {
         if let acts = settings.acts {
             // A server that never asks the stores misses what they forget after 30 days.
             plan.acts.removeAll { !acts.contains($0.number) && $0.deed != .reconcile }
+            // Nor are there people without a history, who would move the ids of the others.
+            let left = Set(plan.acts.compactMap { act in act.customer.map { "c\($0)" } })
+            let added = plan.people.dropFirst(settings.customers).filter { !left.contains($0.name) }
+            plan.people.removeAll { added.map(\.name).contains($0.name) }
         }
         return plan
     }

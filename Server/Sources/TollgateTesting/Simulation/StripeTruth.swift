@@ -6,13 +6,20 @@ import TollgateCore
 ///
 /// Shares nothing with the engine that is judged by it but the catalog's list of products.
 struct StripeTruth {
-    private var subscriptions: [Subscription] = []
-    private var invoices: [Invoice] = []
-    private var sessions: [Session] = []
-    private var payments: [InvoicePayment] = []
-    private var refunds: [Movement] = []
-    private var disputes: [Movement] = []
-    private var lines: [String: [LineItem]] = [:]
+    private(set) var subscriptions: [Subscription] = []
+    private(set) var invoices: [Invoice] = []
+    private(set) var sessions: [Session] = []
+    private(set) var payments: [InvoicePayment] = []
+    private(set) var refunds: [Movement] = []
+    private(set) var disputes: [Movement] = []
+    /// Charges for which money came.
+    private(set) var charges: [Charge] = []
+    /// When money came, by payment intent: a bank debit's days after its charge was made.
+    ///
+    /// https://docs.stripe.com/api/balance_transactions/object
+    private(set) var received: [String: Int64] = [:]
+    /// Of sessions.
+    private(set) var lines: [String: [LineItem]] = [:]
 
     // MARK: - Stripe's words
 
@@ -28,14 +35,13 @@ struct StripeTruth {
     }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    private struct Subscription: Decodable {
+    struct Subscription: Decodable {
         struct Items: Decodable {
             var data: [Item]
         }
         struct Item: Decodable {
+            var id: String
             var price: Reference
-            var current_period_start: Int64
-            var current_period_end: Int64
         }
         var id: String
         var customer: String
@@ -44,7 +50,7 @@ struct StripeTruth {
     }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    private struct Invoice: Decodable {
+    struct Invoice: Decodable {
         struct Lines: Decodable {
             var data: [Line]
         }
@@ -62,19 +68,26 @@ struct StripeTruth {
             struct Parent: Decodable {
                 struct Details: Decodable {
                     var proration: Bool?
+                    var subscription_item: String?
                 }
                 var subscription_item_details: Details?
                 var invoice_item_details: Details?
             }
+            var amount: Int64
             var quantity: Int64
             var pricing: Pricing
             var period: Period
             var parent: Parent
 
+            /// The subscription's item; `nil` for what is bought once.
+            var item: String? { parent.subscription_item_details?.subscription_item }
+            var price: String { pricing.price_details.price }
             var isProration: Bool {
                 (parent.subscription_item_details ?? parent.invoice_item_details)?.proration
                     ?? false
             }
+            /// https://docs.stripe.com/billing/subscriptions/prorations: credits are negative.
+            var isCredit: Bool { isProration && amount < 0 }
         }
         struct Parent: Decodable {
             struct Details: Decodable {
@@ -82,16 +95,33 @@ struct StripeTruth {
             }
             var subscription_details: Details?
         }
+        struct Transitions: Decodable {
+            var paid_at: Int64?
+            var voided_at: Int64?
+            var marked_uncollectible_at: Int64?
+        }
         var id: String
         var customer: String
         var status: String
+        var currency: String
+        var created: Int64
+        var due_date: Int64?
         var amount_paid: Int64
+        var status_transitions: Transitions
         var lines: Lines
         var parent: Parent?
+
+        var subscription: String? { parent?.subscription_details?.subscription }
+        var isPaid: Bool { status == "paid" }
+        /// Whether nothing is asked for it any more.
+        ///
+        /// https://docs.stripe.com/billing/subscriptions/overview: a subscription is active again
+        /// when its latest invoice is paid, void, or marked as uncollectible.
+        var isSettled: Bool { isPaid || status == "void" || status == "uncollectible" }
     }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    private struct Session: Decodable {
+    struct Session: Decodable {
         var id: String
         var customer: String?
         var mode: String
@@ -102,13 +132,13 @@ struct StripeTruth {
         var payment_intent: String?
     }
 
-    private struct LineItem: Decodable {
+    struct LineItem: Decodable {
         var price: Reference
         var quantity: Int64
     }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    private struct InvoicePayment: Decodable {
+    struct InvoicePayment: Decodable {
         struct Payment: Decodable {
             var payment_intent: String?
         }
@@ -117,10 +147,27 @@ struct StripeTruth {
     }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    private struct Movement: Decodable {
+    struct Movement: Decodable {
         var payment_intent: String?
         var amount: Int64
+        var currency: String
         var status: String
+        var created: Int64
+    }
+
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    struct Charge: Decodable {
+        var id: String
+        var payment_intent: String?
+        var status: String
+        var amount: Int64
+        var currency: String
+        var created: Int64
+        var balance_transaction: String?
+    }
+
+    struct BalanceTransaction: Decodable {
+        var id: String
         var created: Int64
     }
 
@@ -128,11 +175,23 @@ struct StripeTruth {
 
     init(of stripe: StripeSimulator, keeping known: StripeTruth?) async throws {
         subscriptions = try await Self.all("subscriptions", of: stripe, "status=all&")
-        invoices = try await Self.all("invoices", of: stripe, "status=paid&")
+        invoices = try await Self.all("invoices", of: stripe)
         sessions = try await Self.all("checkout/sessions", of: stripe, "status=complete&")
         payments = try await Self.all("invoice_payments", of: stripe)
         refunds = try await Self.all("refunds", of: stripe)
         disputes = try await Self.all("disputes", of: stripe)
+        let made: [Charge] = try await Self.all("charges", of: stripe)
+        charges = made.filter { $0.status == "succeeded" }
+        let booked: [BalanceTransaction] = try await Self.all(
+            "balance_transactions",
+            of: stripe,
+            "type=charge&"
+        )
+        let times = Dictionary(booked.map { ($0.id, $0.created) }) { $1 }
+        for charge in charges {
+            guard let intent = charge.payment_intent else { continue }
+            received[intent] = charge.balance_transaction.flatMap { times[$0] } ?? charge.created
+        }
         lines = known?.lines ?? [:]
         for session in sessions where session.mode == "payment" && lines[session.id] == nil {
             lines[session.id] = try await Self.all(
@@ -172,101 +231,104 @@ struct StripeTruth {
     ///   - now: UNIX milliseconds.
     func read(customer: String, at now: Int64, in catalog: Catalog) -> Truth {
         var truth = Truth()
-        func product(_ price: String) -> Catalog.Product? {
-            catalog.products.first { $0.stripePriceIDs.contains(price) }
-        }
         for subscription in subscriptions where subscription.customer == customer {
-            for item in subscription.items.data where gives(subscription, item, now / 1000) {
-                truth.has.formUnion(product(item.price.id)?.entitlements ?? [])
+            let own = invoices.filter { $0.subscription == subscription.id }
+            for item in subscription.items.data {
+                let until = paidUntil(item.id, of: subscription, own)
+                guard let until else { continue }
+                let keys = catalog.stripe(item.price.id)?.entitlements ?? []
+                // Draft invoices are finalized after an hour, which moves due dates.
+                if until != .max, abs(until - now / 1000) < 7_200 { truth.unsure.formUnion(keys) }
+                if now / 1000 < until { truth.has.formUnion(keys) }
             }
         }
         for invoice in invoices
-        where invoice.customer == customer && invoice.parent?.subscription_details != nil {
-            let taken = takenBack(ofInvoice: invoice.id)
-            for line in invoice.lines.data {
-                let coins = product(line.pricing.price_details.price)?.coins ?? 0
-                // Parts of a period bring and take parts of its coins; the books do not say of which.
-                guard !line.isProration else {
-                    if coins > 0 { truth.areCoinsSure = false }
-                    continue
-                }
-                credit(coins * line.quantity, taken.amount, of: invoice.amount_paid, &truth)
+        where invoice.customer == customer && invoice.isPaid && invoice.subscription != nil {
+            for line in invoice.lines.data where line.item == nil && line.amount >= 0 {
+                sell(
+                    line.price,
+                    line.quantity,
+                    paid: invoice.status_transitions.paid_at ?? invoice.created,
+                    for: invoice.amount_paid,
+                    back: takenBack(ofInvoice: invoice.id),
+                    in: catalog,
+                    &truth
+                )
             }
         }
+        creditPlans(of: customer, in: catalog, &truth)
         for session in sessions
         where session.customer == customer && session.mode == "payment"
             && session.payment_status != "unpaid"
         {
-            let taken = takenBack(ofPayment: session.payment_intent ?? session.id)
-            let total = session.amount_total ?? 0
             for line in lines[session.id] ?? [] {
-                guard let sold = product(line.price.id) else { continue }
-                credit(sold.coins * line.quantity, taken.amount, of: total, &truth)
-                let isGone = total > 0 && taken.amount >= total
-                switch sold.kind {
-                case .nonRenewing:
-                    for _ in 0..<line.quantity {
-                        truth.passes.append(
-                            Truth.Pass(
-                                product: sold.id,
-                                bought: session.created * 1000,
-                                cut: isGone ? taken.last * 1000 : nil
-                            )
-                        )
-                    }
-                    // When it was gone is a matter of seconds to days, by which the passes after
-                    // it move.
-                    if isGone { truth.unsure.formUnion(sold.entitlements) }
-                case .consumable: break
-                default: if !isGone { truth.has.formUnion(sold.entitlements) }
-                }
+                sell(
+                    line.price.id,
+                    line.quantity,
+                    // https://docs.stripe.com/checkout/fulfillment: to be fulfilled once it is paid.
+                    paid: session.payment_intent.flatMap { received[$0] } ?? session.created,
+                    for: session.amount_total ?? 0,
+                    back: takenBack(ofPayment: session.payment_intent ?? session.id),
+                    in: catalog,
+                    &truth
+                )
             }
         }
         return truth
     }
 
-    private func gives(_ subscription: Subscription, _ item: Subscription.Item, _ now: Int64)
-        -> Bool
-    {
-        switch subscription.status {
-        case "active", "trialing": return true
-        case "past_due":
-            let paid = invoices.filter {
-                $0.parent?.subscription_details?.subscription == subscription.id
-            }.flatMap(\.lines.data)
-                .filter { !$0.isProration && $0.pricing.price_details.price == item.price.id }
-                .map(\.period.end).max()
-            let unpaidSince = min(item.current_period_start, paid ?? item.current_period_start)
-            return now < unpaidSince + 3 * 86_400
-        default: return false
-        }
-    }
-
-    private func credit(
-        _ coins: Int64,
-        _ taken: Int64,
-        of amount: Int64,
+    /// What was bought once.
+    private func sell(
+        _ price: String,
+        _ quantity: Int64,
+        paid: Int64,
+        for total: Int64,
+        back: [Movement],
+        in catalog: Catalog,
         _ truth: inout Truth
     ) {
-        truth.coins += coins
-        if amount > 0 { truth.coins -= coins * min(taken, amount) / amount }
-    }
-
-    private func takenBack(ofInvoice id: String) -> (amount: Int64, last: Int64) {
-        let intents = payments.filter { $0.invoice == id }.compactMap(\.payment.payment_intent)
-        return intents.reduce((0, 0)) { sum, intent in
-            let taken = takenBack(ofPayment: intent)
-            return (sum.0 + taken.amount, max(sum.1, taken.last))
+        guard let sold = catalog.stripe(price) else { return }
+        let sum = back.reduce(0) { $0 + $1.amount }
+        let credit = sold.coins * quantity
+        truth.coins += credit
+        if total > 0 { truth.coins -= credit * min(sum, total) / total }
+        // All is gone with the one that completes it.
+        var left = total
+        let last = total > 0 ? back.first { left -= $0.amount; return left <= 0 } : nil
+        switch sold.kind {
+        case .nonRenewing:
+            let pass = Truth.Pass(
+                product: sold.id,
+                bought: paid * 1000,
+                cut: last.map { $0.created * 1000 }
+            )
+            truth.passes += Array(repeating: pass, count: Int(quantity))
+        case .consumable: break
+        default: if last == nil { truth.has.formUnion(sold.entitlements) }
         }
     }
 
-    private func takenBack(ofPayment intent: String) -> (amount: Int64, last: Int64) {
-        let back =
-            refunds.filter { ["pending", "succeeded"].contains($0.status) }
-            + disputes.filter {
-                ["lost", "needs_response", "under_review"].contains($0.status)
-            }
-        let own = back.filter { $0.payment_intent == intent }
-        return (own.reduce(0) { $0 + $1.amount }, own.map(\.created).max() ?? 0)
+    /// What went back of an invoice's payments, the oldest first.
+    func takenBack(ofInvoice id: String) -> [Movement] {
+        let intents = payments.filter { $0.invoice == id }.compactMap(\.payment.payment_intent)
+        return Set(intents).flatMap(takenBack(ofPayment:)).sorted { $0.created < $1.created }
+    }
+
+    /// What went back of a payment, or is about to, the oldest first.
+    ///
+    /// https://docs.stripe.com/refunds, https://docs.stripe.com/disputes/how-disputes-work: the
+    /// money of a dispute is withdrawn when it is opened, and comes back if it is won; an inquiry
+    /// withdraws nothing.
+    func takenBack(ofPayment intent: String) -> [Movement] {
+        (refunds.filter { ["pending", "succeeded"].contains($0.status) }
+            + disputes.filter { ["lost", "needs_response", "under_review"].contains($0.status) })
+            .filter { $0.payment_intent == intent }.sorted { $0.created < $1.created }
+    }
+}
+
+extension Catalog {
+    /// What is sold at a price of Stripe's.
+    func stripe(_ price: String) -> Catalog.Product? {
+        products.first { $0.stripePriceIDs.contains(price) }
     }
 }

@@ -1,0 +1,68 @@
+import Foundation
+import StripeSimulator
+
+extension Play {
+    /// Does what happens at Stripe in simulated worlds only.
+    mutating func perform(_ deed: StripeDeed, _ step: Scenario.Step) async throws {
+        guard let person = people[step.customer] else { return }
+        switch deed {
+        case .checkoutByDebit(let order, let card, let days):
+            var policy = stripePolicy
+            policy.debitDays = days
+            try await world.stripe.setPolicy(policy)
+            do {
+                try await perform(
+                    .checkout(order, card: card, passesChallenge: true, outcome: "completed"),
+                    step
+                )
+            } catch {
+                try await world.stripe.setPolicy(stripePolicy)
+                throw error
+            }
+            try await world.stripe.setPolicy(stripePolicy)
+        case .closeDispute(let isWon):
+            let customer = try await stripeCustomer(person, isOrdering: false)
+            guard let dispute = try await openDispute(of: customer) else {
+                throw StripeCallRefused(status: 404, message: "no dispute is open")
+            }
+            try await world.stripe.close(dispute: dispute, isWon: isWon)
+        case .removeItem(let product):
+            let customer = try await stripeCustomer(person, isOrdering: false)
+            let items = try await subscription(of: customer)["items"] as? [String: Any]
+            let wanted = try price(product)
+            let item = (items?["data"] as? [[String: Any]])?.first { item in
+                (item["price"] as? [String: Any])?["id"] as? String == wanted
+            }
+            let id = item?["id"] as? String ?? ""
+            _ = try await call("DELETE", "/v1/subscription_items/\(id)")
+        case .invoiceItem(let product):
+            let customer = try await stripeCustomer(person, isOrdering: false)
+            let id = try await subscription(of: customer)["id"] as? String ?? ""
+            let form = [
+                ("customer", customer), ("subscription", id),
+                ("pricing[price]", try price(product)),
+            ]
+            _ = try await call("POST", "/v1/invoiceitems", form)
+        }
+    }
+
+    /// As `ScenarioWorld` sets it up.
+    private var stripePolicy: StripeSimulator.Policy {
+        var policy = telling.variant.policy
+        policy.retryDays = loaded.scenario.stripe.retryDays
+        policy.dunningEnd = loaded.scenario.stripe.dunningEnd
+        policy.debitDays = loaded.scenario.stripe.debitDays
+        return policy
+    }
+
+    private func openDispute(of customer: String) async throws -> String? {
+        let charges = try await call("GET", "/v1/charges", query: "customer=\(customer)&limit=100")
+        let own = Set(((charges["data"] as? [[String: Any]]) ?? []).compactMap { $0["id"] as? String })
+        let disputes = try await call("GET", "/v1/disputes", query: "limit=100")
+        let open = ["needs_response", "under_review", "warning_needs_response"]
+        return ((disputes["data"] as? [[String: Any]]) ?? []).first { dispute in
+            own.contains(dispute["charge"] as? String ?? "")
+                && open.contains(dispute["status"] as? String ?? "")
+        }?["id"] as? String
+    }
+}
