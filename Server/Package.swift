@@ -34,10 +34,15 @@ let package = Package(
     targets: [
         // MARK: - The stores' contracts
         .target(name: "StrictJSON"),
+        .systemLibrary(
+            name: "CZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
         .target(
             name: "AppStoreAPI",
             dependencies: [
-                "StrictJSON",
+                "CZlib", "StrictJSON",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),

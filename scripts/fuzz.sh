@@ -24,6 +24,7 @@ for name in CCryptoBoringSSL CCryptoBoringSSLShims CXKCP CXKCPShims CYaml; do
         clang+=(-Xcc "-fmodule-map-file=$include/module.modulemap" -Xcc -I -Xcc "$include")
     done
 done
+clang+=(-Xcc "-fmodule-map-file=$PWD/Server/Sources/CZlib/module.modulemap")
 
 compile() { # MODULE FLAGS… -- FILES…
     local module="$1"
@@ -59,7 +60,7 @@ build() {
         -not -path '*Tests.build/*' -not -path '*/StrictJSON.build/*' -not -path '*/AppStoreAPI.build/*' \
         -not -path '*/StripeAPI.build/*' -not -path '*/Tollgate*.build/*' -not -path '*-tool.build/*' \
         -print0 | xargs -0 ar rcsP "$out/below.a"
-    swiftc -sanitize=fuzzer -use-ld=lld -o "$out/fuzzing" "$out"/*.o "$out/below.a" -lstdc++
+    swiftc -sanitize=fuzzer -use-ld=lld -o "$out/fuzzing" "$out"/*.o "$out/below.a" -lstdc++ -lz
 }
 
 began=$SECONDS

@@ -38,6 +38,16 @@ if [ "$(cat Server/Sources/SecondOpinion/*.swift | wc -l)" -ge 1500 ]; then
     problem "the second opinion is meant to stay small: fewer than 1,500 lines"
 fi
 
+# A comparison stays silent about the next store; an exhaustive switch does not. A store's own files may
+# pick out what is theirs.
+own='AppStoreReconciliation[+]Purchases|Purchase[+]Overdue|Tollgate[+]StripeEntitlements|Tollgate[+]Offers'
+own="$own|Books|Tollgate[+]Finance|Statement|Desk[+]AppStore"
+if grep -rnE '[!=]= \.(appStore|stripe|tollgate)\b' --include='*.swift' \
+    Sources Server/Sources/{Storage,Reports,TollgateService,TollgateServer,TollgateCLI} |
+    grep -vE "/($own)[.]swift:"; then
+    problem "a store is compared with; write a switch, or ask a property of Store"
+fi
+
 for script in scripts/*.sh .ci/run; do
     bash -n "$script" || problem "$script does not parse"
 done

@@ -11,6 +11,51 @@ public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
     case appStore = "app_store"
     case stripe
     case tollgate
+
+    /// Whether it takes money.
+    ///
+    /// Ours does not: what we grant, nobody has bought.
+    public var isSelling: Bool {
+        switch self {
+        case .appStore, .stripe: true
+        case .tollgate: false
+        }
+    }
+
+    /// Those that take money.
+    public static let selling = allCases.filter(\.isSelling)
+
+    /// Whether the catalog says how long grace lasts; elsewhere the store itself does (RULES §2.3, §5).
+    public var hasGraceOfCatalog: Bool {
+        switch self {
+        case .stripe: true
+        case .appStore, .tollgate: false
+        }
+    }
+
+    /// Whether buying another plan of a group changes the one that runs, instead of adding to it.
+    public var changesPlans: Bool {
+        switch self {
+        case .appStore: true
+        case .stripe, .tollgate: false
+        }
+    }
+
+    /// How the periods of one subscription follow one another.
+    public var lineOfPeriods: LineOfPeriods {
+        switch self {
+        case .appStore, .tollgate: .single
+        case .stripe: .manyItems
+        }
+    }
+
+    /// Whether a subscription has one line of periods.
+    public enum LineOfPeriods: Hashable, Sendable {
+        /// One, whatever the plan is changed to; and who comes back goes on with it.
+        case single
+        /// One for each item, side by side; and who comes back begins another subscription.
+        case manyItems
+    }
 }
 
 /// One thing a store sells, by the store's own name for it: an App Store product id or a Stripe

@@ -175,6 +175,10 @@ extension Purchase.Key {
     static func payment(_ id: String) -> Self {
         Self(store: .stripe, environment: .production, application: "-", id: id)
     }
+
+    static func grant(_ id: String) -> Self {
+        Self(store: .tollgate, environment: .production, application: "-", id: "grant_\(id)")
+    }
 }
 
 extension Fact {

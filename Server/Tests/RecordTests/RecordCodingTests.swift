@@ -40,7 +40,7 @@ struct RecordCodingTests {
         }
         let others: [Fact] = [
             .checkout("pi", customer: "cus"), .refund(5, of: "pi", "succeeded", on: 3),
-            .said(.refundReversed(period: nil), on: 5, about: .payment("pi")),
+            .said(.refundReversed(period: nil), on: 5, about: .appStore("1")),
             .claimed("ann", .restored, 4, .payment("pi")),
             .said(
                 .subscription(StripeSubscription(status: "active", customer: "cus", items: [])),
@@ -69,7 +69,7 @@ struct RecordCodingTests {
                     )
                 ),
                 on: 1,
-                about: .payment("pi")
+                about: .grant("1")
             ),
         ]
         return facts + others
@@ -77,7 +77,7 @@ struct RecordCodingTests {
 
     @Test("a subscription that is past due is there with its last active statement")
     func lastActive() {
-        let statuses = Self.records.compactMap { $0.lastActive?.value.status }
+        let statuses = Self.records.compactMap { $0.stripe?.lastActive?.value.status }
         #expect(statuses == ["active"])
     }
 

@@ -485,7 +485,7 @@ struct FigureTests {
                     by: .day,
                     environment: .production,
                     today: .story(500),
-                    isSmallBusiness: isSmallBusiness
+                    terms: Finance.Terms(isSmallBusiness: isSmallBusiness)
                 )
                 let table = try Reports.table(
                     request,

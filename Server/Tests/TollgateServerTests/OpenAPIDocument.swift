@@ -21,6 +21,18 @@ struct OpenAPIDocument: Sendable {
     }
 
     let root: JSONValue
+    /// Sorted by path and method.
+    let operations: [Operation]
+
+    init(root: JSONValue) {
+        self.root = root
+        operations = (root["paths"].object ?? [:]).sorted { $0.key < $1.key }
+            .flatMap { path, item in
+                (item.object ?? [:]).sorted { $0.key < $1.key }.map {
+                    Operation(method: $0.key.uppercased(), template: path, content: $0.value)
+                }
+            }
+    }
 
     /// The file that the server embeds.
     static let ofServer: OpenAPIDocument = {
@@ -29,15 +41,6 @@ struct OpenAPIDocument: Sendable {
         let root = try? JSONDecoder().decode(JSONValue.self, from: Data(contentsOf: file))
         return OpenAPIDocument(root: root ?? .null)
     }()
-
-    /// Sorted by path and method.
-    var operations: [Operation] {
-        (root["paths"].object ?? [:]).sorted { $0.key < $1.key }.flatMap { path, item in
-            (item.object ?? [:]).sorted { $0.key < $1.key }.map {
-                Operation(method: $0.key.uppercased(), template: path, content: $0.value)
-            }
-        }
-    }
 
     func operation(_ method: String, _ path: String) -> Operation? {
         let parts = path.prefix { $0 != "?" }.split(separator: "/")

@@ -64,3 +64,22 @@ extension Holder: Codable {
         }
     }
 }
+
+extension CoinLot {
+    /// `coins × quantity`, or `nil` where the quantity is nonsense: no sum of lots may overflow.
+    static func coins(_ coins: Int64, times quantity: Int64) -> Int64? {
+        let (credit, overflow) = coins.multipliedReportingOverflow(by: max(0, quantity))
+        return overflow || credit > largestCredit ? nil : credit
+    }
+
+    /// A trillion coins: nine million such lots still fit into a balance.
+    private static let largestCredit: Int64 = 1_000_000_000_000
+
+    /// `floor(credit × part / whole)`, never more than the credit.
+    static func share(_ credit: Int64, _ part: Int64, of whole: Int64) -> Int64 {
+        guard whole > 0 else { return 0 }
+        let bounded = max(0, min(part, whole))
+        let (high, low) = credit.multipliedFullWidth(by: bounded)
+        return whole.dividingFullWidth((high, low)).quotient
+    }
+}

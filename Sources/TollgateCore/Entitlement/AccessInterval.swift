@@ -7,7 +7,7 @@ public struct AccessInterval: Hashable, Codable, Sendable {
     public var since: Instant
     /// Half-open: access ends at this instant.
     ///
-    /// `nil`: never. For `renewal`, and for Stripe's `grace`, this is where the paid time ended;
+    /// `nil`: never. For `renewal`, and for `grace` that the catalog grants, this is where the paid time ended;
     /// the catalog's leeway is added when the question is asked.
     public var until: Instant?
     public var ground: Ground
@@ -30,7 +30,7 @@ public struct AccessInterval: Hashable, Codable, Sendable {
 
     /// Whether its end is still to be moved by the catalog of the day.
     public var isExtendedByCatalog: Bool {
-        ground == .renewal || (ground == .grace && product.store == .stripe)
+        ground == .renewal || (ground == .grace && product.store.hasGraceOfCatalog)
     }
 
     /// Whether it gives access at no instant, by whatever catalog.

@@ -12,7 +12,7 @@ extension Timeline {
             access.map { key, access in
                 var access = access
                 access.intervals.removeAll {
-                    $0.product.store == .tollgate && $0.product.catalogProduct == nil
+                    !$0.product.store.isSelling && $0.product.catalogProduct == nil
                 }
                 return (key, access)
             },
@@ -26,7 +26,7 @@ extension Catalog {
     /// (`while_active: refuse`).
     ///
     /// Consumables are bought again and again. A plan is also refused while another plan of its
-    /// group runs, unless the App Store would change the one into the other.
+    /// group runs, unless the store would change the one into the other.
     ///
     /// - Parameters:
     ///   - store: where it would be bought.
@@ -42,7 +42,7 @@ extension Catalog {
             guard let group = product.subscriptionGroup,
                 self.product(id: held.lookupKey)?.subscriptionGroup == group
             else { return false }
-            return store != .appStore || held.purchase.store != .appStore
+            return held.purchase.store != store || !store.changesPlans
         }
     }
 }

@@ -66,7 +66,7 @@ extension BillingFailures? {
     }
 }
 
-extension Purchase {
+extension AppStoreRecord {
     /// Until when the App Store tolerated the failed renewal of a period, as it stated it then: until
     /// billing failed for good or the next period began.
     func statedGrace(of record: PeriodRecord, in ordered: [PeriodRecord]) -> Instant? {

@@ -86,53 +86,14 @@ extension Purchase {
     /// What this purchase gives to whom, by the catalog's versions.
     public func evaluate(in history: CatalogHistory) -> Evaluation {
         var evaluation = Evaluation()
-        if !periods.isEmpty { evaluateAppStore(in: history, &evaluation) }
-        if let subscription { evaluate(subscription.value, in: history, &evaluation) }
-        if isSubscriptionContested {
-            evaluation.wanted.append(Wanted(kind: .subscription, object: key.id))
+        switch record {
+        case .appStore(let record): record.evaluate(ownership, in: history, &evaluation)
+        case .stripe(let record): record.evaluate(ownership, in: history, &evaluation)
+        case .own(let record): record.evaluate(ownership, &evaluation)
         }
-        if let payment { evaluate(payment, in: history, &evaluation) }
-        // A refund names the payment alone; only Stripe knows that it paid an invoice of a plan.
-        let isUnlinked =
-            refunds.contains { $0.value.invoice == nil }
-            || disputes.contains { $0.value.invoice == nil }
-        if isUnlinked, payment == nil || contested != nil {
-            evaluation.wanted.append(Wanted(kind: .payment, object: key.id))
-        }
-        if let grant { evaluate(grant, &evaluation) }
-        if let coins { evaluate(coins, &evaluation) }
-        if key.store == .tollgate { evaluateFreeSubscription(&evaluation) }
         if evaluation.shares.isEmpty {
-            evaluation.add(PurchaseAccess(), to: owner(named: []))
+            evaluation.add(PurchaseAccess(), to: ownership.owner(named: []))
         }
         return evaluation
-    }
-
-    private func evaluate(_ coins: Newest<StaffCoins>, _ evaluation: inout Evaluation) {
-        let owner: HolderNames = [.customer(coins.value.customer)]
-        evaluation.add(PurchaseAccess(), to: owner)
-        evaluation.lots.append(
-            CoinLot(
-                id: "staff",
-                owner: owner,
-                credit: coins.value.amount,
-                clawed: 0,
-                credited: coins.stated.instant
-            )
-        )
-    }
-
-    private func evaluate(_ grant: Newest<StaffGrant>, _ evaluation: inout Evaluation) {
-        let interval = AccessInterval(
-            product: StoreProduct(.tollgate, grant.value.lookupKey),
-            since: grant.value.since,
-            until: grant.value.until,
-            ground: .grant,
-            evidence: grant.source
-        )
-        evaluation.add(
-            PurchaseAccess(intervals: [interval]),
-            to: [.customer(grant.value.customer)]
-        )
     }
 }

@@ -35,23 +35,17 @@ extension Fact {
 extension Purchase {
     /// Everybody whom this record may make a holder.
     public var names: [Holder] {
-        var names: [Holder] = periods.compactMap { record in
-            record.period.token.map { Holder.name(ofToken: $0) }
-        }
-        names += (predecessors ?? []).compactMap { $0.token.map { Holder.name(ofToken: $0) } }
-        if let subscription {
-            names.append(.name(ofStripeCustomer: subscription.value.customer))
-        }
-        if let customer = payment?.customer { names.append(.name(ofStripeCustomer: customer)) }
-        if let reference = payment?.reference { names += Holder.names(ofReference: reference) }
-        if let buyer { names += Holder.names(ofReference: buyer.value.reference) }
+        var names: [Holder] =
+            switch record {
+            case .appStore(let record): record.names
+            case .stripe(let record): record.names
+            case .own(let record): record.names
+            }
         names += claims.map { .customer($0.customer) }
         if let assignment { names.append(.customer(assignment.value.customer)) }
-        if let grant { names.append(.customer(grant.value.customer)) }
-        if let coins { names.append(.customer(coins.value.customer)) }
-        names += (freeSubscription ?? []).map { .customer($0.value.customer) }
         return names
     }
+
     /// Who paid, as Stripe calls its customers.
     public var payers: [Holder] {
         [subscription?.value.customer, payment?.customer].compactMap { text in

@@ -431,7 +431,8 @@ struct CoinLotTests {
     func staff() {
         for amount in [5, -5] as [Int64] {
             let coins = StaffCoins(customer: Customer.ID("ann"), amount: amount)
-            let evaluation = World([.said(.coins(coins), on: 7)]).evaluations()[0]
+            let evaluation = World([.said(.coins(coins), on: 7, about: .free("coins"))])
+                .evaluations()[0]
             #expect(
                 evaluation.lots == [
                     CoinLot(

@@ -287,7 +287,11 @@ struct ExplanationTests {
     ]
 
     static func coins(_ amount: Int64) -> Fact {
-        .said(.coins(StaffCoins(customer: Customer.ID("ann"), amount: amount)), on: 0)
+        .said(
+            .coins(StaffCoins(customer: Customer.ID("ann"), amount: amount)),
+            on: 0,
+            about: .free("coins")
+        )
     }
 
     @Test("each fact is a sentence, the same wherever it is told")

@@ -59,7 +59,9 @@ struct Ledger {
             guard var bytes = try? JSONEncoder().encode(record) else { continue }
             if mutation == .snapshotForgetsTerms {
                 var object = (try? JSONSerialization.jsonObject(with: bytes)) as? [String: Any]
-                object?["signedRenewal"] = nil
+                var record = object?["appStore"] as? [String: Any]
+                record?["signedRenewal"] = nil
+                object?["appStore"] = record
                 bytes = object.flatMap { try? JSONSerialization.data(withJSONObject: $0) } ?? bytes
             }
             records[key] = try? JSONDecoder().decode(Purchase.self, from: bytes)

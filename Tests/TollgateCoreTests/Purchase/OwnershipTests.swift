@@ -348,7 +348,10 @@ struct OwnershipTests {
         (.refund("re_1", 1, "pending", 0), []), (.dispute("dp_1", 1, "lost", 0), []),
         (.subscription("active", 0, from: 0, to: 30), [.stripeCustomer("cus_1")]),
         (.checkout("open", paid: false, 0), [.stripeCustomer("cus_1"), .reference("user_1")]),
-        (.said(.buyer(StripeBuyer(reference: "user_1")), on: 0), [.reference("user_1")]),
+        (
+            .said(.buyer(StripeBuyer(reference: "user_1")), on: 0, about: .stripe("sub_1")),
+            [.reference("user_1")]
+        ),
         (.claimed("ann", .observed, 0), [ann]), (.reader(false, 0), [ann]),
         (.said(.assignment(Assignment(customer: Customer.ID("ann"))), on: 0), [ann]),
         (ExplanationTests.granted, [ann]), (ExplanationTests.coins(5), [ann]),

@@ -111,13 +111,13 @@ extension Reports {
 extension Reports {
     /// SALES: units of one product sold in one country at one price.
     ///
-    /// - Parameter isSmallBusiness: whether the App Store leaves 85 % of everything.
+    /// What a store takes of each charge beside its share is in no unit's proceeds.
     public static func appleSales(
         _ sales: [Sale],
         from first: Day,
         to last: Day,
         catalog: Catalog,
-        isSmallBusiness: Bool = false
+        terms: Finance.Terms = Finance.Terms()
     ) -> String {
         let lines = sales.filter { !$0.isFamilyShared && $0.isWhole }.map {
             sale -> [String: String] in
@@ -132,7 +132,7 @@ extension Reports {
                 "Product Type Identifier": sale.productType,
                 "Units": "\(units)",
                 "Developer Proceeds": decimal(
-                    price * sale.proceedsShare(isSmallBusiness)
+                    price * sale.proceedsShare(terms)
                 ),
                 "Begin Date": slashed(first), "End Date": slashed(last),
                 "Customer Currency": sale.currency, "Country Code": sale.country,
@@ -149,12 +149,10 @@ extension Reports {
     }
 
     /// SUBSCRIBER: one payment or refund of one subscriber.
-    ///
-    /// - Parameter isSmallBusiness: whether the App Store leaves 85 % of everything.
     public static func appleSubscribers(
         _ sales: [Sale],
         catalog: Catalog,
-        isSmallBusiness: Bool = false
+        terms: Finance.Terms = Finance.Terms()
     ) -> String {
         let lines = sales.filter {
             $0.productKind == .autoRenewable && !$0.isFamilyShared && $0.isWhole
@@ -165,7 +163,7 @@ extension Reports {
             line["Customer Price"] = decimal(Fraction(sale.amount))
             line["Customer Currency"] = sale.currency
             line["Developer Proceeds"] = decimal(
-                Fraction(sale.amount) * sale.proceedsShare(isSmallBusiness)
+                Fraction(sale.amount) * sale.proceedsShare(terms)
             )
             line["Proceeds Currency"] = sale.currency
             line["Proceeds Reason"] = sale.isAfterOneYear ? "Rate After One Year" : ""
@@ -324,13 +322,9 @@ extension Reports.Sale {
         }
     }
 
-    fileprivate func proceedsShare(_ isSmallBusiness: Bool) -> Reports.Fraction {
-        switch store {
-        case .appStore:
-            isSmallBusiness || isAfterOneYear
-                ? Reports.Fraction(85, 100) : Reports.Fraction(70, 100)
-        case .stripe, .tollgate: Reports.Fraction(971, 1000)
-        }
+    fileprivate func proceedsShare(_ terms: Finance.Terms) -> Reports.Fraction {
+        let fee = terms.fee(of: store, isAfterOneYear: isAfterOneYear, in: currency)
+        return Reports.Fraction(Int128(fee.left), 10_000)
     }
 }
 

@@ -37,8 +37,8 @@ extension Reports {
         public var environment: StoreEnvironment
         /// Today: what is not due yet is not counted as missed.
         public var today: Day
-        /// Whether the App Store Small Business Program holds: it leaves 85 % of everything.
-        public var isSmallBusiness: Bool
+        /// What the stores are expected to keep.
+        public var terms: Finance.Terms
 
         public init(
             _ report: Report,
@@ -49,7 +49,7 @@ extension Reports {
             filters: Filters = Filters(),
             environment: StoreEnvironment,
             today: Day,
-            isSmallBusiness: Bool = false
+            terms: Finance.Terms = Finance.Terms()
         ) {
             self.report = report
             self.from = from
@@ -59,7 +59,7 @@ extension Reports {
             self.filters = filters
             self.environment = environment
             self.today = today
-            self.isSmallBusiness = isSmallBusiness
+            self.terms = terms
         }
 
         /// What is kept apart.

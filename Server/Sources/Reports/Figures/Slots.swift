@@ -1,3 +1,5 @@
+internal import TollgateCore
+
 extension Reports {
     /// Sums sorted into the pieces of a range and what is kept apart.
     struct Slots {
@@ -237,23 +239,25 @@ extension Collection where Element == Reports.Entry {
 
     /// What probably arrives of charges less refunds, in milliunits.
     func estimatedProceeds(_ request: Reports.Request) -> Reports.Fraction {
-        // Thousandths of a milliunit.
-        var thousandths: Int128 = 0
-        for entry in self {
+        // Ten thousandths of a milliunit.
+        var parts: Int128 = 0
+        for entry in self where entry.key.measure == .charge || entry.key.measure == .refund {
+            guard let store = Store(rawValue: entry.key.store) else { continue }
             let amount = Int128(entry.sum.amount)
-            let share: Int128 = request.isSmallBusiness || entry.key.detail > 0 ? 850 : 700
-            switch (entry.key.measure, entry.key.store) {
-            case (.charge, "app_store"): thousandths += amount * share
-            case (.refund, "app_store"): thousandths -= amount * share
-            case (.charge, _):
-                // Once for a payment, however many lines it has.
-                let fixed: Int128 = entry.key.currency == "USD" && entry.key.extra == 0 ? 300 : 0
-                thousandths += amount * 971 - fixed * Int128(entry.sum.items) * 1000
-            case (.refund, _): thousandths -= amount * 1000
-            default: break
+            let fee = request.terms.fee(
+                of: store,
+                isAfterOneYear: entry.key.detail > 0,
+                in: entry.key.currency
+            )
+            if entry.key.measure == .refund {
+                parts -= amount * Int128(fee.isReturned ? fee.left : 10_000)
+                continue
             }
+            // Once for a payment, however many lines it has; a milliunit is 1,000 millionths.
+            let fixed = entry.key.extra == 0 ? fee.fixed ?? 0 : 0
+            parts += amount * Int128(fee.left) - Int128(fixed) * Int128(entry.sum.items) * 10
         }
-        return Reports.Fraction(thousandths, 1000)
+        return Reports.Fraction(parts, 10_000)
     }
 }
 

@@ -346,7 +346,7 @@ extension Finance {
         /// Whether the store pays what was expected of a sale on which both sides agree.
         private mutating func compareProceeds(_ movement: Movement, _ line: AppStoreLine) {
             let price = line.price
-            let share = terms.appStoreShare(of: movement)
+            let share = terms.fee(of: movement).left
             let expected = price.scaled(by: Ratio(basisPoints: share))
             guard line.proceeds.currency == price.currency else {
                 return differ(

@@ -19,7 +19,10 @@ extension Finance {
 
         public mutating func add(_ sale: Reports.Sale) {
             let movement = Movement(sale)
-            guard sale.store == .stripe else { return movements.append(movement) }
+            switch sale.store {
+            case .appStore, .tollgate: return movements.append(movement)
+            case .stripe: break
+            }
             let key = "\(sale.environment.rawValue) \(movement.kind.rawValue) \(movement.id)"
             guard let place = places[key] else {
                 places[key] = movements.count

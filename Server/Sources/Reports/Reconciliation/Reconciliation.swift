@@ -144,8 +144,11 @@ extension Finance.Reconciliation.Summary {
 extension Finance.Difference {
     /// What the store says less what was expected, of all units.
     public var amount: Finance.Money? {
-        // Stripe's amounts are those of the whole payment, the App Store's those of a unit.
-        let count = store == .appStore ? units : 1
+        let count =
+            switch store {
+            case .appStore: units  // Its amounts are those of a unit.
+            case .stripe, .tollgate: Int64(1)  // Those of the whole payment.
+            }
         switch (reported, expected) {
         case (let reported?, let expected?):
             guard reported.currency == expected.currency else { return reported.times(count) }

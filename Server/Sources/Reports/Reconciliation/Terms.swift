@@ -1,3 +1,5 @@
+internal import TollgateCore
+
 extension Finance {
     /// What the stores are expected to keep, so that what they did keep can be explained.
     public struct Terms: Hashable, Codable, Sendable {
@@ -38,10 +40,50 @@ extension Finance {
         static let fullRate: Int64 = 7000
         static let reducedRate: Int64 = 8500
 
-        /// What the App Store is expected to leave: 70 %, or 85 % after a year of a subscription
-        /// and in the Small Business Program.
-        func appStoreShare(of movement: Movement) -> Int64 {
-            isSmallBusiness || movement.isAfterOneYear ? Self.reducedRate : Self.fullRate
+        /// What a store is expected to keep of charges in one currency.
+        struct Fee: Hashable, Sendable {
+            /// What it leaves of the amount, in hundredths of a percent.
+            var left: Int64
+            /// What it takes of each charge beside it, in millionths of the currency's main unit;
+            /// nil where nobody said.
+            var fixed: Int64?
+            /// Whether a refund brings back what was kept of the charge.
+            var isReturned: Bool
+        }
+
+        /// What `store` is expected to keep.
+        ///
+        /// The App Store leaves 70 %, or 85 % after a year of paid service and in the Small Business
+        /// Program (https://developer.apple.com/app-store/small-business-program/), and returns its
+        /// commission with a refund. Stripe returns nothing
+        /// (https://docs.stripe.com/refunds#refund-processing-fees). Of our own grants nobody keeps
+        /// anything.
+        func fee(of store: Store, isAfterOneYear: Bool, in currency: String) -> Fee {
+            switch store {
+            case .appStore:
+                let isReduced = isSmallBusiness || isAfterOneYear
+                return Fee(
+                    left: isReduced ? Self.reducedRate : Self.fullRate,
+                    fixed: 0,
+                    isReturned: true
+                )
+            case .stripe:
+                return Fee(
+                    left: 10_000 - stripeShare,
+                    fixed: stripeFixed[currency],
+                    isReturned: false
+                )
+            case .tollgate: return Fee(left: 10_000, fixed: 0, isReturned: true)
+            }
+        }
+
+        /// The same for the money of one movement.
+        func fee(of movement: Movement) -> Fee {
+            fee(
+                of: movement.store,
+                isAfterOneYear: movement.isAfterOneYear,
+                in: movement.amount.currency
+            )
         }
 
         /// A price without the tax that it contains.
@@ -51,10 +93,9 @@ extension Finance {
 
         /// What Stripe is expected to take of a charge; nil where nobody said.
         func stripeFee(of amount: Money) -> Money? {
-            guard let fixed = stripeFixed[amount.currency], amount.millionths > 0 else {
-                return nil
-            }
-            let share = amount.scaled(by: Ratio(basisPoints: stripeShare)).rounded
+            let fee = fee(of: .stripe, isAfterOneYear: false, in: amount.currency)
+            guard let fixed = fee.fixed, amount.millionths > 0 else { return nil }
+            let share = amount.scaled(by: Ratio(basisPoints: 10_000 - fee.left)).rounded
             return share + Money(millionths: fixed, currency: amount.currency)
         }
     }

@@ -89,7 +89,7 @@ extension Reports {
             var last: Day
         }
         var returns: Set<Purchase.Key> = []
-        let counted = periods.filter { $0.store == .stripe && $0.isCounted }
+        let counted = periods.filter { $0.store.lineOfPeriods == .manyItems && $0.isCounted }
         for (_, own) in Dictionary(grouping: counted, by: \.customer) {
             let subscriptions = Dictionary(grouping: own, by: \.purchase).compactMap {
                 key,

@@ -128,7 +128,7 @@ extension Reports.SubscriptionEvent {
     /// which it goes on with, else after the last one that ended before it and that nothing else
     /// goes on with.
     private static func predecessors(of periods: [Reports.PaidPeriod]) -> [Int?] {
-        guard periods.contains(where: { $0.store == .stripe }) else {
+        guard periods.contains(where: { $0.store.lineOfPeriods == .manyItems }) else {
             return periods.indices.map { $0 == 0 ? nil : $0 - 1 }
         }
         var before = periods.indices.map { index in

@@ -29,11 +29,11 @@ extension Reports {
         customer: (HolderNames) throws -> String
     ) rethrows -> PurchaseRows {
         var rows = PurchaseRows()
-        if !purchase.periods.isEmpty {
-            try addAppStore(purchase, in: history, customer, to: &rows)
-        }
-        if purchase.key.store == .stripe {
-            try addStripe(purchase, in: history, customer, to: &rows)
+        switch purchase.key.store {
+        case .appStore where purchase.periods.isEmpty: break
+        case .appStore: try addAppStore(purchase, in: history, customer, to: &rows)
+        case .stripe: try addStripe(purchase, in: history, customer, to: &rows)
+        case .tollgate: break
         }
         try addCoins(of: purchase, in: history, customer, to: &rows)
         return rows
@@ -91,7 +91,7 @@ extension Reports {
             }
         }
         // Staff gives and takes coins without any sale.
-        let isOurs = purchase.key.store == .tollgate
+        let isOurs = !purchase.key.store.isSelling
         guard sellsCoins || isOurs else { return }
         for lot in purchase.evaluate(in: history).lots {
             let sale = rows.sales.first { $0.kind == .charge && $0.lot == lot.id }

@@ -122,7 +122,7 @@ extension Finance.Payment {
         _ terms: Finance.Terms
     ) {
         guard let line else {
-            let share = Finance.Ratio(basisPoints: terms.appStoreShare(of: movement))
+            let share = Finance.Ratio(basisPoints: terms.fee(of: movement).left)
             net = gross.scaled(by: share).rounded
             tax = .zero(gross.currency)
             commission = gross - net
@@ -156,7 +156,6 @@ extension Finance.Payment {
             lines.allSatisfy({ $0.net.currency == first.net.currency })
         else {
             // Of what goes back Stripe keeps nothing more, and returns nothing of its fee.
-            // https://docs.stripe.com/refunds#refund-processing-fees
             let fee = movement.kind == .charge ? terms.stripeFee(of: gross) : .zero(gross.currency)
             guard let fee else { return }
             commission = fee

@@ -100,7 +100,7 @@ extension Finance {
 
         private static func totals(_ payments: [Payment]) -> [Total] {
             var totals: [String: Total] = [:]
-            for payment in payments where payment.store != .tollgate {
+            for payment in payments where payment.store.isSelling {
                 // What cost nothing in no currency is no payment.
                 guard !payment.gross.currency.isEmpty, !payment.gross.isZero else { continue }
                 let key =

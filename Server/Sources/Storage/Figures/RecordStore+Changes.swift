@@ -204,8 +204,11 @@ extension Purchase {
     /// Everybody whom its money may be counted for.
     fileprivate var buyers: [HolderNames] {
         var buyers = effectivePeriods.map(\.buyer)
-        if key.store == .stripe { buyers.append(stripeBuyer) }
-        if key.store == .tollgate { buyers += names.map { [$0] } }
+        switch key.store {
+        case .appStore: break
+        case .stripe: buyers.append(stripeBuyer)
+        case .tollgate: buyers += names.map { [$0] }
+        }
         return buyers
     }
 }

@@ -75,6 +75,20 @@ extension Purchase: RecordWritable {
     package func write(to record: inout RecordBytes) throws {
         record.openMap()
         record.add("key", key.canonical)
+        try record.add("claims", claims)
+        try record.add("assignment", assignment)
+        switch self.record {
+        case .appStore(let own): try record.add("appStore", own)
+        case .stripe(let own): try record.add("stripe", own)
+        case .own(let own): try record.add("own", own)
+        }
+        record.close()
+    }
+}
+
+extension AppStoreRecord: RecordWritable {
+    package func write(to record: inout RecordBytes) throws {
+        record.openMap()
         try record.add("periods", periods)
         try record.add("signedRenewal", signedRenewal)
         try record.add("signedStatus", signedStatus)
@@ -83,6 +97,15 @@ extension Purchase: RecordWritable {
         try record.add("reversals", reversals)
         try record.add("predecessors", predecessors)
         try record.add("successors", successors)
+        try record.add("freeSubscription", freeSubscription?.reports)
+        try record.add("failures", failures)
+        record.close()
+    }
+}
+
+extension StripeRecord: RecordWritable {
+    package func write(to record: inout RecordBytes) throws {
+        record.openMap()
         try record.add("subscription", subscription)
         record.add("isSubscriptionContested", isSubscriptionContested)
         try record.add("lastActive", lastActive)
@@ -92,12 +115,17 @@ extension Purchase: RecordWritable {
         try record.add("refunds", refunds)
         try record.add("disputes", disputes)
         try record.add("contested", contested)
-        try record.add("claims", claims)
-        try record.add("assignment", assignment)
+        try record.add("failures", failures)
+        record.close()
+    }
+}
+
+extension OwnRecord: RecordWritable {
+    package func write(to record: inout RecordBytes) throws {
+        record.openMap()
         try record.add("grant", grant)
         try record.add("coins", coins)
-        try record.add("freeSubscription", freeSubscription)
-        try record.add("failures", failures)
+        try record.add("freeSubscription", freeSubscription?.reports)
         record.close()
     }
 }

@@ -343,7 +343,7 @@ extension Desk {
         _ currency: String
     ) async throws -> Table {
         var columns: [(name: String, table: Reports.Table)] = []
-        for store in [Store.appStore, .stripe] {
+        for store in Store.selling {
             let table = try await figures(
                 "overview",
                 first,

@@ -36,7 +36,7 @@ extension Desk {
                     choice(step.rawValue, words["step_\(step.rawValue)"], step == question.by)
                 },
                 "stores": [choice("", words["all_stores"], question.filters.store == nil)]
-                    + [Store.appStore, .stripe].map {
+                    + Store.selling.map {
                         choice($0.rawValue, storeName($0), $0 == question.filters.store)
                     },
                 "products": [choice("", words["all_products"], question.filters.product == nil)]

@@ -125,7 +125,11 @@ extension PortalPage.Row {
         isActive = purchase.isActive
         isWarning =
             if case .paymentFailed = purchase.state { true } else { false }
-        isAppStore = purchase.store == .appStore && purchase.kind == .plan
+        isAppStore =
+            switch purchase.store {
+            case .appStore: purchase.kind == .plan
+            case .stripe, .tollgate: false
+            }
         func url(_ action: String, _ more: String = "") -> String {
             "/portal/change?action=\(action)&subscription=\(PortalText.escaped(purchase.id))\(more)"
         }

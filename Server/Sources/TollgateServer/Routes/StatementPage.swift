@@ -99,12 +99,21 @@ extension StatementPage.Payout {
         let period = [payout.first, payout.last].compactMap { $0.map { "\($0)" } }
         self.init(
             store: payout.store.title,
-            name: payout.store == .appStore ? "Fiscal month \(payout.id)" : payout.id,
+            name: payout.name,
             period: period.joined(separator: " to "),
             arrival: "\(payout.arrival)",
             status: payout.status.replacing("_", with: " "),
             amount: payout.amount.description
         )
+    }
+}
+
+extension Finance.Payout {
+    fileprivate var name: String {
+        switch store {
+        case .appStore: "Fiscal month \(id)"
+        case .stripe, .tollgate: id
+        }
     }
 }
 

@@ -353,7 +353,10 @@ extension Tollgate {
         item.wanted = wanted
         item.wantedAbout = wantedAbout
         // What a purchase's facts do not lead to must be found by whom it is about.
-        if facts.isEmpty, name == .stripe { item.person = Self.payer(in: body) }
+        switch name {
+        case .stripe where facts.isEmpty: item.person = Self.payer(in: body)
+        case .appStore, .stripe, .tollgate: break
+        }
         let outcome: JournalOutcome
         do {
             outcome = try await store.submit(item)

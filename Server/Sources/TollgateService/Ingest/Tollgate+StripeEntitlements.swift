@@ -44,7 +44,7 @@ extension Tollgate {
             at: now
         )
         let reading = try await store.reading(of: known.customer, in: environment)
-        // What only the other store or staff gives, Stripe cannot know of.
+        // What only another store or staff gives, Stripe cannot know of.
         let ours = Set(
             reading.timeline.active(at: now).filter { $0.purchase.store == .stripe }
                 .map(\.lookupKey)

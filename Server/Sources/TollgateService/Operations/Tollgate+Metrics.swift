@@ -30,7 +30,7 @@ extension Tollgate {
         let parked = try await store.parkedCounts()
         gauge(
             "tollgate_parked_messages",
-            Store.allCases.filter { $0 != .tollgate }.map { store in
+            Store.selling.map { store in
                 (
                     "store=\"\(store.rawValue)\"",
                     parked.first { $0.store == store.rawValue }?.count ?? 0

@@ -222,7 +222,8 @@ public struct FigureDerivation: Sendable {
             let before = try Reports.PurchaseRows(kept)
             entries -= before.entries
             entries += rows.entries
-            for period in before.periods + rows.periods where period.store == .stripe {
+            for period in before.periods + rows.periods
+            where period.store.lineOfPeriods == .manyItems {
                 if let customer = RowKey(hex: period.customer) { customers.insert(customer) }
             }
             for figure in kept + figures where figure.place.kind == FigureKind.sale.rawValue {

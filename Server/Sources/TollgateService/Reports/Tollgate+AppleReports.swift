@@ -43,12 +43,12 @@ extension Tollgate {
                     from: first,
                     to: last,
                     catalog: catalog,
-                    isSmallBusiness: configuration.financeTerms.isSmallBusiness
+                    terms: configuration.financeTerms
                 )
                 : Reports.appleSubscribers(
                     sales,
                     catalog: catalog,
-                    isSmallBusiness: configuration.financeTerms.isSmallBusiness
+                    terms: configuration.financeTerms
                 )
         case .subscriptions, .events:
             // Periods that were under way began up to some years before, and what happens to one

@@ -49,7 +49,7 @@ extension Tollgate {
             filters: filters,
             environment: environment ?? configuration.defaultEnvironment,
             today: today,
-            isSmallBusiness: configuration.financeTerms.isSmallBusiness
+            terms: configuration.financeTerms
         )
         await catchUp()
         var table = try await table(of: request)
@@ -139,8 +139,10 @@ extension Tollgate {
         -> [Reports.ReportedSale]
     {
         // Apple reports nothing of its sandbox.
-        guard request.environment == .production, request.filters.store != .stripe else {
-            return []
+        guard request.environment == .production else { return [] }
+        switch request.filters.store {
+        case nil, .appStore: break
+        case .stripe, .tollgate: return []
         }
         let rows = try await AppStoreLines(store).salesRows(
             from: Finance.Day(request.from),

@@ -229,7 +229,9 @@ private struct StripeHistory {
         look()
         if random.chance(0.4) {
             wait(0...10, &random)
-            plan(.refund(amount: random.chance(0.5) ? nil : Int.random(in: 1...400, using: &random)))
+            plan(
+                .refund(amount: random.chance(0.5) ? nil : Int.random(in: 1...400, using: &random))
+            )
             look()
         }
         if random.chance(0.4) {
@@ -289,7 +291,14 @@ private struct StripeHistory {
     // MARK: - Money that goes back
 
     private mutating func dispute(_ random: inout SplitMix64) {
-        let what = one("pass_30_days", "coins_100", "lifetime", Self.club, "pass_30_days", of: &random)
+        let what = one(
+            "pass_30_days",
+            "coins_100",
+            "lifetime",
+            Self.club,
+            "pass_30_days",
+            of: &random
+        )
         checkout(.init(product: what))
         wait(0.5...24, &random)
         if random.chance(0.3) { plan(.refund(amount: Int.random(in: 1...300, using: &random))) }
@@ -330,7 +339,9 @@ private struct StripeHistory {
         }
         look()
         if random.chance(0.5) {
-            plan(.refund(amount: random.chance(0.5) ? nil : Int.random(in: 1...900, using: &random)))
+            plan(
+                .refund(amount: random.chance(0.5) ? nil : Int.random(in: 1...900, using: &random))
+            )
             look()
         }
     }
@@ -377,7 +388,12 @@ private struct StripeHistory {
     private mutating func debit(_ random: inout SplitMix64) {
         let product = one("pass_30_days", "pass_30_days", "coins_100", "lifetime", of: &random)
         let days = Int.random(in: 2...9, using: &random)
-        let card = one("pm_card_sepaDebit", "pm_card_sepaDebit", "pm_card_sepaDebitFails", of: &random)
+        let card = one(
+            "pm_card_sepaDebit",
+            "pm_card_sepaDebit",
+            "pm_card_sepaDebitFails",
+            of: &random
+        )
         let start = at
         plan(.checkoutByDebit(.init(product: product), card: card, days: days))
         wait(0.2...1.5, &random)

@@ -57,7 +57,9 @@ extension Play {
 
     private func openDispute(of customer: String) async throws -> String? {
         let charges = try await call("GET", "/v1/charges", query: "customer=\(customer)&limit=100")
-        let own = Set(((charges["data"] as? [[String: Any]]) ?? []).compactMap { $0["id"] as? String })
+        let own = Set(
+            ((charges["data"] as? [[String: Any]]) ?? []).compactMap { $0["id"] as? String }
+        )
         let disputes = try await call("GET", "/v1/disputes", query: "limit=100")
         let open = ["needs_response", "under_review", "warning_needs_response"]
         return ((disputes["data"] as? [[String: Any]]) ?? []).first { dispute in

@@ -294,7 +294,11 @@ struct StripeTruth {
         if total > 0 { truth.coins -= credit * min(sum, total) / total }
         // All is gone with the one that completes it.
         var left = total
-        let last = total > 0 ? back.first { left -= $0.amount; return left <= 0 } : nil
+        let last =
+            total > 0
+            ? back.first {
+                left -= $0.amount; return left <= 0
+            } : nil
         switch sold.kind {
         case .nonRenewing:
             let pass = Truth.Pass(

@@ -1,5 +1,5 @@
 // What holds where both signed statements and legacy receipts speak (RULES §2.8).
-extension Purchase {
+extension AppStoreRecord {
     /// The status that holds: the newest, but a receipt's never replaces a signed status 5.
     public var status: Newest<SubscriptionStatus>? {
         guard let signedStatus, let receiptStatus else { return signedStatus ?? receiptStatus }

@@ -1,51 +1,8 @@
-/// A stretch of a purchase with one owner (RULES §8).
-struct Epoch {
-    var token: String?
-    /// At least one.
-    var periods: [PeriodRecord]
-
-    var start: Instant { periods[0].period.start }
-
-    func contains(_ record: PeriodRecord) -> Bool {
-        periods.contains { $0.period.id == record.period.id }
-    }
-}
-
-extension Purchase {
-    /// The App Store's periods in order, cut where a different `appAccountToken` begins.
-    ///
-    /// A missing token inherits its predecessor's, also that of the purchase that this one
-    /// continues; the first token after periods without any begins an epoch too, or their owner
-    /// would depend on what was bought later.
-    var epochs: [Epoch] {
-        var epochs: [Epoch] = []
-        for record in orderedPeriods {
-            let token = record.period.token ?? inheritedToken(at: record.period.start)
-            if !epochs.isEmpty, token == nil || token == epochs.last?.token {
-                epochs[epochs.count - 1].periods.append(record)
-            } else {
-                epochs.append(Epoch(token: token, periods: [record]))
-            }
-        }
-        return epochs
-    }
-
-    /// The token of the purchase that this one begins to continue at `start`.
-    private func inheritedToken(at start: Instant) -> String? {
-        predecessors?.first { $0.since == start }?.token
-    }
-
-    /// The token that holds at an instant.
-    func token(at instant: Instant) -> String? {
-        epochs.last { $0.start <= instant }?.token
-    }
-
-    /// By start, then by id.
-    var orderedPeriods: [PeriodRecord] {
-        periods.filter { !isRepeated($0) }.sorted {
-            ($0.period.start, $0.period.id) < ($1.period.start, $1.period.id)
-        }
-    }
+/// What says whose a purchase is, beside the names that its store gives (RULES §8).
+struct Ownership {
+    var key: Purchase.Key
+    var claims: [ClaimRecord]
+    var assignment: Newest<Assignment>?
 
     /// Who owns an epoch: staff's word, else the token and the claims by policy.
     func owners(of epoch: Epoch, policy: Catalog.Ownership) -> [HolderNames] {
@@ -64,12 +21,8 @@ extension Purchase {
         }
     }
 
-    /// Whom the App Store has to be told to name under the policy `transfer`: whose the purchase is by
-    /// staff's word, a restore or a claim; `nil` where its own token says it.
-    ///
-    /// A period may be known before it begins: who restores until then is about the one before.
-    public func ownerToName(at instant: Instant) -> Customer.ID? {
-        let epochs = epochs
+    /// Whom the App Store has to be told to name under the policy `transfer`.
+    func ownerToName(in epochs: [Epoch], at instant: Instant) -> Customer.ID? {
         guard let epoch = epochs.last(where: { $0.start <= instant }) ?? epochs.first,
             case .customer(let customer)? = owners(of: epoch, policy: .transfer).first?.first
         else { return nil }
@@ -97,8 +50,7 @@ extension Purchase {
 
     /// A restore from before an epoch that a token opened was about the epochs before it.
     private func latestRestore(in epoch: Epoch) -> Holder? {
-        let isFirst = epoch.periods[0].period.id == orderedPeriods.first?.period.id
-        let start = isFirst ? nil : epoch.start
+        let start = epoch.isFirst ? nil : epoch.start
         return
             claims
             .compactMap { claim in claim.latestRestore.map { ($0, claim.customer) } }

@@ -1,5 +1,5 @@
 // What ends a period, and what goes on beyond the newest one (RULES §2, §3).
-extension Purchase {
+extension AppStoreRecord {
     /// Where a period ends by every rule: its own end, a revocation, an upgrade, the next period, a
     /// status 5 (RULES §2.1, §2.5).
     func end(of record: PeriodRecord, in ordered: [PeriodRecord]) -> Instant? {
@@ -93,10 +93,10 @@ extension Purchase {
 
     /// Whether statements disagree about the present, so that the store's answer counts even where it
     /// repeats one of them.
-    public var isContested: Bool { asks(about: orderedPeriods) }
+    var isContested: Bool { asks(about: orderedPeriods) }
 
     /// Whether a newer statement of the same words changes nothing.
-    public func repeats(_ period: Period) -> Bool {
+    func repeats(_ period: Period) -> Bool {
         let known = periods.first { $0.period.id == period.id }
         guard let known, known.newest.value == period || known.receipt?.value == period else {
             return false
@@ -126,7 +126,7 @@ extension Purchase {
     }
 
     /// The question to the store that a disagreement raises.
-    func question(about ordered: [PeriodRecord]) -> Wanted? {
+    func question(about ordered: [PeriodRecord], of key: Purchase.Key) -> Wanted? {
         guard asks(about: ordered) else { return nil }
         let isPlan = ordered.contains { $0.period.kind == .autoRenewable }
         return Wanted(kind: isPlan ? .subscriptionStatus : .transactionHistory, object: key.id)

@@ -18,14 +18,14 @@ public struct EffectivePeriod: Hashable, Sendable {
     public var seatsRevoked: Instant?
 }
 
-extension Purchase {
+extension AppStoreRecord {
     /// The App Store's periods in the order of their starts, as reports count them: without the
     /// renewal window and the reach of a status, which are mercy and no payment.
-    public var effectivePeriods: [EffectivePeriod] {
+    func effectivePeriods(_ ownership: Ownership) -> [EffectivePeriod] {
         let ordered = orderedPeriods
         let newest = newestPeriod(in: ordered)
         return epochs.flatMap { epoch in
-            let buyer = buyer(of: epoch)
+            let buyer = ownership.buyer(of: epoch)
             return epoch.periods.map { record in
                 var effective = EffectivePeriod(
                     period: record.period,
@@ -51,17 +51,5 @@ extension Purchase {
                 return effective
             }
         }
-    }
-
-    /// Who bought in Stripe, by the names under which the facts know them.
-    public var stripeBuyer: HolderNames {
-        var names: HolderNames = []
-        if let subscription {
-            names.append(.name(ofStripeCustomer: subscription.value.customer))
-        }
-        if let customer = payment?.customer { names.append(.name(ofStripeCustomer: customer)) }
-        if let reference = payment?.reference { names += Holder.names(ofReference: reference) }
-        if let buyer { names += Holder.names(ofReference: buyer.value.reference) }
-        return owner(named: names)
     }
 }

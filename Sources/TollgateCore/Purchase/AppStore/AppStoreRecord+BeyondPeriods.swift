@@ -1,10 +1,11 @@
 // Access past the newest period: grace, a status that reaches further, the renewal window (RULES
 // §2.3, §2.4, §2.10, §3).
-extension Purchase {
+extension AppStoreRecord {
     /// - Parameter last: the newest period, as `newestPeriod(in:)` finds it.
     func beyond(
         _ last: PeriodRecord,
         in ordered: [PeriodRecord],
+        of key: Purchase.Key,
         _ evaluation: inout Evaluation
     ) -> [AccessInterval] {
         guard last.period.kind == .autoRenewable, let end = last.period.end,
@@ -32,7 +33,7 @@ extension Purchase {
         if revoked == nil, let (graceEnd, evidence) = grace(after: last) {
             intervals.append(interval(.grace, evidence, since: end, until: graceEnd))
         }
-        let further = reached(past: last, end, revoked, in: ordered, &evaluation)
+        let further = reached(past: last, end, revoked, in: ordered, of: key, &evaluation)
         intervals += further
         if revoked != nil, intervals.isEmpty { return resumed(after: last, in: ordered) }
         if revoked == nil, !hasFailed(last), let renewal,
@@ -54,6 +55,7 @@ extension Purchase {
         _ end: Instant,
         _ revoked: Instant?,
         in ordered: [PeriodRecord],
+        of key: Purchase.Key,
         _ evaluation: inout Evaluation
     ) -> [AccessInterval] {
         guard let status, status.value.isEntitling, let reach = status.value.reachesTo,

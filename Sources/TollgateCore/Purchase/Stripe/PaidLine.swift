@@ -14,11 +14,11 @@ struct PaidLine {
     /// Of so many coins those that its time still counts for, rounded down (RULES §5.5).
     func kept(of coins: Int64) -> Int64 {
         returned == 0
-            ? coins : Purchase.share(coins, line.length - returned, of: line.length)
+            ? coins : CoinLot.share(coins, line.length - returned, of: line.length)
     }
 }
 
-extension Purchase {
+extension StripeRecord {
     /// What invoices of the subscription that are paid have charged, by its start and id.
     ///
     /// A credit belongs to the line whose unused time it gives back. Stripe credits the whole of what

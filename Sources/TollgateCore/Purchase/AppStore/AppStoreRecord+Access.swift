@@ -1,6 +1,10 @@
-extension Purchase {
+extension AppStoreRecord {
     /// Periods decide, half-open; then grace, status and the renewal window (RULES §2, §3).
-    func evaluateAppStore(in history: CatalogHistory, _ evaluation: inout Evaluation) {
+    func evaluate(
+        _ ownership: Ownership,
+        in history: CatalogHistory,
+        _ evaluation: inout Evaluation
+    ) {
         let ordered = orderedPeriods
         for epoch in epochs {
             var access = PurchaseAccess()
@@ -19,17 +23,19 @@ extension Purchase {
                 add(record, in: ordered, as: known, to: &access)
             }
             if let last = newestPeriod(in: ordered), epoch.contains(last) {
-                access.intervals += beyond(last, in: ordered, &evaluation)
+                access.intervals += beyond(last, in: ordered, of: ownership.key, &evaluation)
             }
             access.intervals.removeAll(where: \.isVoid)
-            let owners = owners(of: epoch, policy: history.ownership(at: epoch.start))
+            let owners = ownership.owners(of: epoch, policy: history.ownership(at: epoch.start))
             for owner in owners { evaluation.add(access, to: owner) }
-            let buyer = buyer(of: epoch)
+            let buyer = ownership.buyer(of: epoch)
             for record in epoch.periods {
                 credit(record, in: ordered, to: buyer, in: history, &evaluation)
             }
         }
-        if let question = question(about: ordered), !evaluation.wanted.contains(question) {
+        if let question = question(about: ordered, of: ownership.key),
+            !evaluation.wanted.contains(question)
+        {
             evaluation.wanted.append(question)
         }
     }
@@ -79,5 +85,19 @@ extension Purchase {
             cut: revocation(of: record),
             evidence: record.period.transactionID
         )
+    }
+
+    /// A free subscription: for ever, but for the times for which the app reported it as removed.
+    private func freeIntervals(of record: PeriodRecord, until end: Instant?) -> [AccessInterval] {
+        let start = record.period.start
+        return (freeSubscription?.spans(since: start) ?? [(start, nil)]).map { span in
+            AccessInterval(
+                product: StoreProduct(.appStore, record.period.product),
+                since: span.since,
+                until: earlier(span.until, end),
+                ground: record.period.isFamilyShared ? .family : .payment,
+                evidence: record.period.transactionID
+            )
+        }
     }
 }

@@ -1,13 +1,33 @@
-extension Purchase {
-    /// Access is per subscription item; the period rolls before it is paid (RULES §5).
+extension StripeRecord {
     func evaluate(
+        _ ownership: Ownership,
+        in history: CatalogHistory,
+        _ evaluation: inout Evaluation
+    ) {
+        if let subscription { evaluate(subscription.value, ownership, in: history, &evaluation) }
+        if isSubscriptionContested {
+            evaluation.wanted.append(Wanted(kind: .subscription, object: ownership.key.id))
+        }
+        if let payment { evaluate(payment, ownership, in: history, &evaluation) }
+        // A refund names the payment alone; only Stripe knows that it paid an invoice of a plan.
+        let isUnlinked =
+            refunds.contains { $0.value.invoice == nil }
+            || disputes.contains { $0.value.invoice == nil }
+        if isUnlinked, payment == nil || contested != nil {
+            evaluation.wanted.append(Wanted(kind: .payment, object: ownership.key.id))
+        }
+    }
+
+    /// Access is per subscription item; the period rolls before it is paid (RULES §5).
+    private func evaluate(
         _ subscription: StripeSubscription,
+        _ ownership: Ownership,
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
         var names: HolderNames = [.name(ofStripeCustomer: subscription.customer)]
         if let buyer { names += Holder.names(ofReference: buyer.value.reference) }
-        let owner = owner(named: names)
+        let owner = ownership.owner(named: names)
         let lines = paidLines
         // An invoice that is sent is owed while the subscription is active, too (RULES §5.1).
         let settled = subscription.daysUntilDue == nil ? lines : lines + forgivenLines
@@ -134,15 +154,16 @@ extension Purchase {
     }
 
     /// A one-time purchase: for ever, for a while, or coins.
-    func evaluate(
+    private func evaluate(
         _ record: PaymentRecord,
+        _ ownership: Ownership,
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
         var names: HolderNames = []
         if let customer = record.customer { names.append(.name(ofStripeCustomer: customer)) }
         if let reference = record.reference { names += Holder.names(ofReference: reference) }
-        let owner = owner(named: names)
+        let owner = ownership.owner(named: names)
         guard record.isComplete, record.isPaid else {
             return evaluation.add(PurchaseAccess(), to: owner)
         }
@@ -166,7 +187,7 @@ extension Purchase {
                 quantity: line.quantity,
                 since: record.begins,
                 until: taken.cut,
-                evidence: key.id
+                evidence: ownership.key.id
             )
             credit(line, of: record, known, to: owner, taken, &evaluation)
         }
@@ -183,7 +204,7 @@ extension Purchase {
     }
 
     /// - Parameter invoice: which invoice's payment; `nil` for a one-time payment.
-    public func takenBack(of amount: Int64, paying invoice: String?) -> TakenBack {
+    func takenBack(of amount: Int64, paying invoice: String?) -> TakenBack {
         var sum: Int64 = 0
         var cut: Instant?
         let refunds = refunds.filter { $0.value.takesBack && $0.value.invoice == invoice }

@@ -1,0 +1,53 @@
+/// A stretch of a purchase with one owner (RULES §8).
+struct Epoch {
+    var token: String?
+    /// At least one.
+    var periods: [PeriodRecord]
+    /// Whether nothing came before it.
+    var isFirst: Bool
+
+    var start: Instant { periods[0].period.start }
+
+    func contains(_ record: PeriodRecord) -> Bool {
+        periods.contains { $0.period.id == record.period.id }
+    }
+}
+
+extension AppStoreRecord {
+    /// The App Store's periods in order, cut where a different `appAccountToken` begins.
+    ///
+    /// A missing token inherits its predecessor's, also that of the purchase that this one
+    /// continues; the first token after periods without any begins an epoch too, or their owner
+    /// would depend on what was bought later.
+    var epochs: [Epoch] {
+        var epochs: [Epoch] = []
+        for record in orderedPeriods {
+            let token = record.period.token ?? inheritedToken(at: record.period.start)
+            if !epochs.isEmpty, token == nil || token == epochs.last?.token {
+                epochs[epochs.count - 1].periods.append(record)
+            } else {
+                epochs.append(
+                    Epoch(token: token, periods: [record], isFirst: epochs.isEmpty)
+                )
+            }
+        }
+        return epochs
+    }
+
+    /// The token of the purchase that this one begins to continue at `start`.
+    private func inheritedToken(at start: Instant) -> String? {
+        predecessors?.first { $0.since == start }?.token
+    }
+
+    /// The token that holds at an instant.
+    func token(at instant: Instant) -> String? {
+        epochs.last { $0.start <= instant }?.token
+    }
+
+    /// By start, then by id.
+    var orderedPeriods: [PeriodRecord] {
+        periods.filter { !isRepeated($0) }.sorted {
+            ($0.period.start, $0.period.id) < ($1.period.start, $1.period.id)
+        }
+    }
+}
