@@ -1,3 +1,4 @@
+import Foundation
 import Storage
 import Testing
 import TollgateCore
@@ -87,6 +88,32 @@ struct ErasedPayerTests {
     }
 
     @Test(
+        "D4: what is found under such a name, and names somebody else too, replays as it came",
+        arguments: Backend.allCases
+    )
+    func ofTwo(_ backend: Backend) async throws {
+        let store = try await RecordStore.open(backend)
+        _ = try await store.submit(.register("ann", .reference("user_ann")))
+        _ = try await store.submit(.register("bob", .reference("user_bob")))
+        _ = try await store.submit(
+            .message("known", .checkout("pi_1", customer: nil, reference: "user_ann"))
+        )
+        _ = try await store.submit(Self.erase("ann"))
+        _ = try await store.submit(
+            .message("two", .checkout("pi_2", customer: "cus_new", on: 11, reference: "user_bob"))
+        )
+        _ = try await store.submit(
+            .message("names", .checkout("pi_1", customer: "cus_new", on: 12, reference: "user_ann"))
+        )
+        // Coins that were bob's stay; his name stays too.
+        #expect(try await Self.balances(store) == ["ann": 100, "new": 0, "bob": 100])
+        #expect(try await Self.tables(with: "cus_new", store) == [])
+        #expect(try await Self.tables(with: "user_bob", store) == ["journal", "purchase"])
+        let report = try await store.rebuilt()
+        #expect(report.isIdentical, "\(report.differences)")
+    }
+
+    @Test(
         "D4: names that nobody registered are hashed with the purchase, and lead where they led",
         arguments: Backend.allCases
     )
@@ -113,6 +140,84 @@ struct ErasedPayerTests {
         #expect(try await Self.balances(store)["bob"] == 20)
         let after = try await store.rebuilt()
         #expect(after.isIdentical, "\(after.differences)")
+    }
+
+    /// A message with a body, as the server makes it ready: under a certificate chain, and with facts
+    /// in the form in which they are kept.
+    private static func signed(
+        _ id: String,
+        about key: Purchase.Key,
+        _ facts: Fact...,
+        person: String? = nil
+    ) -> JournalItem {
+        func encoded(_ text: String) -> String {
+            Data(text.utf8).base64EncodedString().replacing("=", with: "")
+        }
+        let header = encoded(
+            "{\"alg\":\"ES256\",\"x5c\":[\"\(String(repeating: "MIIE", count: 99))\"]}"
+        )
+        let payload = encoded("{\"notificationUUID\":\"\(id)\"}")
+        var item = JournalItem.message(
+            dedupeKey: RowKey("message", id),
+            subject: facts.isEmpty ? RowKey("message", id) : RecordStore.subject(of: key),
+            kind: .signed,
+            stated: .day(20),
+            facts: facts,
+            received: Array("{\"signedPayload\":\"\(header).\(payload).\(encoded(id))\"}".utf8)
+        )
+        item.person = person.map { RowKey(Holder.stripeCustomer($0)) }
+        return item
+    }
+
+    @Test(
+        "D4: after an erasure messages of the customer leave no body, and others' do",
+        arguments: Backend.allCases
+    )
+    func bodies(_ backend: Backend) async throws {
+        let store = try await RecordStore.open(backend)
+        func bodies() async throws -> Int64? {
+            try await store.driver.read { connection in
+                try connection.query(
+                    "SELECT count(*) FROM journal WHERE body IS NOT NULL"
+                ).first?.int64(0)
+            }
+        }
+        func leavesBody(_ item: JournalItem) async throws -> Bool {
+            let before = try await bodies()
+            _ = try await store.submit(item)
+            return try await bodies() != before
+        }
+        for name in ["ann", "bob"] {
+            _ = try await store.submit(.register(name, .stripeCustomer("cus_\(name)")))
+            let key = Purchase.Key.payment("pi_\(name)")
+            let bought = Fact.checkout("pi_\(name)", customer: "cus_\(name)")
+            #expect(try await leavesBody(Self.signed("bought \(name)", about: key, bought)))
+            let nothing = Self.signed("nothing \(name)", about: key, person: "cus_\(name)")
+            #expect(try await leavesBody(nothing))
+        }
+        let segments = try await store.driver.read { connection in
+            try connection.query("SELECT count(*) FROM segment").first?.int64(0)
+        }
+        #expect(segments == 1, "the chain is kept once")
+        _ = try await store.submit(Self.erase("ann"))
+        #expect(try await bodies() == 2)
+        for name in ["ann", "bob"] {
+            let isBob = name == "bob"
+            let key = Purchase.Key.payment("pi_\(name)")
+            let again = Fact.checkout("pi_\(name)", customer: "cus_\(name)", on: 12)
+            let refund = Fact.refund(500, of: "pi_\(name)", "succeeded", on: 13)
+            #expect(try await leavesBody(Self.signed("again \(name)", about: key, again)) == isBob)
+            #expect(
+                try await leavesBody(Self.signed("refund \(name)", about: key, refund)) == isBob
+            )
+            let nothing = Self.signed("later \(name)", about: key, person: "cus_\(name)")
+            #expect(try await leavesBody(nothing) == isBob)
+        }
+        #expect(try await Self.tables(with: "cus_ann", store) == [])
+        #expect(try await Self.tables(with: "cus_bob", store) == ["journal", "purchase"])
+        #expect(try await Self.balances(store) == ["ann": 50, "new": 0, "bob": 50])
+        let report = try await store.rebuilt()
+        #expect(report.isIdentical, "\(report.differences)")
     }
 
     @Test(
