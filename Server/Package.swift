@@ -229,9 +229,9 @@ let package = Package(
         .target(
             name: "TollgateTesting",
             dependencies: [
-                "AppStoreAPI", "AppStoreSimulator", "CLibPQ", "SandboxClock", "SecondOpinion",
-                "Storage", "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
-                "TollgateService", .api, .core,
+                "AppStoreAPI", "AppStoreSimulator", "CLibPQ", "Reports", "SandboxClock",
+                "SecondOpinion", "Storage", "StoragePostgres", "StorageSQLite", "StripeAPI",
+                "StripeSimulator", "TollgateService", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),

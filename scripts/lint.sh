@@ -40,8 +40,8 @@ fi
 
 # A comparison stays silent about the next store; an exhaustive switch does not. A store's own files may
 # pick out what is theirs.
-own='AppStoreReconciliation[+]Purchases|Purchase[+]Overdue|Tollgate[+]StripeEntitlements|Tollgate[+]Offers'
-own="$own|Books|Tollgate[+]Finance|Statement|Desk[+]AppStore"
+own='Reconciliation/(AppStoreReconciliation[+]Purchases|Purchase[+]Overdue)|Ingest/Tollgate[+]StripeEntitlements'
+own="$own|Offers/Tollgate[+]Offers|Finance/(Books|Tollgate[+]Finance)|Reports/Statement/Statement|Dashboard/Desk[+]AppStore"
 if grep -rnE '[!=]= \.(appStore|stripe|tollgate)\b' --include='*.swift' \
     Sources Server/Sources/{Storage,Reports,TollgateService,TollgateServer,TollgateCLI} |
     grep -vE "/($own)[.]swift:"; then

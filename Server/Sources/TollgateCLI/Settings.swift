@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import Synchronization
 import TollgateService
 
 /// An option's value: as given, else from the environment variable `TOLLGATE_…`, else the default.
@@ -39,8 +40,26 @@ enum Settings {
         )
     }
 
+    /// Whether unknown variables were seen to.
+    private static let isChecked = Mutex(false)
+
+    /// Leaves unknown variables to a command that refuses them.
+    static func refuseUnknownVariables() { isChecked.withLock { $0 = true } }
+
+    /// Says once which variables are no settings: a name that is spelled wrong is otherwise missed
+    /// without a word.
+    private static func warnOfUnknownVariables() {
+        let wasChecked = isChecked.withLock { isChecked in
+            defer { isChecked = true }
+            return isChecked
+        }
+        guard !wasChecked else { return }
+        for sentence in unknownVariables { Terminal.complain("Warning: \(sentence)") }
+    }
+
     static func text(_ option: String?, _ name: String) -> String? {
         assert(names.contains(name), "\(name) is missing in `Settings.names`")
+        warnOfUnknownVariables()
         if let option { return option }
         let value = ProcessInfo.processInfo.environment["TOLLGATE_" + name]
         return value?.isEmpty == false ? value : nil

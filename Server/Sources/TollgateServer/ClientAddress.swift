@@ -13,6 +13,9 @@ struct ClientAddress {
     /// Whether all that is known is that it comes from this machine: perhaps everybody does, behind a
     /// proxy that does not tell for whom it asks.
     let isThisMachine: Bool
+    /// Whether everybody may have this address: the other end is this machine, or a neighbour that
+    /// seems to be a proxy and is not believed.
+    let isOfMany: Bool
 
     init(_ request: Request, _ context: ServerRequestContext, _ tollgate: Tollgate) {
         self.init(peer: context.remoteAddress, request.headers, tollgate)
@@ -29,11 +32,14 @@ struct ClientAddress {
         let address: String
         if let header = tollgate.configuration.clientAddressHeader {
             address = Self.told(in: header, headers) ?? peer
+            isOfMany = Self.isThisMachine(address)
         } else if Self.isThisMachine(peer) {
             address = Self.told(in: Self.usualHeader, headers) ?? peer
+            isOfMany = Self.isThisMachine(address)
         } else {
             address = peer
-            Self.warnOfProxy(peer, headers, tollgate)
+            isOfMany = Self.isPerhapsProxy(peer, headers)
+            if isOfMany { Self.warnOfProxy(peer, tollgate) }
         }
         text = Self.network(of: address)
         isThisMachine = Self.isThisMachine(address)
@@ -73,13 +79,18 @@ struct ClientAddress {
         address.isEmpty || address == "::1" || network(of: address).hasPrefix("127.")
     }
 
+    /// Whether a neighbour says for whom it asks.
+    private static func isPerhapsProxy(_ peer: String, _ headers: HTTPFields) -> Bool {
+        guard told(in: usualHeader, headers) != nil,
+            let address = IPAddress(network(of: peer)) ?? IPAddress(peer)
+        else { return false }
+        return !address.isPublic
+    }
+
     /// Says once what to set where a neighbour seems to be a proxy: all its clients are limited as
     /// one, so that one of them may use up what all have.
-    private static func warnOfProxy(_ peer: String, _ headers: HTTPFields, _ tollgate: Tollgate) {
-        guard told(in: usualHeader, headers) != nil,
-            let address = IPAddress(network(of: peer)) ?? IPAddress(peer), !address.isPublic,
-            tollgate.proxyWarning.claim()
-        else { return }
+    private static func warnOfProxy(_ peer: String, _ tollgate: Tollgate) {
+        guard tollgate.proxyWarning.claim() else { return }
         tollgate.logger.warning(
             "a proxy says in X-Forwarded-For for whom it asks and is not believed, so that all its clients are limited as one: set TOLLGATE_CLIENT_ADDRESS_HEADER=X-Forwarded-For if nobody reaches this server but through it",
             metadata: ["peer": "\(peer)"]

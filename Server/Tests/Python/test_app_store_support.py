@@ -125,6 +125,43 @@ def test_changes_are_in_the_audit_log_of_the_database_that_is_named(world):
     assert "server is using this database" in busy
 
 
+def hosted(world, seats=3):
+    """A group subscription to which the app itself invites."""
+    world.control("PUT", "products", {"data": PRODUCTS + [PRODUCTS[0] | {
+        "product_id": "com.example.app.team", "multiseat": True, "invitation_management": "DEVELOPER",
+        "subscription_group_id": "team"}]})
+    buyer = world.control("POST", "customers")
+    bought = world.control("POST", "purchases", {
+        "product_id": "com.example.app.team", "customer": buyer["id"], "quantity": seats})
+    return buyer, bought["transaction_id"]
+
+
+def test_seats_of_a_group_are_claimed_associated_and_released(world):
+    buyer, bought = hosted(world)
+    member = world.control("POST", "customers")["app_transaction_id"]
+    assert told(world, "seats", "show", bought) == {"total": 3, "available": 3, "claims": []}
+    request = str(uuid.uuid4())
+    first = told(world, "seats", "claim", bought, "--request", request)["subject"]
+    assert told(world, "seats", "claim", bought, "--request", request)["subject"] == first
+    second = told(world, "seats", "claim", bought, "--app-transaction", member)["subject"]
+    assert said(world, "seats", "show", bought) == f"1 of 3 seats are free\n{first}\n{second}"
+    told(world, "seats", "claim", bought)
+    # Apple documents no number for this error; the sandbox has that of a bad request.
+    assert "no seats available" in said(world, "seats", "claim", bought, code=1)
+    said(world, "seats", "claim", bought, "--request", "me", code=2)
+    (group,) = told(world, "groups", member, "--members")
+    assert group["type"] == "CONSUMER"
+    assert group["members"] == [buyer["app_transaction_id"], member]
+    other = world.control("POST", "customers")["app_transaction_id"]
+    assert said(world, "seats", "associate", bought, first, other) == f"{first}: associated"
+    assert said(world, "groups", other) == f"{group['id']}  CONSUMER"
+    assert said(world, "seats", "release", bought, second) == f"{second}: released"
+    assert "4000000" in said(world, "seats", "release", bought, second, code=1)
+    assert told(world, "seats", "show", bought)["available"] == 1
+    assert "4040010" in said(world, "seats", "show", "1", code=1)
+    assert "4040010" in said(world, "groups", "1", code=1)
+
+
 # Messages for customers who are about to cancel
 
 

@@ -1,13 +1,23 @@
 """H8: a command whose output cannot be written says so and ends with 1, whatever it prints."""
 
+import contextlib
+import csv
+import http.server
 import json
 import os
 import pathlib
 import re
 import subprocess
+import threading
 
 import pytest
 
+import test_app_store_commands
+import test_app_store_support
+import test_finance
+import test_stripe_commands
+from test_app_store_commands import MONTHLY
+from test_retention_messaging import WIDE
 from tollgate_world import Apple, BINARY, ROOT, SECRET, Server
 
 SOURCES = ROOT / "Server/Sources"
@@ -82,6 +92,179 @@ def test_h8_a_closed_pipe_is_said_and_ends_with_1(database, arguments):
         os.close(writing)
     assert ended.returncode == 1, (ended.returncode, ended.stderr)
     assert "The output could not be written: its reader has gone." in ended.stderr
+
+
+# Commands that ask a store
+
+
+@contextlib.contextmanager
+def unwritable(kind):
+    """Standard output that takes nothing, and what a command says of it."""
+    if kind == "full disk":
+        with open("/dev/full", "wb") as full:
+            yield full, "The output could not be written: there is no space left."
+        return
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        yield writing, "The output could not be written: its reader has gone."
+    finally:
+        os.close(writing)
+
+
+def ends_with_1(world, words, kind):
+    """The command prints something, and where that cannot be written it says so and ends with 1."""
+    def run(stdout):
+        return subprocess.run(
+            [BINARY, *words()], cwd=world.directory, env=world.environment, text=True, timeout=120,
+            stdout=stdout, stderr=subprocess.PIPE)
+    works = run(subprocess.PIPE)
+    assert works.returncode == 0 and works.stdout, (works.stdout, works.stderr)
+    with unwritable(kind) as (stdout, sentence):
+        ended = run(stdout)
+    assert ended.returncode == 1 and sentence in ended.stderr, (ended.returncode, ended.stderr)
+
+
+class Taking(http.server.BaseHTTPRequestHandler):
+    """A server that takes whatever the App Store sends."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture(scope="module")
+def app_store(tmp_path_factory):
+    world = test_app_store_commands.World(tmp_path_factory.mktemp("app_store_output"))
+    buyer = world.control("POST", "customers")["id"]
+    bought = world.control("POST", "purchases", {"product_id": MONTHLY, "customer": buyer})
+    (world.directory / "signed.jws").write_text(bought["signed_transaction"])
+    (world.directory / "table.png").write_bytes(WIDE)
+    receipt = world.control("GET", f"customers/{buyer}/receipt")["receipt_data"]
+    (world.directory / "receipts.csv").write_text(f"old-1,{receipt}\n")
+    world.end(world.serve())
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", world.port), Taking)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    world.bought = bought["transaction_id"]
+    world.member, world.team = test_app_store_support.hosted(world, seats=30)
+    yield world
+    server.shutdown()
+    world.stop()
+
+
+def told(world, *words):
+    ended = world.run("app-store", *words, "--json")
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout)
+
+
+def a_fresh_one(world):
+    return world.control("POST", "purchases", {"product_id": MONTHLY})["transaction_id"]
+
+
+def a_message(world):
+    return told(world, "retention", "upload-message", "--header", "Stay", "--body", "Please.")[0]["id"]
+
+
+def an_image(world):
+    return told(world, "retention", "upload-image", "table.png")[0]["id"]
+
+
+def a_seat(world):
+    """The buyer's transaction, a claim of a seat and an app transaction, for words of one command."""
+    claim = told(world, "seats", "claim", world.team)["subject"]
+    return [world.team, claim, world.member["app_transaction_id"]]
+
+
+def a_request(world):
+    return told(world, "extend-all", MONTHLY, "--days", "1")["request_identifier"]
+
+
+DEFAULT = f"app-store retention default {MONTHLY} en-US"
+TAKES = "https://billing.example.com/webhooks/app_store/retention_message"
+# Where `{}` stands, what the function makes at the store for this one run.
+APP_STORE = {
+    "app-store test-notification": None,
+    "app-store refunds {}": lambda world: world.bought,
+    "app-store extend {} --days 1": a_fresh_one,
+    f"app-store extend-all {MONTHLY} --days 1": None,
+    f"app-store extension-status {MONTHLY} {{}}": a_request,
+    "app-store finish {}": a_fresh_one,
+    "app-store set-token {} 5f1f7d9e-2f0c-4d55-8f0a-0c9fb1a3d001": a_fresh_one,
+    "app-store groups {}": lambda world: world.bought,
+    "app-store seats show {}": lambda world: world.team,
+    "app-store seats claim {}": lambda world: world.team,
+    "app-store seats release {} CLAIM": a_seat,
+    "app-store seats associate {} CLAIM APP": a_seat,
+    "app-store retention images": an_image,
+    "app-store retention upload-image table.png": None,
+    "app-store retention delete-image {}": an_image,
+    "app-store retention messages": a_message,
+    "app-store retention upload-message --header Stay --body Please.": None,
+    "app-store retention delete-message {}": a_message,
+    DEFAULT + " --set {}": a_message,
+    DEFAULT: None,
+    DEFAULT + " --delete": lambda world: world.run(*(DEFAULT + " --set").split(), a_message(world)),
+    "app-store retention url --set " + TAKES: None,
+    "app-store retention url": None,
+    "app-store retention url --delete": lambda world: told(world, "retention", "url", "--set", TAKES),
+    "import receipts receipts.csv": None,
+    "reconcile app-store": None,
+    "reconcile app-store --everything": None,
+    "verify signed.jws --root root.der --bundle-id com.example.app --environment Sandbox": None,
+}
+
+
+@pytest.mark.parametrize("kind", ["full disk", "closed pipe"])
+@pytest.mark.parametrize("words", APP_STORE)
+def test_h8_what_the_app_store_answers_is_said_to_be_lost(app_store, words, kind):
+    def made():
+        value = APP_STORE[words](app_store) if APP_STORE[words] else None
+        values = value if isinstance(value, list) else [value, None, None]
+        for_word = dict(zip(("{}", "CLAIM", "APP"), values))
+        return [str(for_word.get(word, word)) for word in words.split()]
+
+    ends_with_1(app_store, made, kind)
+    if not words.startswith("verify"):
+        ends_with_1(app_store, lambda: [*made(), "--json"], kind)
+
+
+def test_h8_an_order_that_nobody_can_read(tmp_path):
+    world = test_app_store_commands.World(tmp_path, "--environment", "production")
+    try:
+        world.environment["TOLLGATE_APP_STORE_APP_APPLE_ID"] = "1234567890"
+        buyer = world.control("POST", "customers")["id"]
+        world.control("POST", "purchases", {"product_id": MONTHLY, "customer": buyer})
+        (order,) = world.control("GET", f"customers/{buyer}/orders")["data"]
+        for more in [[], ["--json"]]:
+            for kind in ["full disk", "closed pipe"]:
+                ends_with_1(world, lambda: ["app-store", "order", order, *more], kind)
+    finally:
+        world.stop()
+
+
+@pytest.fixture(scope="module")
+def stripe_world(tmp_path_factory):
+    world = test_stripe_commands.World(tmp_path_factory.mktemp("stripe_output"))
+    with (world.directory / "balance.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, test_finance.COLUMNS, restval="")
+        writer.writeheader()
+        writer.writerows(test_finance.transactions(7))
+    yield world
+    world.stop()
+
+
+@pytest.mark.parametrize("kind", ["full disk", "closed pipe"])
+@pytest.mark.parametrize("words", [
+    "import stripe", "reconcile stripe", "reconcile stripe --everything", "import reports balance.csv"])
+def test_h8_what_stripe_answers_is_said_to_be_lost(stripe_world, words, kind):
+    for more in ([], ["--json"]):
+        ends_with_1(stripe_world, lambda: [*words.split(), *more], kind)
 
 
 def leaves(*names):

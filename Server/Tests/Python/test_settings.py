@@ -72,6 +72,52 @@ def test_k3_serve_does_not_start_with(tmp_path, given, words):
     assert code == 2 and words in said, said
 
 
+@pytest.mark.parametrize("command", [
+    ("keys", "list"), ("check-access",), ("report", "list"), ("staff", "list"), ("reconcile", "stripe")])
+def test_k3_other_commands_warn_of_what_no_setting_reads(tmp_path, command):
+    given = KEYS | {"TOLLGATE_DATABASE": f"sqlite:{tmp_path}/none.sqlite"}
+    code, said = refusal(tmp_path, given, *command)
+    assert "Warning" not in said
+    wrong = given | {"TOLLGATE_DATABSE": "sqlite:x", "TOLLGATE_PORT": "tcp://10.0.0.1:80"}
+    again, complained = refusal(tmp_path, wrong, *command)
+    sentence = (
+        "Warning: TOLLGATE_DATABSE is not a setting of this version. "
+        "Did you mean TOLLGATE_DATABASE?\n")
+    expected = sentence + said if command != ("report", "list") else said
+    assert (again, complained) == (code, expected)
+
+
+def serving(folder, given, *more):
+    """What `tollgate serve` logs until it listens, and then ends."""
+    process = subprocess.Popen(
+        [TOLLGATE, "serve", "--listen", "127.0.0.1:0", "--catalog", CATALOG, *more], cwd=folder,
+        env=environment(given), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.readline()
+    process.stdout.readline()
+    process.terminate()
+    _, logged = process.communicate(timeout=30)
+    return process.returncode, logged
+
+
+def test_k3_a_short_key_is_changed_as_the_document_says(tmp_path):
+    short = "sk_test_short"
+    code, said = serving(tmp_path, {
+        "TOLLGATE_SECRET_KEY": short, "TOLLGATE_PUBLISHABLE_KEY": "pk_test_short2"}, "--demo")
+    assert code == 0, said
+    # Where the old key is too short it cannot come first, and the message says what can.
+    code, said = refusal(tmp_path, KEYS | {
+        "TOLLGATE_SECRET_KEY": f"{short},{KEYS['TOLLGATE_SECRET_KEY']}"})
+    assert code == 2 and "Put the new key before this one: TOLLGATE_SECRET_KEY=NEW,OLD" in said
+    code, said = serving(tmp_path, KEYS | {
+        "TOLLGATE_SECRET_KEY": f"{KEYS['TOLLGATE_SECRET_KEY']},{short}"})
+    assert code == 0 and "a former key has fewer than 32 random characters" in said
+    # What the old key had sealed was sealed anew at that start.
+    code, said = serving(tmp_path, KEYS)
+    assert code == 0, said
+    document = (ROOT / "docs/operations.md").read_text()
+    assert "cannot come first" in document.partition("## Keys that change")[2]
+
+
 def test_k3_a_file_that_is_missing_is_no_wrong_usage(tmp_path):
     code, said = refusal(tmp_path, KEYS, "serve", "--listen", "127.0.0.1:0", "--catalog", "no.yaml")
     assert code == 1 and "no.yaml: cannot be read" in said

@@ -206,6 +206,9 @@ class Issuer(http.server.ThreadingHTTPServer):
         self.codes = {}
         self.calls = []
         self.redirects = False
+        # What it tells at its userinfo endpoint; none where it has no such endpoint.
+        self.userinfo = None
+        self.access = "an-access-token"
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def jwks(self):
@@ -220,10 +223,14 @@ class Issuer(http.server.ThreadingHTTPServer):
         def do_GET(self):
             self.server.calls.append(self.path)
             issuer = self.server.url
+            if self.path == "/userinfo":
+                isOpen = self.headers["Authorization"] == f"Bearer {self.server.access}"
+                return self.say(self.server.userinfo if isOpen else {}, 200 if isOpen else 401)
             self.say({
                 "/.well-known/openid-configuration": {
                     "issuer": issuer, "authorization_endpoint": f"{issuer}/authorize",
-                    "token_endpoint": f"{issuer}/token", "jwks_uri": f"{issuer}/jwks"},
+                    "token_endpoint": f"{issuer}/token", "jwks_uri": f"{issuer}/jwks",
+                } | ({} if self.server.userinfo is None else {"userinfo_endpoint": f"{issuer}/userinfo"}),
                 "/jwks": self.server.jwks(),
             }[self.path])
 
@@ -245,7 +252,7 @@ class Issuer(http.server.ThreadingHTTPServer):
             if (not token or proof != challenge or form["redirect_uri"] != redirect
                     or secret != f"{CLIENT}:{CLIENT_SECRET}"):
                 return self.say({"error": "invalid_grant"}, 400)
-            self.say({"access_token": "x", "token_type": "Bearer", "id_token": token})
+            self.say({"access_token": self.server.access, "token_type": "Bearer", "id_token": token})
 
         def say(self, value, status=200):
             body = json.dumps(value).encode()
@@ -266,16 +273,20 @@ def issuer():
     issuer.shutdown()
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory, issuer):
-    """A server whose staff may sign in at the issuer."""
-    database = f"sqlite:{tmp_path_factory.mktemp('oidc')}/staff.sqlite"
+def served(folder, issuer):
+    database = f"sqlite:{folder}/staff.sqlite"
     added(database)
     port = free_port()
-    server = Server(database, port=port, environment={
+    return Server(database, port=port, environment={
         "TOLLGATE_PUBLIC_URL": f"http://127.0.0.1:{port}", "TOLLGATE_OIDC_ISSUER": issuer.url,
         "TOLLGATE_OIDC_CLIENT_ID": CLIENT, "TOLLGATE_OIDC_CLIENT_SECRET": CLIENT_SECRET,
         "TOLLGATE_OIDC_NAME": "Example Login", "TOLLGATE_OIDC_DOMAIN": "staff.example"})
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory, issuer):
+    """A server whose staff may sign in at the issuer."""
+    server = served(tmp_path_factory.mktemp("oidc"), issuer)
     yield server
     server.stop()
 
@@ -469,6 +480,75 @@ def test_z3_a_second_factor_is_asked_for_after_the_issuer_too(shop, issuer):
     second = SignIn(shop, issuer)
     assert second.come_back(second.signed(email="dee@staff.example")) == 200
     assert not second.browser.is_in
+
+
+# An issuer that tells emails at its userinfo endpoint only
+
+
+@pytest.fixture(scope="module")
+def sparing(tmp_path_factory):
+    """An issuer whose ID tokens say little, and a server whose staff may sign in there."""
+    issuer = Issuer()
+    issuer.userinfo = {}
+    server = served(tmp_path_factory.mktemp("userinfo"), issuer)
+    yield server, issuer
+    server.stop()
+    issuer.shutdown()
+
+
+ANN = {"sub": "1", "email": "Ann@Example.com", "email_verified": True}
+
+
+@pytest.mark.parametrize("said", [
+    {"email": None, "email_verified": None}, {"email_verified": None}, {"email": None},
+    # Entra's: an email of which nothing is said beside a name of its own.
+    {"email": "other@example.com", "email_verified": None, "preferred_username": "ann@example.com"},
+])
+def test_z3_an_email_that_only_userinfo_tells_signs_in(sparing, said):
+    shop, issuer = sparing
+    issuer.userinfo = ANN
+    sign_in = SignIn(shop, issuer)
+    assert sign_in.come_back(sign_in.signed(**said)) == 303
+    assert "ann@example.com" in sign_in.browser.open("/dashboard/account").text
+
+
+@pytest.mark.parametrize("told", [
+    # Somebody else's answer (OpenID Connect Core 1.0 §5.3.2), or nobody's.
+    ANN | {"sub": "2"}, {name: ANN[name] for name in ("email", "email_verified")}, ANN | {"sub": 1},
+    ANN | {"email_verified": False}, {"sub": "1", "email": "ann@example.com"}, {"sub": "1"}, {}, [],
+    ANN | {"email": "ann@example.com@evil.example"}, "ann@example.com",
+])
+def test_z3_a_wrong_answer_of_userinfo_signs_nobody_in(sparing, told):
+    shop, issuer = sparing
+    issuer.userinfo = told
+    sign_in = SignIn(shop, issuer)
+    assert sign_in.come_back(sign_in.signed(email_verified=None)) in (401, 502)
+    assert not sign_in.browser.is_in
+
+
+def test_z3_userinfo_is_asked_only_where_the_token_does_not_say(sparing):
+    shop, issuer = sparing
+    issuer.userinfo = ANN | {"email": "eve@staff.example"}
+    issuer.calls.clear()
+    certain = SignIn(shop, issuer)
+    assert certain.come_back(certain.signed()) == 303
+    assert "ann@example.com" in certain.browser.open("/dashboard/account").text
+    # What the token calls not verified no other answer makes so.
+    denied = SignIn(shop, issuer)
+    assert denied.come_back(denied.signed(email_verified=False)) == 401
+    # A forged token has nothing asked.
+    forged = SignIn(shop, issuer)
+    assert forged.come_back(forged.signed(email=None, nonce="0" * 64)) == 401
+    assert "/userinfo" not in issuer.calls
+    # An access token that does not open it, or that would break a header.
+    for access in ("", "x\r\nX-Evil: 1"):
+        token, issuer.access = issuer.access, access
+        refused = SignIn(shop, issuer)
+        handed = refused.signed(email=None)
+        try:
+            assert refused.come_back(handed) in (401, 502)
+        finally:
+            issuer.access = token
 
 
 @pytest.mark.parametrize("environment", [

@@ -98,6 +98,26 @@ struct ClientAddressTests {
         }
     }
 
+    @Test(
+        "Z4: behind a neighbour that seems to be a proxy, and behind this machine, may be everybody"
+    )
+    func isOfMany() async throws {
+        let told = ["X-Forwarded-For": "198.51.100.1"]
+        try await TestServer.run { server in
+            for (peer, fields, isOfMany) in [
+                ("10.0.0.5", told, true), ("fd00::1", told, true), ("127.0.0.1", [:], true),
+                ("10.0.0.5", [:], false), ("8.8.8.8", told, false), ("127.0.0.1", told, false),
+            ] {
+                let found = try Self.found(peer, fields, server.tollgate)
+                #expect(found.isOfMany == isOfMany, "\(peer)")
+            }
+        }
+        try await TestServer.run(clientAddressHeader: "X-Forwarded-For") { server in
+            let found = try Self.found("10.0.0.5", told, server.tollgate)
+            #expect(!found.isOfMany)
+        }
+    }
+
     @Test("A neighbour that seems to be a proxy is warned of once, with what to set")
     func warning() async throws {
         let told = ["X-Forwarded-For": "198.51.100.1"]

@@ -168,7 +168,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("H6: beyond those that are told so, connections are closed at once")
+    @Test("H6: beyond those that are read, connections are told so unread, and closed at once")
     func closedAtOnce() async throws {
         var limits = ConnectionLimits()
         limits.connectionsPerAddress = 1
@@ -178,13 +178,44 @@ struct ConnectionTests {
             let first = try Wire(port: port, from: "127.0.0.2")
             #expect(await first.ask().hasPrefix("HTTP/1.1 200"))
             let second = try Wire(port: port, from: "127.0.0.2")
-            #expect(await second.ask() == "")
+            // Nothing was asked yet.
+            let told = await second.readToEnd()
+            let answer = try #require(told)
+            #expect(answer.hasPrefix("HTTP/1.1 503"))
+            #expect(answer.contains("Retry-After: 5\r\n"))
+            #expect(answer.contains("\"code\":\"too_many_connections\""))
             #expect(await first.ask().hasPrefix("HTTP/1.1 200"))
             #expect(
                 await server.tollgate.metrics().contains(
                     "status=\"503\",code=\"too_many_connections\"} 1\n"
                 )
             )
+        }
+    }
+
+    @Test("What is said before there is a whole request bears a date (RFC 9110 §6.6.1)")
+    func dates() async throws {
+        var limits = ConnectionLimits()
+        limits.headers = .milliseconds(100)
+        limits.body = .milliseconds(100)
+        try await Self.serve(limits) { server, port in
+            for (sent, status) in [
+                ("nonsense\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HT", 408),
+                ("POST /v1/customers HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{", 401),
+                ("POST /webhooks/stripe HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{", 408),
+                ("GET /\(String(repeating: "x", count: 70_000)) HTTP/1.1\r\nHost: x\r\n\r\n", 431),
+                ("GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404),
+            ] {
+                let wire = try Wire(port: port)
+                wire.send(sent)
+                let told = await wire.readToEnd()
+                let answer = try #require(told)
+                #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(sent.prefix(40)): \(answer)")
+                let dates = answer.split(separator: "\r\n").filter {
+                    $0.lowercased().hasPrefix("date: ") && $0.hasSuffix(" GMT")
+                }
+                #expect(dates.count == 1, "\(sent.prefix(40)): \(answer)")
+            }
         }
     }
 

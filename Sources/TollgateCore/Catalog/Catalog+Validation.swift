@@ -248,6 +248,18 @@ extension Catalog.Product {
                 "‘\(id)’ is non-renewing, and the store does not say how long it lasts; "
                     + "add ‘duration’, like P30D"
             )
+        case .consumable where !entitlements.isEmpty && appStoreProductID != nil:
+            report.add(
+                at: place + [.key("entitlements")],
+                "a consumable of the App Store gives coins only, and ‘\(id)’ opens something; "
+                    + "make it non_renewing or non_consumable, or remove ‘entitlements’"
+            )
+        case .consumable where !entitlements.isEmpty && duration == nil:
+            report.add(
+                at: place + [.key("entitlements")],
+                "‘\(id)’ is a consumable, and what it opens would never close; "
+                    + "add ‘duration’, like P1D, or make it non_consumable"
+            )
         case .consumable where duration != nil && entitlements.isEmpty,
             .nonConsumable where duration != nil:
             report.add(

@@ -13,19 +13,25 @@ public struct AccessInterval: Hashable, Codable, Sendable {
     public var ground: Ground
     /// The period or object it rests on, by the store's id.
     public var evidence: String
+    /// When the store ends it, which the catalog's grace or leeway does not pass.
+    ///
+    /// `nil`, not a date, where none is stated within them: older records keep their bytes.
+    public var stop: Instant?
 
     public init(
         product: StoreProduct,
         since: Instant,
         until: Instant?,
         ground: Ground,
-        evidence: String
+        evidence: String,
+        stop: Instant? = nil
     ) {
         self.product = product
         self.since = since
         self.until = until
         self.ground = ground
         self.evidence = evidence
+        self.stop = stop
     }
 
     /// Whether its end is still to be moved by the catalog of the day.

@@ -59,7 +59,7 @@ public struct Timeline: Hashable, Sendable {
             let extra =
                 interval.ground == .grace
                 ? catalog.pastDueGrace : catalog.leeway(of: interval.product.store)
-            until = until?.advanced(by: extra)
+            until = earlier(until?.advanced(by: extra), interval.stop)
         }
         if let until, until <= interval.since { return }
         for lookupKey in catalog.lookupKeys(of: interval.product) {

@@ -19,6 +19,19 @@ extension Fact {
     }
 }
 
+extension Fact {
+    /// Who paid, as Stripe calls its customers.
+    public var payers: [Holder] {
+        switch statement {
+        case .subscription(let subscription):
+            [.name(ofStripeCustomer: subscription.customer)]
+        case .payment(let payment):
+            payment.customer.map { [.name(ofStripeCustomer: $0)] } ?? []
+        default: []
+        }
+    }
+}
+
 extension Purchase {
     /// Everybody whom this record may make a holder.
     public var names: [Holder] {
@@ -31,5 +44,12 @@ extension Purchase {
         names += claims.map { .customer($0.customer) }
         if let assignment { names.append(.customer(assignment.value.customer)) }
         return names
+    }
+
+    /// Who paid, as Stripe calls its customers.
+    public var payers: [Holder] {
+        [subscription?.value.customer, payment?.customer].compactMap { text in
+            text.map { .name(ofStripeCustomer: $0) }
+        }
     }
 }

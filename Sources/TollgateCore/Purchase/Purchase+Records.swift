@@ -17,7 +17,6 @@ extension Purchase {
     public var periods: [PeriodRecord] { appStore?.periods ?? [] }
     public var status: Newest<SubscriptionStatus>? { appStore?.status }
     public var renewal: Newest<RenewalTerms>? { appStore?.renewal }
-    public var reversals: [Newest<String>]? { appStore?.reversals }
     public var predecessors: [Predecessor]? { appStore?.predecessors }
     public var successors: [String]? { appStore?.successors }
 

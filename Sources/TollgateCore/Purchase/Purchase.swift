@@ -96,7 +96,7 @@ public struct Purchase: Hashable, Sendable {
 extension Purchase.Record {
     /// - Parameter id: the purchase's.
     fileprivate mutating func join(_ fact: Fact, of id: String) {
-        // What is taken out first is held once, and so changed in place.
+        // What is taken out first is held once here, and so changed in place.
         switch self {
         case .appStore(var record):
             self = .own(OwnRecord())

@@ -163,6 +163,20 @@ struct CatalogTests {
         {
             $0.products[2].duration = CalendarDuration(days: 1)
         },
+        Mistake(
+            "consumable that opens for ever",
+            "products[2].entitlements: ‘coins’ is a consumable"
+        ) {
+            $0.products[2].appStoreProductID = nil
+            $0.products[2].entitlements = ["pro"]
+        },
+        Mistake(
+            "consumable of the App Store that opens something",
+            "products[2].entitlements: a consumable of the App Store gives coins only"
+        ) {
+            $0.products[2].entitlements = ["pro"]
+            $0.products[2].duration = CalendarDuration(days: 1)
+        },
         Mistake("non-consumable that ends", "products[1].duration: ‘pass’ is non_consumable and") {
             $0.products[1].kind = .nonConsumable
         },
@@ -223,12 +237,15 @@ struct CatalogTests {
             $0.products[0].appStoreProductID = "pro"
             $0.products[0].stripePriceIDs = ["pro"]
         },
-        Mistake("consumable that opens something for a while", "") {
+        Mistake("consumable of Stripe's that opens something for a while", "") {
+            $0.products[2].appStoreProductID = nil
             $0.products[2].entitlements = ["pro"]
             $0.products[2].duration = CalendarDuration(days: 1)
         },
-        Mistake("consumable that opens something and credits nothing", "") {
+        Mistake("consumable that opens something for a while and credits nothing", "") {
+            $0.products[2].appStoreProductID = nil
             $0.products[2].entitlements = ["pro"]
+            $0.products[2].duration = CalendarDuration(days: 1)
             $0.products[2].coins = 0
         },
         Mistake("non-consumable", "") {

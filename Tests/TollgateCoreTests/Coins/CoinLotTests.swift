@@ -109,6 +109,76 @@ struct CoinLotTests {
             ],
             lots: []
         ),
+        Case(
+            testDescription: "A20: an upgrade leaves the coins of the time that was used",
+            facts: [
+                .paid("p1", 0, 30), .paid("p1", 0, 30, said: 10, upgraded: true),
+                .paid("p2", 10, 375, Shop.yearly),
+            ],
+            lots: [Lot(id: "p1", credit: 10, clawed: 7)]
+        ),
+        Case(
+            testDescription:
+                "A20: until the new plan is known, up to the first word of the upgrade",
+            facts: [.paid("p1", 0, 30), .paid("p1", 0, 30, said: 16, upgraded: true)],
+            lots: [Lot(id: "p1", credit: 10, clawed: 5)]
+        ),
+        Case(
+            testDescription: "A20: the word of the upgrade is lost, and the new plan is known",
+            facts: [.paid("p1", 0, 30), .paid("p2", 21, 386, Shop.yearly)],
+            lots: [Lot(id: "p1", credit: 10, clawed: 3)]
+        ),
+        Case(
+            testDescription: "A20: to and fro within a day",
+            facts: [
+                .paid("p1", 0, 30, said: 15, upgraded: true),
+                .paid("p2", 15, 45, said: 15.5, upgraded: true),
+                .paid("p3", 15.5, 45.5),
+            ],
+            lots: [
+                Lot(id: "p1", credit: 10, clawed: 5),
+                Lot(id: "p2", credit: 10, clawed: 10, day: 15),
+                Lot(id: "p3", credit: 10, day: 15),
+            ]
+        ),
+        Case(
+            testDescription:
+                "A20: a change at the renewal leaves all, and so does one after the end",
+            facts: [
+                .paid("p1", 0, 30), .paid("p2", 30, 395, Shop.yearly),
+                .paid("p3", 395, 425), .paid("p3", 395, 425, said: 431, upgraded: true),
+                .paid("p4", 430, 795, Shop.yearly),
+            ],
+            lots: [Lot(id: "p1", credit: 10, day: 0), Lot(id: "p3", credit: 10, day: 395)]
+        ),
+        Case(
+            testDescription: "A20: the proration's refund, where one is told, takes nothing twice",
+            facts: [
+                .paid("p1", 0, 30, said: 10, revoked: 10, upgraded: true),
+                .paid("p2", 10, 375, Shop.yearly),
+            ],
+            lots: [Lot(id: "p1", credit: 10, clawed: 7)]
+        ),
+        Case(
+            testDescription: "A20: a refund by share after the upgrade takes that of what was left",
+            facts: [
+                .paid("p1", 0, 30, said: 20, revoked: 20, share: 50_000, upgraded: true),
+                .paid("p2", 15, 380, Shop.yearly),
+            ],
+            lots: [Lot(id: "p1", credit: 10, clawed: 8)]
+        ),
+        Case(
+            testDescription:
+                "A20: another plan after a refund, and the same plan again, replace nothing",
+            facts: [
+                .paid("p1", 0, 30, said: 9, revoked: 8), .paid("p2", 10, 375, Shop.yearly),
+                .reversed("p1", 12), .paid("p3", 400, 430), .paid("p4", 420, 450),
+            ],
+            lots: [
+                Lot(id: "p1", credit: 10), Lot(id: "p3", credit: 10, day: 400),
+                Lot(id: "p4", credit: 10, day: 420),
+            ]
+        ),
         Case(testDescription: "units", facts: pack(3), lots: [Lot(id: "c1", credit: 300, day: 3)]),
         Case(testDescription: "no units", facts: pack(0), lots: []),
         Case(testDescription: "less than no units", facts: pack(-1), lots: []),

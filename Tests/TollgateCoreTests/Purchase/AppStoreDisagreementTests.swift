@@ -209,8 +209,8 @@ struct AppStoreDisagreementTests {
                 .paid("p2", 10, 375, Shop.yearly, said: 20, source: "receipt:u"),
             ],
             expected: [.on(9, .payment), .off(11), .archive(11, .payment)],
-            coins: 10
-        ),
+            coins: 3
+        ),  // ⌊10 × 10/30⌋
         Story(
             testDescription: "nor where the upgraded plan was signed before",
             facts: [
@@ -218,8 +218,8 @@ struct AppStoreDisagreementTests {
                 .paid("p1", 0, 30, said: 20, revoked: 10, upgraded: true, source: "receipt:t"),
             ],
             expected: [.on(9, .payment), .off(11), .archive(11, .payment)],
-            coins: 10
-        ),
+            coins: 3
+        ),  // ⌊10 × 10/30⌋
         Story(
             testDescription: "a receipt's status does not replace a signed status 5",
             facts: [

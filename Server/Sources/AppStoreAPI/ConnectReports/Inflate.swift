@@ -29,44 +29,48 @@ package enum Inflate {
     /// - Parameter limit: the most bytes that it may have.
     package static func gunzip(_ bytes: [UInt8], limit: Int) throws(Failure) -> [UInt8] {
         guard let size = UInt32(exactly: bytes.count) else { throw .tooLarge }
-        var stream = z_stream()
+        // zlib remembers where its state is, so that stays in one place.
+        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        defer { stream.deallocate() }
         // Beside the size of the window, 16 stands for gzip and nothing else.
         let begun = inflateInit2_(
-            &stream,
+            stream,
             MAX_WBITS + 16,
             ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size)
         )
         guard begun == Z_OK else { throw .invalid }
-        defer { inflateEnd(&stream) }
+        defer { inflateEnd(stream) }
         return try bytes.withUnsafeBufferPointer { (input) throws(Failure) in
             // zlib reads there, and writes nothing.
-            stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
-            stream.avail_in = size
-            return try contents(&stream, limit)
+            stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+            stream.pointee.avail_in = size
+            return try contents(stream, limit)
         }
     }
 
-    private static func contents(_ stream: inout z_stream, _ limit: Int) throws(Failure) -> [UInt8]
+    private static func contents(_ stream: UnsafeMutablePointer<z_stream>, _ limit: Int)
+        throws(Failure) -> [UInt8]
     {
         var output: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let result = buffer.withUnsafeMutableBufferPointer { room in
-                stream.next_out = room.baseAddress
-                stream.avail_out = UInt32(room.count)
-                return inflate(&stream, Z_NO_FLUSH)
+                stream.pointee.next_out = room.baseAddress
+                stream.pointee.avail_out = UInt32(room.count)
+                return inflate(stream, Z_NO_FLUSH)
             }
-            let count = buffer.count - Int(stream.avail_out)
+            let count = buffer.count - Int(stream.pointee.avail_out)
             guard count <= limit - output.count else { throw .tooLarge }
             output += buffer[..<count]
             switch result {
             case Z_OK: continue
-            case Z_STREAM_END where stream.avail_in == 0: return output
+            case Z_STREAM_END where stream.pointee.avail_in == 0: return output
             case Z_STREAM_END:
-                guard inflateReset(&stream) == Z_OK else { throw .invalid }
+                guard inflateReset(stream) == Z_OK else { throw .invalid }
             case Z_BUF_ERROR: throw .truncated
-            default: throw failure(stream.msg.map { String(cString: $0) } ?? "")
+            default: throw failure(stream.pointee.msg.map { String(cString: $0) } ?? "")
             }
         }
     }

@@ -27,8 +27,10 @@ extension SimulatedAppStore {
     /// What `verifyReceipt` answers about the receipt on a customer's device, JSON.
     public func verifiedReceipt(customer id: String) async throws -> String {
         let request = ["receipt-data": try await receipt(customer: id), "password": sharedSecret]
-        let answer = await verifyReceipt(try JSONEncoder().encode(request))
-        return String(decoding: try JSONEncoder().encode(answer), as: UTF8.self)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let answer = await verifyReceipt(try encoder.encode(request))
+        return String(decoding: try encoder.encode(answer), as: UTF8.self)
     }
 
     /// Answers `verifyReceipt`.

@@ -156,6 +156,7 @@ extension Finance.Payment {
             lines.allSatisfy({ $0.net.currency == first.net.currency })
         else {
             // Of what goes back Stripe keeps nothing more, and returns nothing of its fee.
+            // https://docs.stripe.com/refunds#refund-processing-fees
             let fee = movement.kind == .charge ? terms.stripeFee(of: gross) : .zero(gross.currency)
             guard let fee else { return }
             commission = fee

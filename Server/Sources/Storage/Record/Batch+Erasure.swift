@@ -21,32 +21,73 @@ extension Batch {
         purchases[subject]?.posting.rows.contains { customers[$0]?.isErased == true } ?? false
     }
 
-    /// The same facts with hashes in the place of names of customers who were erased.
-    ///
-    /// What is said of their purchases may name them by a customer's id of Stripe's that nobody has
-    /// registered yet: it goes too. Names of somebody else stay.
-    func withoutErased(_ facts: [Fact], of subject: RowKey) throws -> [Fact] {
-        func customer(_ name: Holder, _ environment: StoreEnvironment) -> CustomerState? {
+    /// The erased customer whom facts about a purchase concern: one who holds it, else one whom the
+    /// facts name.
+    private func erasedCustomer(of facts: [Fact], _ subject: RowKey) -> RowKey? {
+        let environment = facts.first?.purchase.environment ?? .production
+        let holder = purchases[subject]?.posting.rows.first { customers[$0]?.isErased == true }
+        // Applied twice, the environment's mark is gone again.
+        if let holder { return holder.inEnvironment(environment) }
+        return facts.lazy.flatMap(\.names).compactMap { name -> RowKey? in
             guard let key = name.aliasKey, let customer = aliases[key] ?? nil else { return nil }
-            return customers[customer.inEnvironment(environment)]
+            return customers[customer.inEnvironment(environment)]?.isErased == true ? customer : nil
+        }.first
+    }
+
+    /// The same facts with hashes in the place of names of customers who were erased, and of names in
+    /// what is theirs that nobody has registered: a hash leads where the name did.
+    ///
+    /// A name that somebody else registered stays. A replay finds the facts as they were kept.
+    ///
+    /// - Returns: the facts, and Stripe's customer ids in them that are the erased customer's from now
+    ///   on.
+    func withoutErased(
+        _ facts: [Fact],
+        of subject: RowKey
+    ) throws -> (facts: [Fact], payers: (customer: RowKey, names: [RowKey])?) {
+        guard !isReplay, let customer = erasedCustomer(of: facts, subject) else {
+            return (facts, nil)
         }
-        let isOfErased =
-            isHeldByErased(subject)
-            || facts.contains { fact in
-                fact.names.contains { customer($0, fact.purchase.environment)?.isErased == true }
+        let environment = facts.first?.purchase.environment ?? .production
+        let renaming = Renaming { name in
+            guard let key = name.aliasKey else { return nil }
+            guard let known = aliases[key] ?? nil else { return key.hex }
+            return customers[known.inEnvironment(environment)]?.isErased == true ? key.hex : nil
+        }
+        let payers = unregistered(facts.flatMap(\.payers))
+        return (
+            try facts.map { try $0.renamed(renaming) },
+            payers.isEmpty ? nil : (customer, payers)
+        )
+    }
+
+    private func unregistered(_ names: [Holder]) -> [RowKey] {
+        Set(names.compactMap(\.aliasKey)).filter { (aliases[$0] ?? nil) == nil }.sorted()
+    }
+
+    /// Makes ids of Stripe's names of an erased customer, so that what comes later under them is known
+    /// to be of somebody who was erased.
+    ///
+    /// It is journalled as a registration behind the item, and replayed as one.
+    mutating func register(payers: [RowKey], of customer: RowKey, _ index: Int) throws {
+        guard !payers.isEmpty else { return }
+        try lockPurchases(under: payers)
+        for payer in payers {
+            aliases[payer] = .some(customer)
+            newAliases.append((payer, customer))
+        }
+        for payer in payers {
+            for environment in StoreEnvironment.allCases {
+                try evaluateFound(under: payer.inEnvironment(environment), index)
             }
-        guard isOfErased else { return facts }
-        return try facts.map { fact in
-            try fact.renamed(
-                Renaming { name in
-                    guard let key = name.aliasKey else { return nil }
-                    if let known = customer(name, fact.purchase.environment) {
-                        return known.isErased ? key.hex : nil
-                    }
-                    return name.isOfStripe ? key.hex : nil
-                }
-            )
         }
+        let rows = try connection.query(
+            "SELECT id FROM profile WHERE customer = $1",
+            [customer.value]
+        )
+        guard let id = try rows.first?.text(0) else { return }
+        registeredPayers[index] = (Customer.ID(id), payers)
+        try renameRecords(of: Customer.ID(id), index)
     }
 
     /// The purchases that a customer holds, and those that only name them.
@@ -58,21 +99,20 @@ extension Batch {
         return (held.keys.sorted(), Set(held.keys).union(named.keys).sorted())
     }
 
-    /// The hash of each name of `customer`.
-    private func renaming(_ customer: Customer.ID) -> Renaming {
+    /// The hash of each name of `customer`; in a purchase that they hold, also of each name that nobody
+    /// has registered.
+    private func renaming(_ customer: Customer.ID, isHeld: Bool) -> Renaming {
         let own = RowKey(Holder.customer(customer))
         return Renaming { name in
-            guard let key = name.aliasKey, aliases[key] == .some(own) else { return nil }
-            return key.hex
+            guard let key = name.aliasKey else { return nil }
+            guard let known = aliases[key] ?? nil else { return isHeld ? key.hex : nil }
+            return known == own ? key.hex : nil
         }
     }
 
     /// Ids that Stripe gave who paid for purchases of `customer`, and that nobody registered.
     private func payers(of customer: Customer.ID) -> [RowKey] {
-        let names = purchases(of: customer).held.flatMap { purchases[$0]?.record.names ?? [] }
-        return Set(names.filter(\.isOfStripe).compactMap(\.aliasKey))
-            .filter { aliases[$0] == .some(nil) }
-            .sorted()
+        unregistered(purchases(of: customer).held.flatMap { purchases[$0]?.record.payers ?? [] })
     }
 
     /// Locks what else is paid for under these ids.
@@ -88,27 +128,22 @@ extension Batch {
         try load(more.filter { purchases[$0] == nil }.sorted(), named: [:])
     }
 
-    /// Takes the names of `customer` out of the records.
-    ///
-    /// Ids of Stripe's by which they paid become names of theirs, so that what comes later under
-    /// these is known to be of somebody who was erased.
+    /// Takes the names of `customer` out of the records, and of those that they are found to hold.
     mutating func rename(_ customer: Customer.ID, _ index: Int) throws {
-        let own = RowKey(Holder.customer(customer))
-        let payers = payers(of: customer)
-        for payer in payers {
-            aliases[payer] = .some(own)
-            newAliases.append((payer, own))
+        // A replay finds the registration behind the erasure.
+        if !isReplay {
+            let own = RowKey(Holder.customer(customer))
+            try register(payers: payers(of: customer), of: own, index)
         }
-        for payer in payers {
-            for environment in StoreEnvironment.allCases {
-                try evaluateFound(under: payer.inEnvironment(environment), index)
-            }
-        }
-        let renaming = renaming(customer)
-        for key in purchases(of: customer).all {
+        try renameRecords(of: customer, index)
+    }
+
+    private mutating func renameRecords(of customer: Customer.ID, _ index: Int) throws {
+        let (held, all) = purchases(of: customer)
+        for key in all {
             guard var state = purchases[key] else { continue }
             let before = state.record
-            try state.record.rename(renaming)
+            try state.record.rename(renaming(customer, isHeld: held.contains(key)))
             guard state.record != before else { continue }
             purchases[key] = state
             try evaluate(key, index)
@@ -143,8 +178,10 @@ extension Batch {
             "DELETE FROM opinion WHERE customer = $1",
             rows(of: customer).map { [$0.value] }
         )
-        let subjects = purchases(of: customer).all
-        for subject in subjects { try forget(customer, in: subject) }
+        let (held, subjects) = purchases(of: customer)
+        for subject in subjects {
+            try forget(customer, in: subject, isHeld: held.contains(subject))
+        }
         try connection.executeMany(
             "UPDATE journal SET body = NULL WHERE subject = $1",
             ([name] + subjects).map { [$0.value] }
@@ -163,7 +200,11 @@ extension Batch {
     }
 
     /// Takes the names of `customer` out of the facts of one purchase.
-    private mutating func forget(_ customer: Customer.ID, in subject: RowKey) throws {
+    private mutating func forget(
+        _ customer: Customer.ID,
+        in subject: RowKey,
+        isHeld: Bool
+    ) throws {
         let rows = try connection.query(
             "SELECT id, facts FROM journal WHERE subject = $1",
             [subject.value]
@@ -176,7 +217,7 @@ extension Batch {
         let unknown = Set(kept.flatMap(\.facts).flatMap(\.names).compactMap(\.aliasKey))
             .filter { aliases[$0] == nil }
         try loadAliases(unknown.sorted())
-        let renaming = renaming(customer)
+        let renaming = renaming(customer, isHeld: isHeld)
         try connection.executeMany(
             "UPDATE journal SET facts = $2 WHERE id = $1",
             try kept.compactMap { row in
@@ -191,7 +232,9 @@ extension Batch {
 // MARK: - Erasures by earlier programs
 
 extension RecordStore {
-    private static let completed = "erasures_complete"
+    /// Programs that wrote `erasures_complete` gave names to erased customers and journalled nothing of
+    /// it, so that a replay forgot them.
+    private static let completed = "erasures_complete_2"
 
     /// Takes out what earlier programs had left of customers who were erased: the names by which stores
     /// knew them, and messages without facts.
@@ -217,7 +260,7 @@ extension RecordStore {
                     history: try CatalogHistory(reading: connection),
                     items: [
                         JournalItem(
-                            dedupeKey: RowKey("erase", customer.rawValue),
+                            dedupeKey: RowKey("complete erasure", customer.rawValue),
                             subject: subject(of: customer),
                             kind: .command,
                             stated: Instant(milliseconds: 0),
@@ -263,16 +306,6 @@ extension RecordStore {
                 try connection.executeMany("UPDATE journal SET person = $1 WHERE id = $2", persons)
             }
             last = end
-        }
-    }
-}
-
-extension Holder {
-    /// Whether it is an id of Stripe's, or what an erasure left of one.
-    fileprivate var isOfStripe: Bool {
-        switch self {
-        case .stripeCustomer, .erased: true
-        default: false
         }
     }
 }

@@ -4,7 +4,7 @@ internal import TollgateCore
 /// The engine that derives rows from facts.
 ///
 /// A change that derives other bytes from the same journal must raise it.
-package let engineVersion: Int64 = 8
+package let engineVersion: Int64 = 9
 
 /// One transaction's work: items are joined and applied in order, in memory, and every row that
 /// changed is written once (RULES §12).
@@ -36,6 +36,11 @@ struct Batch {
     private var hasErased = false
     /// Items whose facts lost a name, so that they leave no body either.
     private var renamed: Set<Int> = []
+    /// Names that items gave to customers who were erased, by item; each is journalled as a
+    /// registration behind the item.
+    var registeredPayers: [Int: (customer: Customer.ID, names: [RowKey])] = [:]
+    /// Whether the items are the journal's own, applied again: what was decided is not decided anew.
+    var isReplay = false
     /// In a rebuild: the names of the one registration that is replayed.
     var replayedAliases: [RowKey] = []
     /// In a rebuild: the decision that is replayed, never taken again.
@@ -64,8 +69,11 @@ struct Batch {
     }
 
     /// Does again what the batch's only item, an erasure that is journalled already, does to the rest.
+    ///
+    /// Names that it registers are journalled, so that a replay registers them at the same place.
     mutating func completeErasure(of customer: Customer.ID) throws {
-        try lockCatalog()
+        // Of several servers that begin on one database, one does it.
+        if let lock = connection.dialect.catalogLock { try connection.execute(lock.alone) }
         try lockPurchases()
         try loadAliases()
         try lockCustomers()
@@ -128,6 +136,27 @@ extension Batch {
         try load(keys.sorted(), named: named)
         try loadLinked()
         for case .erase(let customer) in items.map(\.content) { try lockPayers(of: customer) }
+    }
+
+    /// Locks, in the midst of a batch, what waits under names that are registered only now.
+    ///
+    /// These locks come after the sorted ones; whoever loses by that starts over.
+    mutating func lockPurchases(under names: [RowKey]) throws {
+        var more: Set<RowKey> = []
+        for name in names {
+            for environment in StoreEnvironment.allCases {
+                let key = name.inEnvironment(environment)
+                if found[key] == nil { try find(key, into: &more) }
+            }
+        }
+        let fresh = more.filter { purchases[$0] == nil }
+        guard !fresh.isEmpty else { return }
+        try load(fresh.sorted(), named: [:])
+        try loadLinked()
+        let unknown = Set(purchases.values.flatMap(\.record.names).compactMap(\.aliasKey))
+            .filter { aliases[$0] == nil }
+        try loadAliases(unknown.sorted())
+        try lockCustomers()
     }
 
     mutating func find(_ key: RowKey, into keys: inout Set<RowKey>) throws {
@@ -320,7 +349,8 @@ extension Batch {
         let item = items[index]
         switch item.content {
         case .facts(let received):
-            let facts = hasErased ? try withoutErased(received, of: item.subject) : received
+            let (facts, payers) =
+                hasErased ? try withoutErased(received, of: item.subject) : (received, nil)
             if facts != received { renamed.insert(index) }
             if let key = facts.first?.purchase {
                 var state = purchases[item.subject] ?? PurchaseState(record: Purchase(key: key))
@@ -344,6 +374,7 @@ extension Batch {
             if let about = item.wantedAbout {
                 wanted += item.wanted.map { ($0, about, item.stated) }
             }
+            if let payers { try register(payers: payers.names, of: payers.customer, index) }
             journalled[index] = .facts(facts)
             outcomes[index] = .recorded
         case .register(let registration):
@@ -693,18 +724,23 @@ extension Batch {
             segments.map { [.blob($0.id), .blob($0.bytes)] }
         )
         var rows: [[SQLValue]] = []
-        var indices: [Int] = []
-        for (index, content) in journalled.enumerated() {
-            guard let content else { continue }
-            let item = items[index]
-            let isErased = isOfErased(index)
-            rows.append([
-                item.dedupeKey.value, item.subject.value, .integer(item.kind.rawValue),
-                .integer(item.stated.milliseconds), .blob(item.digest),
-                .blob(try kept(content, of: item, index)),
-                SQLValue(isErased ? nil : item.body), SQLValue(isErased ? nil : item.person?.bytes),
-            ])
-            indices.append(index)
+        var indices: [Int?] = []
+        for (index, item) in items.enumerated() {
+            if let content = journalled[index] {
+                let isErased = isOfErased(index)
+                rows.append([
+                    item.dedupeKey.value, item.subject.value, .integer(item.kind.rawValue),
+                    .integer(item.stated.milliseconds), .blob(item.digest),
+                    .blob(try kept(content, of: item, index)),
+                    SQLValue(isErased ? nil : item.body),
+                    SQLValue(isErased ? nil : item.person?.bytes),
+                ])
+                indices.append(index)
+            }
+            if let payers = registeredPayers[index] {
+                rows.append(try row(registering: payers.names, of: payers.customer, with: item))
+                indices.append(nil)
+            }
         }
         let ids = try connection.insertMany(
             """
@@ -713,7 +749,28 @@ extension Batch {
             """,
             rows
         )
-        return Dictionary(uniqueKeysWithValues: zip(indices, ids))
+        return Dictionary(
+            uniqueKeysWithValues: zip(indices, ids).compactMap { index, id in
+                index.map { ($0, id) }
+            }
+        )
+    }
+
+    /// The journal's row of names that an item gave to a customer who was erased.
+    private func row(
+        registering names: [RowKey],
+        of customer: Customer.ID,
+        with item: JournalItem
+    ) throws -> [SQLValue] {
+        [
+            RowKey("payers", item.dedupeKey.hex).value,
+            RowKey(Holder.customer(customer)).value,
+            .integer(JournalItem.Kind.command.rawValue),
+            .integer(item.stated.milliseconds),
+            .blob(JournalItem.digest(of: [])),
+            .blob(try JournalContent.registered(customer, aliases: names).kept()),
+            .null, .null,
+        ]
     }
 
     private func kept(
@@ -855,6 +912,9 @@ extension Batch {
                     ]
                 )
             case (.erased(let customer)?, _): try forget(customer)
+            case (.facts?, _):
+                // What was found under the new names was kept as it came.
+                if let payers = registeredPayers[index] { try forget(payers.customer) }
             default: break
             }
         }

@@ -129,8 +129,10 @@ private struct AnswerWriter {
             write(interval.product)
             write(interval.since)
             write(interval.until)
-            bytes.append(interval.ground.number)
+            let hasStop: UInt8 = interval.stop == nil ? 0 : 0x80
+            bytes.append(interval.ground.number | hasStop)
             write(interval.evidence)
+            if let stop = interval.stop { write(stop) }
         }
         count(holding.access.passes.count)
         for pass in holding.access.passes {
@@ -240,13 +242,15 @@ private struct AnswerReader {
         let product = try product()
         let since = try instant()
         let until = try instantIfAny()
-        guard let ground = Ground(number: try byte()) else { throw corrupt }
+        let number = try byte()
+        guard let ground = Ground(number: number & 0x7F) else { throw corrupt }
         return AccessInterval(
             product: product,
             since: since,
             until: until,
             ground: ground,
-            evidence: try text()
+            evidence: try text(),
+            stop: number & 0x80 == 0 ? nil : try instant()
         )
     }
 

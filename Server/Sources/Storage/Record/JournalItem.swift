@@ -72,8 +72,10 @@ public struct JournalItem: Sendable {
         self.content = content
         self.body = body
         self.segments = segments
-        digest = Array(SHA256.hash(data: received))
+        digest = Self.digest(of: received)
     }
+
+    static func digest(of received: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: received)) }
 }
 
 /// A customer makes themselves known, or a name of theirs becomes known later.

@@ -94,6 +94,7 @@ struct JournalReplay: Sendable {
             batch = Batch(connection, history: history, items: [try item(.spend(order))])
             batch.replayedDecision = decision
         }
+        batch.isReplay = true
         _ = try batch.run()
         return batch.history
     }

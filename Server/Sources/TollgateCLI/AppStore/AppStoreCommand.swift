@@ -10,7 +10,8 @@ struct AppStoreCommand: AsyncParsableCommand {
         subcommands: [
             TestNotificationCommand.self, RefundsCommand.self, OrderCommand.self,
             ExtendCommand.self, ExtendAllCommand.self, ExtensionStatusCommand.self,
-            FinishCommand.self, SetTokenCommand.self, RetentionCommand.self,
+            FinishCommand.self, SetTokenCommand.self, GroupsCommand.self, SeatsCommand.self,
+            RetentionCommand.self,
         ]
     )
 }

@@ -24,6 +24,7 @@ struct ServeSettings {
 
     /// - Throws: `WrongSettings` with everything that is wrong.
     init(_ options: ServeCommand) throws {
+        Settings.refuseUnknownVariables()
         var problems = SettingProblems()
         let address = problems.take {
             try ListenAddress(

@@ -39,7 +39,12 @@ struct EventLoopChannel: ServerChildChannel, HTTPChannelHandler {
                 HTTP1Rules(takesOne: admission != .everything),
                 HTTP1ToHTTPServerCodec(secure: false),
                 HTTPConnectionStateHandler(logger: logger),
-                RequestPace(limits, admission, tollgate.counters)
+                RequestPace(
+                    limits,
+                    admission,
+                    tollgate.counters,
+                    now: tollgate.clocks.wall
+                )
             )
             if answersAtOnce {
                 try pipeline.addHandlers(

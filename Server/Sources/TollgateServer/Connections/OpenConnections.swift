@@ -16,7 +16,7 @@ struct ConnectionCounts {
         case storeMessage(isServed: Bool)
         /// Be told 503.
         case refusal
-        /// Nothing: it is closed at once.
+        /// Nothing: it is told 503 without being read, and closed.
         case nothing
 
         /// True if it is counted among those that are served.

@@ -5,6 +5,7 @@ internal import NIOHTTP1
 internal import NIOHTTPTypes
 internal import NIOHTTPTypesHTTP1
 internal import TollgateAPI
+internal import TollgateCore
 internal import TollgateService
 
 /// Ends connections whose client is too slow, and answers what is no request, or comes over one
@@ -24,6 +25,8 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     private let patience: TimeAmount
     private let admission: ConnectionCounts.Admission
     private let counters: Counters
+    private let now: @Sendable () -> Instant
+    private var date = HTTPDate()
     private var life: ConnectionLife
     /// When a client that does not read is given up.
     private var writeDeadline: NIODeadline?
@@ -34,11 +37,13 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     init(
         _ limits: ConnectionLimits,
         _ admission: ConnectionCounts.Admission,
-        _ counters: Counters
+        _ counters: Counters,
+        now: @escaping @Sendable () -> Instant
     ) {
         let limits = admission == .everything ? limits : limits.whereRoomIsScarce
         self.admission = admission
         self.counters = counters
+        self.now = now
         (tick, patience) = (limits.tick, limits.write)
         life = ConnectionLife(limits, at: .now())
     }
@@ -61,9 +66,9 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
+        // Nothing is read, so that it takes no time and no memory.
         guard admission == .nothing else { return }
-        Refusal(.tooManyConnections).count(counters)
-        context.close(promise: nil)
+        act(life.fault(.tooManyConnections, at: .now()), context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -171,6 +176,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         fields[.contentLength] = "\(body.count)"
         fields[.connection] = "close"
         fields[.cacheControl] = "no-store"
+        fields[.date] = date.text(at: now())
         let head = HTTPResponse(status: .init(code: refusal.status), headerFields: fields)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(ByteBuffer(bytes: body))), promise: nil)

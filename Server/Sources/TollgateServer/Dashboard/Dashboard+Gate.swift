@@ -66,7 +66,7 @@ extension Dashboard {
         let client = ClientAddress(ask.request, ask.context, tollgate)
         return SignInOrigin(
             // All of the staff may be behind it; they are still counted by name.
-            address: client.isThisMachine ? "" : client.text,
+            address: client.isOfMany ? "" : client.text,
             browser: cookie.browser(in: ask.request)
         )
     }
@@ -135,10 +135,10 @@ extension Dashboard {
         do {
             if ask.path.count == 1 {
                 let client = ClientAddress(ask.request, ask.context, tollgate)
-                // All of the staff may be behind this machine's proxy.
-                if !client.isThisMachine {
-                    try tollgate.callLimits.signIns.admit(client.text, at: tollgate.clocks.wall())
-                }
+                // All of the staff may be behind one proxy, and so may strangers.
+                let limits = tollgate.callLimits
+                try (client.isOfMany ? limits.signInsOfMany : limits.signIns)
+                    .admit(client.text, at: tollgate.clocks.wall())
                 let start = try await tollgate.beginOpenID()
                 return redirect(
                     start.address,

@@ -226,7 +226,7 @@ public struct AppStoreSupport: Sendable {
     public static let refused = "app_store_refused"
 
     /// Tells a refusal of the App Store's in its own words: who asked can do something about it.
-    private func answer<Result>(_ work: () async throws -> Result) async throws -> Result {
+    func answer<Result>(_ work: () async throws -> Result) async throws -> Result {
         do {
             return try await work()
         } catch let error as AppStore.ServerAPIError {

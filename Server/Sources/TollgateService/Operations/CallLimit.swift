@@ -71,6 +71,8 @@ public struct CallLimits: Sendable {
     public let returns = CallLimit(calls: 60, seconds: 60)
     /// Beginning a sign-in at the issuer of staff, per network address.
     public let signIns = CallLimit(calls: 20, seconds: 60)
+    /// The same where everybody may have one address.
+    public let signInsOfMany = CallLimit(calls: 600, seconds: 60)
     /// Looking at what a store has to say, per customer, or per network address of who is not
     /// signed in: how a checkout went, the portal's pages.
     public let questions = CallLimit(calls: 60, seconds: 60)

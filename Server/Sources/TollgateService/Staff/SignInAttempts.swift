@@ -6,7 +6,7 @@ internal import TollgateCore
 
 /// From where somebody signs in.
 public struct SignInOrigin: Sendable {
-    /// The network address; empty where all is known by one address, as behind a silent proxy.
+    /// The network address; empty where everybody may have one address, as behind a silent proxy.
     public var address: String
     /// The cookie of a browser in which somebody has signed in before, as it was sent.
     public var browser: String?
@@ -21,42 +21,52 @@ public struct SignInOrigin: Sendable {
 ///
 /// Strangers cannot lock a name out: they are counted by name and address. A limit of the name alone
 /// holds many addresses back, and does not hold for a browser in which that person has signed in
-/// before: it is counted by itself.
+/// before: it is counted by itself. Where no address is known there is only the limit of the name.
 struct SignInAttempts: Sendable {
     struct Counter: Sendable {
         var key: RowKey
         /// After so many failures it must wait.
         var patience: Int64
         /// Whether a success forgets all failures, and not its own attempt only.
-        var isForgotten: Bool
+        var isForgotten = false
+    }
+
+    /// What is guessed at.
+    enum Kind: String {
+        case password = "staff"
+        /// The second factor, by who knows the password.
+        case factor
+
+        /// How many may fail for one name, from all addresses together.
+        var patienceWithName: Int64 { self == .password ? 50 : 10 }
     }
 
     var counters: [Counter]
 
-    /// Attempts at a password.
-    ///
     /// - Parameter browser: the id of a known browser.
-    init(ofPassword name: String, _ browser: String?, _ origin: SignInOrigin) {
+    init(_ kind: Kind, of name: String, _ browser: String?, _ origin: SignInOrigin) {
+        let what = kind.rawValue
         if let browser {
             counters = [
-                Counter(key: RowKey("staff browser", browser), patience: 10, isForgotten: true)
+                Counter(key: RowKey("\(what) browser", browser), patience: 10, isForgotten: true)
             ]
             return
         }
-        counters = [
-            Counter(
-                key: RowKey("staff name and address", name, origin.address),
-                patience: 5,
-                isForgotten: true
-            ), Counter(key: RowKey("staff name", name), patience: 50, isForgotten: false),
-        ]
-        guard !origin.address.isEmpty else { return }
+        let ofName = Counter(key: RowKey("\(what) name", name), patience: kind.patienceWithName)
+        guard !origin.address.isEmpty else {
+            counters = [ofName]
+            return
+        }
+        let ofBoth = Counter(
+            key: RowKey("\(what) name and address", name, origin.address),
+            patience: 5,
+            isForgotten: true
+        )
+        // The narrowest first: what one address has used up does not count against the name.
+        counters = [ofBoth, ofName]
+        guard kind == .password else { return }
         counters.insert(
-            Counter(
-                key: RowKey("staff address", origin.address),
-                patience: 20,
-                isForgotten: false
-            ),
+            Counter(key: RowKey("\(what) address", origin.address), patience: 20),
             at: 0
         )
     }
@@ -65,23 +75,6 @@ struct SignInAttempts: Sendable {
     init(ofSession token: String) {
         counters = [
             Counter(key: RowKey("staff session", token), patience: 5, isForgotten: true)
-        ]
-    }
-
-    /// Attempts at a second factor, by who knows the password.
-    init(ofFactor name: String, _ browser: String?, _ origin: SignInOrigin) {
-        if let browser {
-            counters = [
-                Counter(key: RowKey("factor browser", browser), patience: 10, isForgotten: true)
-            ]
-            return
-        }
-        counters = [
-            Counter(
-                key: RowKey("factor name and address", name, origin.address),
-                patience: 5,
-                isForgotten: true
-            ), Counter(key: RowKey("factor name", name), patience: 10, isForgotten: false),
         ]
     }
 }

@@ -60,7 +60,8 @@ extension Tollgate {
             let member = try await staffMember(kept.staff)
         else { throw Refusal.missing("sign-in", "", param: "token") }
         let attempts = SignInAttempts(
-            ofFactor: member.name,
+            .factor,
+            of: member.name,
             knownBrowser(origin, member.name),
             origin
         )
@@ -178,7 +179,7 @@ extension Tollgate {
     }
 
     private func requireCode(_ code: String, of name: String) async throws {
-        let attempts = SignInAttempts(ofFactor: name, nil, SignInOrigin())
+        let attempts = SignInAttempts(.factor, of: name, nil, SignInOrigin())
         try await count(attempts)
         guard try await takeCode(code, of: name) else { throw Refusal.codeWrong }
         try await forget(attempts)

@@ -21,7 +21,7 @@ extension Tollgate {
         from origin: SignInOrigin
     ) async throws -> StaffSignIn {
         let name = String(name.lowercased().prefix(200))
-        let attempts = SignInAttempts(ofPassword: name, knownBrowser(origin, name), origin)
+        let attempts = SignInAttempts(.password, of: name, knownBrowser(origin, name), origin)
         try await count(attempts)
         let staff = try await store.staff(name)
         let kept = staff?.password.flatMap { PasswordHash(kept: $0) }

@@ -40,7 +40,9 @@ extension AppStoreTruth {
         for transaction in chain {
             inherited = transaction.appAccountToken ?? inherited
             let isOwn = inherited.map { $0 == token } ?? isShown
-            if isOwn { credit(transaction, &truth) }
+            if isOwn {
+                credit(transaction, replaced: replacement(of: transaction, by: chain), &truth)
+            }
             if transaction.purchaseDate <= now { running = (transaction, isOwn) }
         }
         guard let running, running.isOwn else { return }

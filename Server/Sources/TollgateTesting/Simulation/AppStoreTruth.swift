@@ -81,12 +81,26 @@ struct AppStoreTruth {
         }
     }
 
-    func credit(_ transaction: Transaction, _ truth: inout Truth) {
+    /// When another plan took the place of a running one; Apple then refunds the rest pro rata
+    /// (https://developer.apple.com/app-store/subscriptions/#ranking).
+    func replacement(of one: Transaction, by chain: [Transaction]) -> Int64? {
+        guard one.isUpgraded else { return nil }
+        return chain.filter { $0.productID != one.productID && $0.purchaseDate > one.purchaseDate }
+            .map(\.purchaseDate).min()
+    }
+
+    func credit(_ transaction: Transaction, replaced: Int64? = nil, _ truth: inout Truth) {
         guard transaction.ownership == .purchased,
             let coins = product(transaction.productID)?.coins, coins > 0
         else { return }
         let credit = coins * Int64(transaction.quantity)
-        truth.coins += credit - takenBack(of: credit, transaction)
+        // That refund comes without a percentage, where the store tells of it at all.
+        let isOfUpgrade = replaced != nil && transaction.revocation?.percentage == nil
+        var kept = isOfUpgrade ? credit : credit - takenBack(of: credit, transaction)
+        if let replaced, let end = transaction.expiresDate, replaced < end {
+            kept = kept * (replaced - transaction.purchaseDate) / (end - transaction.purchaseDate)
+        }
+        truth.coins += kept
     }
 
     private func product(_ id: String) -> Catalog.Product? {

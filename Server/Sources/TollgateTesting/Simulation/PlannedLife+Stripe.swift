@@ -1,8 +1,10 @@
 import StripeSimulator
+import TollgateCore
 
 extension WorldPlan {
     /// The first number of the acts of `addStripeHistories`, which leaves those of the others alone.
     private static let firstStripeNumber = 70_000
+    private static let mostLooks = 50
 
     /// Adds people who live at Stripe alone, in histories that nobody else's life contains: payments
     /// that fail in mid-period, plans switched to and fro, invoices that are sent, ends at a date,
@@ -24,7 +26,10 @@ extension WorldPlan {
         }
         added.sort { ($0.at, $0.customer ?? -1) < ($1.at, $1.customer ?? -1) }
         for index in added.indices { added[index].number = Self.firstStripeNumber + index }
-        acts += added
+        // A look heals the whole world and waits for it, so large worlds have their share of them.
+        let looks = added.filter { $0.deed == .look }.map(\.number).shuffled(using: &random)
+        let left = Set(looks.dropFirst(Self.mostLooks))
+        acts += added.filter { !left.contains($0.number) }
         acts.sort { ($0.at, $0.customer ?? -1, $0.number) < ($1.at, $1.customer ?? -1, $1.number) }
     }
 }
@@ -242,18 +247,44 @@ private struct StripeHistory {
         }
     }
 
-    /// It is to end on a day some periods ahead.
+    /// It is to end on a day some periods ahead; meanwhile the message of a renewal is late.
     private mutating func farEnd(_ random: inout SplitMix64) {
+        let start = at
         checkout(.init(product: one(Self.monthly, Self.club, "archive_monthly", of: &random)))
         wait(1...20, &random)
-        let end = at + Int64(Double.random(in: 35...120, using: &random) * Double(WorldPlan.day))
+        let end = start + Int64(Double.random(in: 40...120, using: &random) * Double(WorldPlan.day))
         plan(.cancel(.at(end)))
-        wait(12...40, &random)
+        beSilent(around: Self.month(after: start), hours: 0.2...20, &random)
+        wait(1...6, &random)
         look()
         if random.chance(0.2) { plan(.resume) }
-        at = max(at, end)
+        beSilent(around: max(end, at + WorldPlan.day), hours: 0.1...2, &random)
         wait(0.01...2, &random)
         look()
+    }
+
+    /// Stripe's messages are late from an hour before an instant on, and what is said by then must
+    /// hold until so many hours after it.
+    private mutating func beSilent(
+        around instant: Int64,
+        hours: ClosedRange<Double>,
+        _ random: inout SplitMix64
+    ) {
+        at = max(at, instant - 7_200_000)
+        look()
+        at = max(at, instant - 3_600_000)
+        plan(.silence)
+        at = max(at, instant)
+        wait(hours.lowerBound / 24...hours.upperBound / 24, &random)
+        plan(deed: .glance)
+        plan(.speak)
+    }
+
+    /// When a month that began at an instant is over.
+    ///
+    /// https://docs.stripe.com/billing/subscriptions/billing-cycle: on the same day, or the last.
+    private static func month(after start: Int64) -> Int64 {
+        CalendarDuration(months: 1)?.adding(to: start / 1000 * 1000) ?? start + 30 * WorldPlan.day
     }
 
     /// It is to end within the period that runs.
@@ -282,6 +313,9 @@ private struct StripeHistory {
         at = max(at, start + 31 * WorldPlan.day)
         wait(0.1...1.5, &random)
         look()
+        if random.chance(0.6) {
+            beSilent(around: max(end, at + WorldPlan.day / 6), hours: 0.1...2, &random)
+        }
         at = max(at, end)
         wait(0.01...1, &random)
         look()

@@ -10,6 +10,8 @@ public struct PlannedAct: Sendable {
         case atStripe(StripeDeed)
         /// All is healed, and what is said of the customer is compared with the books.
         case look
+        /// The same while nothing is healed.
+        case glance
         /// The customer spends coins.
         case spend(Int64)
         /// The server is down for so many milliseconds.

@@ -102,4 +102,30 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case unpaidIsActive
     /// A session that is complete is taken for paid.
     case unpaidSessionGrants
+    /// `past_due` in mid-period ends what is paid for.
+    case pastDueTakesWhatIsPaid
+    /// What is paid through counts lines of today's price only.
+    case graceAfterSwitchLost
+    /// An end that is stated for a later period is taken for the end of this one.
+    case farCancelAtHasNoLeeway
+    /// A refund or a dispute cuts at the clock of its newest statement.
+    case refundCutsAtNewestClock
+    /// A pass runs from the opening of the page.
+    case passRunsFromOpening
+    /// What is bought once on a plan's invoice gives nothing.
+    case oneTimeLineGrantsNothing
+    /// A credit for unused time leaves the coins of that time.
+    case creditKeepsCoins
+    /// A customer who was deleted is asked for again at the next checkout.
+    case deletedCustomerIsKept
+    /// An invoice that was voided or written off is taken for paid.
+    case voidedInvoiceIsPaid
+
+    // MARK: Figures
+    /// An item that was removed takes its past with it.
+    case removedItemChangesThePast
+    /// The discounts of an invoice are spread over all of its lines.
+    case discountByInvoice
+    /// Money that a dispute withdrew is no refund.
+    case disputeIsNoRefund
 }

@@ -11,6 +11,22 @@ final class Planting: Sendable {
         var revoked: [String: Instant] = [:]
         var seen: Set<String> = []
         var count = 0
+        var invoices: [Purchase.Key: [String: Fact]] = [:]
+
+        /// A subscription, and its invoices anew without what it does not hold any more.
+        func forget(beside subscription: StripeSubscription, _ fact: Fact) -> [Fact] {
+            let items = Set(subscription.items.map(\.id))
+            let changed = (invoices[fact.purchase] ?? [:]).values.compactMap { known -> Fact? in
+                guard case .invoice(var invoice) = known.statement else { return nil }
+                let count = invoice.lines.count
+                invoice.lines.removeAll { line in line.item.map { !items.contains($0) } ?? false }
+                guard invoice.lines.count < count else { return nil }
+                var anew = fact
+                anew.statement = .invoice(invoice)
+                return anew
+            }
+            return [fact] + changed
+        }
     }
 
     private let bug: PlantedBug?
@@ -93,7 +109,7 @@ final class Planting: Sendable {
             fact.statement = .status(status)
         case .refundReversed:
             if bug == .reversedRefundForgotten { return [] }
-        default: return alterOfStripe(fact, bug)
+        default: return alterOfStripe(StripePlanting.alter(fact, bug), bug, &memory)
         }
         return [fact]
     }
@@ -140,10 +156,17 @@ final class Planting: Sendable {
         return [fact] + more
     }
 
-    private static func alterOfStripe(_ fact: Fact, _ bug: PlantedBug) -> [Fact] {
+    private static func alterOfStripe(
+        _ fact: Fact,
+        _ bug: PlantedBug,
+        _ memory: inout Memory
+    ) -> [Fact] {
         var fact = fact
         switch fact.statement {
         case .subscription(var subscription):
+            if bug == .removedItemChangesThePast {
+                return memory.forget(beside: subscription, fact)
+            }
             switch (bug, subscription.status) {
             case (.cancellationIgnored, "canceled"): return []
             case (.pastDueIsActive, "past_due"), (.unpaidIsActive, "unpaid"),
@@ -163,6 +186,9 @@ final class Planting: Sendable {
                 for index in invoice.lines.indices { invoice.lines[index].isProration = false }
             }
             fact.statement = .invoice(invoice)
+            if bug == .removedItemChangesThePast {
+                memory.invoices[fact.purchase, default: [:]][invoice.id] = fact
+            }
         case .refund(var refund):
             switch bug {
             case .partialRefundTakesAll: refund.amount = 1_000_000_000
@@ -175,6 +201,7 @@ final class Planting: Sendable {
             fact.statement = .refund(refund)
         case .dispute(var dispute):
             if bug == .disputeIgnored { return [] }
+            if bug == .disputeIsNoRefund, fact.purchase.id.hasPrefix("sub_") { return [] }
             if bug == .wonDisputeIsLost, dispute.status == "won" { dispute.status = "lost" }
             fact.statement = .dispute(dispute)
         default: break

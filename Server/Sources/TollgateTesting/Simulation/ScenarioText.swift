@@ -54,7 +54,7 @@ private struct ScenarioText {
         switch act.deed {
         case .appStore(let deed): words = Self.words(deed)
         case .stripe(let deed): words = Self.words(deed)
-        case .atStripe, .look, .spend, .outage, .reconcile, .incident: words = nil
+        case .atStripe, .look, .glance, .spend, .outage, .reconcile, .incident: words = nil
         }
         guard let words, let customer = act.customer else {
             left.append("\(ScenarioTime.text(act.at)) \(act.deed)")

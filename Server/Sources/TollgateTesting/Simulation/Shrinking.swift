@@ -83,7 +83,10 @@ public struct Shrinking: Sendable {
         guard left > 0 else { return false }
         left -= 1
         let outcome = try await run(settings)
-        guard !outcome.failures.isEmpty else { return false }
+        // What was about a customer stays so: a scenario can say it.
+        guard let failure = outcome.failures.first,
+            (failure.customer == nil) == (best.outcome.failures.first?.customer == nil)
+        else { return false }
         best = Found(settings: settings, outcome: outcome)
         return true
     }

@@ -162,6 +162,9 @@ extension SimulatedServer {
             body: String(decoding: request.body, as: UTF8.self),
             headers: request.headers
         )
+        if self.parts.bug == .deletedCustomerIsKept, answer.body.contains("No such customer") {
+            return refusal(400, "invalid_request_error")
+        }
         let body = Array(answer.body.utf8)
         return Stripe.Response(
             status: answer.status,

@@ -403,11 +403,17 @@ final class SimulatedServer: ScenarioBackend {
         of customer: ScenarioCustomer,
         at stripe: StripeSimulator
     ) async throws -> String? {
-        let session = try await insist { tollgate, _ in
-            try await tollgate.createCheckout(
-                API.CheckoutSessionRequest(product: "coins_100"),
-                customer: customer.id
-            ).id
+        let session: String
+        do {
+            session = try await insist { tollgate, _ in
+                try await tollgate.createCheckout(
+                    API.CheckoutSessionRequest(product: "coins_100"),
+                    customer: customer.id
+                ).id
+            }
+        } catch {
+            object("no checkout can be opened: \(error)")
+            throw error
         }
         let words = Data((await stripe.object(session) ?? "{}").utf8)
         return (try JSONSerialization.jsonObject(with: words) as? [String: Any])?["customer"]

@@ -163,6 +163,7 @@ struct SimulatedWorld {
             case .stripe(let deed): try await perform(deed, step)
             case .atStripe(let deed): try await perform(deed, step)
             case .look: try await look(at: name)
+            case .glance: try await glance(at: name)
             case .spend(let amount): try await spend(amount, by: name, number: act.number)
             case .outage(let span):
                 guard fate.trouble.hasOutages else { return false }
@@ -251,6 +252,7 @@ struct SimulatedWorld {
         guard collectViolations() else { return }
         try await compareAll()
         try await compareBooks()
+        if outcome.failures.isEmpty { try await compareFigures() }
         if outcome.failures.isEmpty { try await compareAtAnEnd() }
         fate.isHealed = false
     }
@@ -261,6 +263,11 @@ struct SimulatedWorld {
         guard collectViolations() else { return }
         try await compare(name, try await readBooks())
         fate.isHealed = false
+    }
+
+    /// Compares what is said of one customer as things are, while Stripe's messages are late.
+    private mutating func glance(at name: String) async throws {
+        try await compare(name, try await readBooks(), coins: false)
     }
 
     /// Lets nothing go wrong any more, and the server learn what it missed.
@@ -291,6 +298,13 @@ struct SimulatedWorld {
     private mutating func compareAll() async throws {
         let books = try await readBooks()
         for person in plan.people { try await compare(person.name, books) }
+    }
+
+    private mutating func compareFigures() async throws {
+        guard let books else { return }
+        outcome.failures += try await objectionsToFigures(books).map {
+            Simulation.Failure(at: now, message: "figures: \($0)")
+        }
     }
 
     private mutating func readBooks() async throws -> StripeTruth {
@@ -331,7 +345,12 @@ struct SimulatedWorld {
         return ends.filter { $0 > now + 1 }.min()
     }
 
-    private mutating func compare(_ name: String, _ books: StripeTruth) async throws {
+    /// - Parameter coins: whether those of a renewal must be known by now.
+    private mutating func compare(
+        _ name: String,
+        _ books: StripeTruth,
+        coins areCoinsDue: Bool = true
+    ) async throws {
         guard let customer = play.people[name] else { return }
         let now = now
         let apple = try await appStoreTruth(of: customer)
@@ -347,6 +366,7 @@ struct SimulatedWorld {
             var truth = environment == own ? apple : Truth()
             if environment == .sandbox { truth = truth + stripe }
             truth = truth.withPasses(at: now, in: catalog)
+            truth.areCoinsSure = truth.areCoinsSure && areCoinsDue
             truth.coins -= spent[Purse(customer: name, environment: environment)] ?? 0
             let answer = try await server.answer(customer, in: environment)
             outcome.comparisons += 1

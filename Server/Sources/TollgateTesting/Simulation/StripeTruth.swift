@@ -46,6 +46,7 @@ struct StripeTruth {
         var id: String
         var customer: String
         var status: String
+        var ended_at: Int64?
         var items: Items
     }
 
@@ -73,7 +74,11 @@ struct StripeTruth {
                 var subscription_item_details: Details?
                 var invoice_item_details: Details?
             }
+            struct Discount: Decodable {
+                var amount: Int64
+            }
             var amount: Int64
+            var discount_amounts: [Discount]?
             var quantity: Int64
             var pricing: Pricing
             var period: Period
@@ -292,24 +297,29 @@ struct StripeTruth {
         let credit = sold.coins * quantity
         truth.coins += credit
         if total > 0 { truth.coins -= credit * min(sum, total) / total }
-        // All is gone with the one that completes it.
-        var left = total
-        let last =
-            total > 0
-            ? back.first {
-                left -= $0.amount; return left <= 0
-            } : nil
+        let gone = Self.completion(of: back, to: total)
         switch sold.kind {
         case .nonRenewing:
             let pass = Truth.Pass(
                 product: sold.id,
                 bought: paid * 1000,
-                cut: last.map { $0.created * 1000 }
+                cut: gone.map { $0 * 1000 }
             )
             truth.passes += Array(repeating: pass, count: Int(quantity))
         case .consumable: break
-        default: if last == nil { truth.has.formUnion(sold.entitlements) }
+        default: if gone == nil { truth.has.formUnion(sold.entitlements) }
         }
+    }
+
+    /// When all of a payment was gone: with the one that completes it; `nil`: something stays.
+    static func completion(of back: [Movement], to total: Int64) -> Int64? {
+        guard total > 0 else { return nil }
+        var left = total
+        for movement in back {
+            left -= movement.amount
+            if left <= 0 { return movement.created }
+        }
+        return nil
     }
 
     /// What went back of an invoice's payments, the oldest first.

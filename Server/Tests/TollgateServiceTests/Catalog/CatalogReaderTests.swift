@@ -70,6 +70,29 @@ struct CatalogReaderTests {
 
     static let mistakes = [
         Mistake(
+            "consumables that open something for ever, or in the App Store",
+            """
+            entitlements: [{lookup_key: pro, name: Pro}]
+            products:
+              - id: day
+                name: Day
+                kind: consumable
+                stripe_price_ids: [price_1]
+                entitlements: [pro]
+              - id: pack
+                name: Pack
+                kind: consumable
+                app_store_product_id: com.example.app.pack
+                coins: 5
+                duration: P1D
+                entitlements: [pro]
+            """,
+            "c.yaml:7:19: error: ‘day’ is a consumable, and what it opens would never close; add "
+                + "‘duration’, like P1D, or make it non_consumable",
+            "c.yaml:14:19: error: a consumable of the App Store gives coins only, and ‘pack’ opens "
+                + "something; make it non_renewing or non_consumable, or remove ‘entitlements’"
+        ),
+        Mistake(
             "offers and preferences where there can be none",
             """
             entitlements: [{lookup_key: pro, name: Pro}]

@@ -29,7 +29,9 @@ extension AppStoreRecord {
             let owners = ownership.owners(of: epoch, policy: history.ownership(at: epoch.start))
             for owner in owners { evaluation.add(access, to: owner) }
             let buyer = ownership.buyer(of: epoch)
-            for record in epoch.periods { credit(record, to: buyer, in: history, &evaluation) }
+            for record in epoch.periods {
+                credit(record, in: ordered, to: buyer, in: history, &evaluation)
+            }
         }
         if let question = question(about: ordered, of: ownership.key),
             !evaluation.wanted.contains(question)

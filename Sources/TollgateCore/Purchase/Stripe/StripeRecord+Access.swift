@@ -64,13 +64,19 @@ extension StripeRecord {
         _ subscription: StripeSubscription,
         coveredTo covered: Instant?
     ) -> [AccessInterval] {
-        func interval(_ since: Instant, _ until: Instant, _ ground: Ground) -> AccessInterval {
+        func interval(
+            _ since: Instant,
+            _ until: Instant,
+            _ ground: Ground,
+            stop: Instant? = nil
+        ) -> AccessInterval {
             AccessInterval(
                 product: product,
                 since: since,
                 until: until,
                 ground: ground,
-                evidence: item.id
+                evidence: item.id,
+                stop: stop
             )
         }
         let isCut = end < item.end
@@ -80,13 +86,15 @@ extension StripeRecord {
             let end = min(end, stop ?? end)
             let paid = interval(item.start, end, .payment)
             let renews = !isCut && stop.map { item.end < $0 } ?? true
-            return renews ? [paid, interval(end, end, .renewal)] : [paid]
+            return renews ? [paid, interval(end, end, .renewal, stop: stop)] : [paid]
         case "past_due":
             guard !isCut else { return [interval(item.start, end, .payment)] }
             let unpaid = unpaid(item, of: subscription, coveredTo: covered)
             if let stop, stop <= unpaid { return [interval(item.start, stop, .payment)] }
             let due = unpaid.advanced(by: (subscription.daysUntilDue ?? 0).days)
-            return [interval(item.start, unpaid, .payment), interval(unpaid, due, .grace)]
+            return [
+                interval(item.start, unpaid, .payment), interval(unpaid, due, .grace, stop: stop),
+            ]
         case "canceled":
             guard let ended = subscription.endedAt else { return [] }
             return [interval(item.start, min(end, ended), .payment)]

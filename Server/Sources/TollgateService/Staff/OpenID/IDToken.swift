@@ -7,8 +7,11 @@ internal import TollgateCore
 
 /// What an issuer says of somebody who has signed in there (OpenID Connect Core 1.0 §2), verified.
 struct IDToken: Sendable {
-    /// In lower case; only where the issuer has verified it.
-    var email: String
+    /// Who it is, as the issuer numbers people.
+    var subject: String
+    /// In lower case, as the issuer has verified it; `nil` where the token does not say: the userinfo
+    /// endpoint may.
+    var email: String?
 
     /// Why a token is not believed; for the log, without anything of the token's.
     enum Refusal: String, Error {
@@ -22,6 +25,7 @@ struct IDToken: Sendable {
         case notYet = "it is from the future"
         case nonce = "it belongs to another sign-in"
         case email = "it names no verified email"
+        case subject = "the userinfo endpoint speaks of somebody else"
     }
 
     /// What must stand in it.
@@ -52,11 +56,25 @@ struct IDToken: Sendable {
         let signed = Data("\(parts[0]).\(parts[1])".utf8)
         try Self.verify(signed, signature, algorithm, kid: header["kid"]?.string, keys)
         try Self.check(claims, expected)
-        guard Self.isTrue(claims["email_verified"]), let email = claims["email"]?.string,
+        subject = claims["sub"]?.string ?? ""
+        let saysAll = claims["email"] != nil && claims["email_verified"] != nil
+        email = saysAll ? try Self.email(claims) : nil
+    }
+
+    /// The verified email in an answer of the userinfo endpoint (OpenID Connect Core 1.0 §5.3.2).
+    ///
+    /// - Throws: `.subject` where it is not about whom this token names: it may be substituted.
+    func email(in userinfo: JSON) throws(Refusal) -> String {
+        guard userinfo["sub"]?.string == subject else { throw .subject }
+        return try Self.email(userinfo)
+    }
+
+    private static func email(_ claims: JSON) throws(Refusal) -> String {
+        guard isTrue(claims["email_verified"]), let email = claims["email"]?.string,
             email.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             email.utf8.count(where: { $0 == UInt8(ascii: "@") }) == 1, email.utf8.count <= 120
         else { throw .email }
-        self.email = email.lowercased()
+        return email.lowercased()
     }
 
     private enum Algorithm: String {

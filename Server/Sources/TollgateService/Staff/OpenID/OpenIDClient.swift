@@ -60,6 +60,8 @@ public final class OpenIDClient: Sendable {
         var authorization: String
         var token: String
         var keys: String
+        /// Where it tells of a person; `nil` where it does not.
+        var userinfo: String?
         /// Whether the secret goes into the form: the issuer takes it nowhere else.
         var secretInForm: Bool
     }
@@ -103,6 +105,8 @@ public final class OpenIDClient: Sendable {
             authorization: try address(json["authorization_endpoint"]),
             token: try address(json["token_endpoint"]),
             keys: try address(json["jwks_uri"]),
+            userinfo: json["userinfo_endpoint"] == nil
+                ? nil : try address(json["userinfo_endpoint"]),
             secretInForm: methods.contains("client_secret_post")
                 && !methods.contains("client_secret_basic")
         )
@@ -134,13 +138,20 @@ public final class OpenIDClient: Sendable {
         (0..<lifetime).contains(now.milliseconds - read.milliseconds)
     }
 
-    /// Gives a code for an ID token.
-    func token(
+    /// What a code is good for.
+    struct Tokens: Sendable {
+        var id: String
+        /// Opens the userinfo endpoint; `nil` where the issuer gave none for a bearer.
+        var access: String?
+    }
+
+    /// Gives a code for tokens.
+    func tokens(
         _ code: String,
         redirectURL: String,
         verifier: String,
         at now: Instant
-    ) async throws -> String {
+    ) async throws -> Tokens {
         let provider = try await provider(at: now)
         var fields = [
             ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", redirectURL),
@@ -163,11 +174,23 @@ public final class OpenIDClient: Sendable {
         guard answer.status == 200, let json = try? JSON(answer.body),
             let token = json["id_token"]?.string
         else { throw Failure(description: "the issuer's token endpoint answered \(answer.status)") }
-        return token
+        let isBearer = json["token_type"]?.string?.lowercased() == "bearer"
+        return Tokens(id: token, access: isBearer ? json["access_token"]?.string : nil)
     }
 
-    private func read(_ url: String) async throws -> JSON {
-        let answer = try await transport(OpenIDRequest(url: url))
+    /// What the issuer tells of whom an access token is for; `nil` where it has no such endpoint.
+    func userinfo(_ access: String?, at now: Instant) async throws -> JSON? {
+        guard let url = try await provider(at: now).userinfo, let access, !access.isEmpty,
+            access.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        return try await read(
+            url,
+            headers: ["Authorization": "Bearer \(access)", "Accept": "application/json"]
+        )
+    }
+
+    private func read(_ url: String, headers: [String: String] = [:]) async throws -> JSON {
+        let answer = try await transport(OpenIDRequest(url: url, headers: headers))
         guard answer.status == 200, let json = try? JSON(answer.body), json.kind == .object else {
             throw Failure(description: "the issuer answered \(answer.status) at \(url)")
         }

@@ -81,13 +81,14 @@ extension Tollgate {
         else { throw Refusal.ssoFailed(401) }
         let email: String
         do {
-            let text = try await openID.token(
+            let tokens = try await openID.tokens(
                 code,
                 redirectURL: openIDRedirect,
                 verifier: openIDCode(secret, "verifier"),
                 at: clocks.wall()
             )
-            email = try await verified(text, nonce: openIDCode(secret, "nonce"), openID).email
+            let token = try await verified(tokens.id, nonce: openIDCode(secret, "nonce"), openID)
+            email = try await self.email(token, tokens.access, openID)
         } catch let refusal as IDToken.Refusal {
             logger.warning(
                 "a token of the issuer was refused",
@@ -98,6 +99,19 @@ extension Tollgate {
             throw failed(error)
         }
         return try await proven(try await member(email, openID.settings, request))
+    }
+
+    /// The verified email of whom a token names: its own, else what the userinfo endpoint tells.
+    private func email(
+        _ token: IDToken,
+        _ access: String?,
+        _ openID: OpenIDClient
+    ) async throws -> String {
+        if let email = token.email { return email }
+        guard let userinfo = try await openID.userinfo(access, at: clocks.wall()) else {
+            throw IDToken.Refusal.email
+        }
+        return try token.email(in: userinfo)
     }
 
     private func verified(
