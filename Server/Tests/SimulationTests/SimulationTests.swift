@@ -203,7 +203,10 @@ struct SimulationTests {
                 bug: .refundIgnored
             )
             let outcome = try await worlds.run(settings)
-            guard outcome.failures.first?.customer != nil else { continue }
+            // Scenarios have the words for what these people do.
+            guard let name = outcome.failures.first?.customer, Int(name.dropFirst()) ?? 8 < 8 else {
+                continue
+            }
             found = .init(settings: settings, outcome: outcome)
         }
         let large = try #require(found)
