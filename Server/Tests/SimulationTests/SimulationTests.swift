@@ -121,6 +121,7 @@ struct SimulationTests {
             bug: bug
         )
         settings.derivesAgain = bug == .tornTransactions
+        settings.hasAppStoreHistories = PlantedBug.ofAppStoreHistories.contains(bug)
         return settings
     }
 

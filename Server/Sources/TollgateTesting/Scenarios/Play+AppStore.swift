@@ -172,9 +172,11 @@ extension Play {
         of account: String
     ) async throws -> String {
         let id = try which.product.map { try productID($0) }
-        let found = try await world.appStore.transactions(customer: account).last {
+        let all = try await world.appStore.transactions(customer: account).filter {
             $0.kind == .autoRenewable && (id == nil || $0.productID == id)
         }
+        // What a family member shares is the buyer's to change, so their own comes first.
+        let found = all.last { $0.ownership == .purchased } ?? all.last
         guard let found else {
             throw SimulatedAppStore.Refusal.notFound("subscription of this customer")
         }

@@ -70,7 +70,6 @@ struct WorldPlan: Sendable {
         acts.sort { ($0.at, $0.customer ?? -1) < ($1.at, $1.customer ?? -1) }
         for index in acts.indices { acts[index].number = index }
         addStripeHistories(seed: seed)
-        addAppStoreHistories(seed: seed, customers: customers, years: years)
     }
 
     /// What concerns everybody.

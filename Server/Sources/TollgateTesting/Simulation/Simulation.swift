@@ -18,6 +18,12 @@ public struct Simulation: Sendable {
         public var bug: PlantedBug?
         /// The numbers of the only acts that happen; `nil`: all.
         public var acts: Set<Int>?
+        /// Whether people live in it, too, who go through histories of the App Store's that nobody plans:
+        /// refunds and reversals in any pairing, shares given anew, receipts, seats, bundles, clocks that
+        /// are behind, restored backups.
+        ///
+        /// Figures are not compared there.
+        public var hasAppStoreHistories = false
         /// Whether in the end all is derived again from the journal, and compared.
         public var derivesAgain = true
 
@@ -90,6 +96,13 @@ public struct Simulation: Sendable {
             customers: settings.customers,
             years: settings.years
         )
+        if settings.hasAppStoreHistories {
+            plan.addAppStoreHistories(
+                seed: settings.seed,
+                customers: settings.customers,
+                years: settings.years
+            )
+        }
         if let acts = settings.acts { plan.keepOnly(acts, of: settings.customers) }
         return plan
     }
