@@ -209,6 +209,8 @@ class Issuer(http.server.ThreadingHTTPServer):
         # What it tells at its userinfo endpoint; none where it has no such endpoint.
         self.userinfo = None
         self.access = "an-access-token"
+        # What else it says of itself.
+        self.discovery = {}
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def jwks(self):
@@ -230,7 +232,8 @@ class Issuer(http.server.ThreadingHTTPServer):
                 "/.well-known/openid-configuration": {
                     "issuer": issuer, "authorization_endpoint": f"{issuer}/authorize",
                     "token_endpoint": f"{issuer}/token", "jwks_uri": f"{issuer}/jwks",
-                } | ({} if self.server.userinfo is None else {"userinfo_endpoint": f"{issuer}/userinfo"}),
+                } | ({} if self.server.userinfo is None else {"userinfo_endpoint": f"{issuer}/userinfo"})
+                | self.server.discovery,
                 "/jwks": self.server.jwks(),
             }[self.path])
 
@@ -394,6 +397,9 @@ ATTACKS = {
     "an email of which nothing is said": lambda s: s.signed(email_verified=None),
     "no email": lambda s: s.signed(email=None),
     "two emails in one": lambda s: s.signed(email="ann@example.com@evil.example"),
+    "no subject": lambda s: s.signed(sub=None),
+    "an empty subject": lambda s: s.signed(sub=""),
+    "a subject that is too long": lambda s: s.signed(sub="1" * 256),
     "no token": lambda s: "x.y.z",
 }
 
@@ -549,6 +555,22 @@ def test_z3_userinfo_is_asked_only_where_the_token_does_not_say(sparing):
             assert refused.come_back(handed) in (401, 502)
         finally:
             issuer.access = token
+
+
+@pytest.mark.parametrize("address", [None, 7, "", "http://login.example.com/userinfo"])
+def test_z3_a_userinfo_endpoint_that_is_no_safe_address_is_missed_only_where_it_is_needed(
+        tmp_path, address):
+    issuer = Issuer()
+    issuer.discovery = {"userinfo_endpoint": address}
+    server = served(tmp_path, issuer)
+    try:
+        certain = SignIn(server, issuer)
+        assert certain.come_back(certain.signed()) == 303
+        needing = SignIn(server, issuer)
+        assert needing.come_back(needing.signed(email=None)) == 401
+    finally:
+        server.stop()
+        issuer.shutdown()
 
 
 @pytest.mark.parametrize("environment", [

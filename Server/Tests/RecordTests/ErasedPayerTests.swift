@@ -286,5 +286,81 @@ struct ErasedPayerTests {
         let again = try await RecordStore(store.driver).rebuilt()
         #expect(again.isIdentical, "\(again.differences)")
         #expect(again.replayed == report.replayed)
+        // What is found when it is completed once more is journalled besides.
+        try await mark(answer: [], profile: [1])
+        _ = try await store.submit(
+            .message("pi_3", .checkout("pi_3", customer: "cus_more", on: 14, reference: "user_ann"))
+        )
+        try await mark(answer: [0xF6], profile: [])
+        try await store.driver.write { connection in
+            _ = try connection.execute(
+                "DELETE FROM meta WHERE name = 'erasures_complete_2'"
+            )
+        }
+        let last = try await RecordStore(store.driver)
+        #expect(try await Self.tables(with: "cus_more", last) == [])
+        #expect(try await Self.balances(last)["ann"] == 300)
+        let more = try await last.rebuilt()
+        #expect(more.isIdentical, "\(more.differences)")
+        #expect(more.replayed == report.replayed + 2)
+    }
+
+    @Test(
+        "D4: the payer of what somebody else holds is not the erased customer whom it names",
+        arguments: Backend.allCases,
+        [false, true]
+    )
+    func assigned(_ backend: Backend, isErasedBefore: Bool) async throws {
+        let store = try await RecordStore.open(backend)
+        _ = try await store.submit(.register("ann", .reference("user_ann")))
+        _ = try await store.submit(.register("bob", .reference("user_bob")))
+        if isErasedBefore { _ = try await store.submit(Self.erase("ann")) }
+        _ = try await store.submit(
+            .message("known", .checkout("pi_1", customer: nil, reference: "user_ann"))
+        )
+        let bob = Assignment(customer: Customer.ID("bob"))
+        _ = try await store.submit(
+            .message("assigned", .said(.assignment(bob), on: 3, about: .payment("pi_1")))
+        )
+        if !isErasedBefore { _ = try await store.submit(Self.erase("ann")) }
+        _ = try await store.submit(
+            .message("names", .checkout("pi_1", customer: "cus_bob", on: 12, reference: "user_ann"))
+        )
+        _ = try await store.submit(
+            .message("other", .checkout("pi_2", customer: "cus_bob", on: 13, reference: "link"))
+        )
+        #expect(try await Self.balances(store) == ["ann": 0, "new": 0, "bob": 100])
+        _ = try await store.submit(.register("bob", .stripeCustomer("cus_bob")))
+        #expect(try await Self.balances(store) == ["ann": 0, "new": 0, "bob": 200])
+        let report = try await store.rebuilt()
+        #expect(report.isIdentical, "\(report.differences)")
+    }
+
+    @Test(
+        "A payer of an erased customer whom the database does not know is refused, and changes nothing",
+        arguments: Backend.allCases
+    )
+    func unknownCustomer(_ backend: Backend) async throws {
+        let store = try await RecordStore.open(backend)
+        _ = try await store.submit(.register("ann", .reference("user_ann")))
+        _ = try await store.submit(
+            .message("known", .checkout("pi_1", customer: nil, reference: "user_ann"))
+        )
+        _ = try await store.submit(Self.erase("ann"))
+        try await store.driver.write { connection in
+            _ = try connection.execute("DELETE FROM profile")
+        }
+        let names = JournalItem.message(
+            "names",
+            .checkout("pi_1", customer: "cus_new", on: 12, reference: "user_ann")
+        )
+        await #expect(throws: StorageError.self) { _ = try await store.submit(names) }
+        let count = try await store.driver.read { connection in
+            try connection.query(
+                "SELECT count(*) FROM alias WHERE key = $1",
+                [.blob(RowKey(Holder.stripeCustomer("cus_new")).bytes)]
+            ).first?.int64(0)
+        }
+        #expect(count == 0)
     }
 }

@@ -255,7 +255,7 @@ struct ConnectionTests {
         #expect(found[.storeMessage(isServed: false)] == limits.connectionsRefused)
         #expect(counts.open(from: "b") == .everything)
         #expect(counts.open(from: nil) == .everything)
-        counts.close(from: "a", .nothing)
+        counts.close(from: "a", .refusalUnread)
         #expect(counts.served == limits.connectionsPerAddress + 2)
     }
 

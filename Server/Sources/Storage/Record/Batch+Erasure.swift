@@ -21,43 +21,50 @@ extension Batch {
         purchases[subject]?.posting.rows.contains { customers[$0]?.isErased == true } ?? false
     }
 
-    /// The erased customer whom facts about a purchase concern: one who holds it, else one whom the
-    /// facts name.
-    private func erasedCustomer(of facts: [Fact], _ subject: RowKey) -> RowKey? {
-        let environment = facts.first?.purchase.environment ?? .production
-        let holder = purchases[subject]?.posting.rows.first { customers[$0]?.isErased == true }
+    /// The erased customer who holds the purchase; `nil` where somebody else holds a part of it, since
+    /// its payer may be them.
+    func erasedHolder(of subject: RowKey) -> RowKey? {
+        guard let state = purchases[subject], let holder = state.posting.rows.first,
+            state.posting.rows.allSatisfy({ customers[$0]?.isErased == true })
+        else { return nil }
         // Applied twice, the environment's mark is gone again.
-        if let holder { return holder.inEnvironment(environment) }
-        return facts.lazy.flatMap(\.names).compactMap { name -> RowKey? in
-            guard let key = name.aliasKey, let customer = aliases[key] ?? nil else { return nil }
-            return customers[customer.inEnvironment(environment)]?.isErased == true ? customer : nil
-        }.first
+        return holder.inEnvironment(state.record.key.environment)
     }
 
-    /// The same facts with hashes in the place of names of customers who were erased, and of names in
-    /// what is theirs that nobody has registered: a hash leads where the name did.
+    /// Whether facts about a purchase concern somebody who was erased: who holds it, or whom the facts
+    /// name.
+    private func concernErased(_ facts: [Fact], _ subject: RowKey) -> Bool {
+        let environment = facts.first?.purchase.environment ?? .production
+        return isHeldByErased(subject)
+            || facts.lazy.flatMap(\.names).contains { name in
+                guard let key = name.aliasKey, let customer = aliases[key] ?? nil else {
+                    return false
+                }
+                return customers[customer.inEnvironment(environment)]?.isErased == true
+            }
+    }
+
+    /// Replaces erased customers' names, and unregistered names in their purchases, by hashes.
     ///
-    /// A name that somebody else registered stays. A replay finds the facts as they were kept.
+    /// A hash leads to the same row as the name. A name that somebody else registered stays. A replay
+    /// finds the facts as they were kept.
     ///
-    /// - Returns: the facts, and Stripe's customer ids in them that are the erased customer's from now
-    ///   on.
+    /// - Returns: the facts, and Stripe's customer ids in them that nobody registered: they become the
+    ///   erased customer's if nobody else holds a part of the purchase.
     func withoutErased(
         _ facts: [Fact],
         of subject: RowKey
-    ) throws -> (facts: [Fact], payers: (customer: RowKey, names: [RowKey])?) {
-        guard !isReplay, let customer = erasedCustomer(of: facts, subject) else {
-            return (facts, nil)
-        }
+    ) throws -> (facts: [Fact], payers: [RowKey]) {
+        guard !isReplay, concernErased(facts, subject) else { return (facts, []) }
         let environment = facts.first?.purchase.environment ?? .production
         let renaming = Renaming { name in
             guard let key = name.aliasKey else { return nil }
             guard let known = aliases[key] ?? nil else { return key.hex }
             return customers[known.inEnvironment(environment)]?.isErased == true ? key.hex : nil
         }
-        let payers = unregistered(facts.flatMap(\.payers))
         return (
             try facts.map { try $0.renamed(renaming) },
-            payers.isEmpty ? nil : (customer, payers)
+            unregistered(facts.flatMap(\.payers))
         )
     }
 
@@ -69,8 +76,11 @@ extension Batch {
     /// to be of somebody who was erased.
     ///
     /// It is journalled as a registration behind the item, and replayed as one.
+    ///
+    /// - Throws: `.corrupt` where the database does not know the customer.
     mutating func register(payers: [RowKey], of customer: RowKey, _ index: Int) throws {
         guard !payers.isEmpty else { return }
+        let id = try id(of: customer)
         try lockPurchases(under: payers)
         for payer in payers {
             aliases[payer] = .some(customer)
@@ -81,13 +91,29 @@ extension Batch {
                 try evaluateFound(under: payer.inEnvironment(environment), index)
             }
         }
+        registeredPayers[index] = (id, payers)
+        try renameRecords(of: id, index)
+    }
+
+    /// The id of the customer under this key, from this batch or the database.
+    private func id(of customer: RowKey) throws -> Customer.ID {
+        for item in items {
+            switch item.content {
+            case .register(let registration)
+            where RowKey(Holder.customer(registration.customer)) == customer:
+                return registration.customer
+            case .erase(let id) where RowKey(Holder.customer(id)) == customer: return id
+            default: continue
+            }
+        }
         let rows = try connection.query(
             "SELECT id FROM profile WHERE customer = $1",
             [customer.value]
         )
-        guard let id = try rows.first?.text(0) else { return }
-        registeredPayers[index] = (Customer.ID(id), payers)
-        try renameRecords(of: Customer.ID(id), index)
+        guard let id = try rows.first?.text(0) else {
+            throw StorageError(.corrupt, "an erased customer has no profile row")
+        }
+        return Customer.ID(id)
     }
 
     /// The purchases that a customer holds, and those that only name them.
@@ -110,17 +136,18 @@ extension Batch {
         }
     }
 
-    /// Ids that Stripe gave who paid for purchases of `customer`, and that nobody registered.
-    private func payers(of customer: Customer.ID) -> [RowKey] {
-        unregistered(purchases(of: customer).held.flatMap { purchases[$0]?.record.payers ?? [] })
+    /// Ids that Stripe gave who paid for these purchases, and that nobody registered.
+    private func payers(of held: [RowKey]) -> [RowKey] {
+        unregistered(held.flatMap { purchases[$0]?.record.payers ?? [] })
     }
 
     /// Locks what else is paid for under these ids.
     mutating func lockPayers(of customer: Customer.ID) throws {
-        let names = purchases(of: customer).held.flatMap { purchases[$0]?.record.names ?? [] }
+        let held = purchases(of: customer).held
+        let names = held.flatMap { purchases[$0]?.record.names ?? [] }
         try loadAliases(Set(names.compactMap(\.aliasKey)).sorted())
         var more: Set<RowKey> = []
-        for payer in payers(of: customer) {
+        for payer in payers(of: held) {
             for environment in StoreEnvironment.allCases {
                 try find(payer.inEnvironment(environment), into: &more)
             }
@@ -133,7 +160,8 @@ extension Batch {
         // A replay finds the registration behind the erasure.
         if !isReplay {
             let own = RowKey(Holder.customer(customer))
-            try register(payers: payers(of: customer), of: own, index)
+            let held = purchases(of: customer).held.filter { erasedHolder(of: $0) != nil }
+            try register(payers: payers(of: held), of: own, index)
         }
         try renameRecords(of: customer, index)
     }

@@ -350,7 +350,7 @@ extension Batch {
         switch item.content {
         case .facts(let received):
             let (facts, payers) =
-                hasErased ? try withoutErased(received, of: item.subject) : (received, nil)
+                hasErased ? try withoutErased(received, of: item.subject) : (received, [])
             if facts != received { renamed.insert(index) }
             if let key = facts.first?.purchase {
                 var state = purchases[item.subject] ?? PurchaseState(record: Purchase(key: key))
@@ -374,7 +374,9 @@ extension Batch {
             if let about = item.wantedAbout {
                 wanted += item.wanted.map { ($0, about, item.stated) }
             }
-            if let payers { try register(payers: payers.names, of: payers.customer, index) }
+            if !payers.isEmpty, let customer = erasedHolder(of: item.subject) {
+                try register(payers: payers, of: customer, index)
+            }
             journalled[index] = .facts(facts)
             outcomes[index] = .recorded
         case .register(let registration):
@@ -757,13 +759,15 @@ extension Batch {
     }
 
     /// The journal's row of names that an item gave to a customer who was erased.
+    ///
+    /// One item may do so again: a completed erasure that is completed once more finds other names.
     private func row(
         registering names: [RowKey],
         of customer: Customer.ID,
         with item: JournalItem
     ) throws -> [SQLValue] {
         [
-            RowKey("payers", item.dedupeKey.hex).value,
+            RowKey("payers", item.dedupeKey.hex, names.map(\.hex).joined()).value,
             RowKey(Holder.customer(customer)).value,
             .integer(JournalItem.Kind.command.rawValue),
             .integer(item.stated.milliseconds),

@@ -126,21 +126,36 @@ struct ClaimSeatCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let claim = try await AppStoreConnection.run(environment: options.environment) {
-            connection in
+        let id = request.flatMap { UUID(uuidString: $0) } ?? UUID()
+        do {
+            let claim = try await claim(id)
+            try AppStoreDone(done: "claimed", subject: claim).say(json: options.json)
+            try Terminal.finish()
+        } catch {
+            // The App Store may have claimed it all the same.
+            if request == nil {
+                Terminal.complain(
+                    "To try again without claiming a second seat, repeat with --request \(id.uuidString)."
+                )
+            }
+            throw error
+        }
+    }
+
+    private func claim(_ id: UUID) async throws -> String {
+        try await AppStoreConnection.run(environment: options.environment) { connection in
             let support = try connection.support()
             return try await audit.run(
                 Deed("app_store.claim_seat", "transaction:\(transaction)")
             ) {
                 try await support.claimSeat(
                     of: transaction,
-                    request: request.flatMap { UUID(uuidString: $0) } ?? UUID(),
+                    request: id,
                     appTransaction: appTransaction,
                     in: connection.environment
                 )
             }
         }
-        try AppStoreDone(done: "claimed", subject: claim).say(json: options.json)
     }
 }
 

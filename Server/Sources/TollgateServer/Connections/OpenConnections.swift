@@ -16,8 +16,8 @@ struct ConnectionCounts {
         case storeMessage(isServed: Bool)
         /// Be told 503.
         case refusal
-        /// Nothing: it is told 503 without being read, and closed.
-        case nothing
+        /// Be told 503 without being read, and be closed.
+        case refusalUnread
 
         /// True if it is counted among those that are served.
         fileprivate var isServed: Bool {
@@ -47,7 +47,7 @@ struct ConnectionCounts {
         let isRoom = served < limits.connections
         guard isRoom, !isFull(address) else {
             refused += 1
-            guard refused <= limits.connectionsRefused else { return .nothing }
+            guard refused <= limits.connectionsRefused else { return .refusalUnread }
             return isRoom ? .storeMessage(isServed: false) : .refusal
         }
         served += 1

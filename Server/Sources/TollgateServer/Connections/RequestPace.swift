@@ -67,7 +67,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
         // Nothing is read, so that it takes no time and no memory.
-        guard admission == .nothing else { return }
+        guard admission == .refusalUnread else { return }
         act(life.fault(.tooManyConnections, at: .now()), context)
     }
 
@@ -142,7 +142,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         switch admission {
         case .everything: true
         case .storeMessage: head.method == .post && Self.storePaths.contains(head.path ?? "")
-        case .refusal, .nothing: false
+        case .refusal, .refusalUnread: false
         }
     }
 

@@ -65,8 +65,8 @@ extension Dashboard {
     private func origin(_ ask: Ask) -> SignInOrigin {
         let client = ClientAddress(ask.request, ask.context, tollgate)
         return SignInOrigin(
-            // All of the staff may be behind it; they are still counted by name.
-            address: client.isOfMany ? "" : client.text,
+            address: client.text,
+            isOfMany: client.isOfMany,
             browser: cookie.browser(in: ask.request)
         )
     }

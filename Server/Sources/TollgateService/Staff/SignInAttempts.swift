@@ -6,13 +6,16 @@ internal import TollgateCore
 
 /// From where somebody signs in.
 public struct SignInOrigin: Sendable {
-    /// The network address; empty where everybody may have one address, as behind a silent proxy.
+    /// The network address; empty where none is known.
     public var address: String
+    /// True if many clients may have this address, as behind a silent proxy.
+    public var isOfMany: Bool
     /// The cookie of a browser in which somebody has signed in before, as it was sent.
     public var browser: String?
 
-    public init(address: String = "", browser: String? = nil) {
+    public init(address: String = "", isOfMany: Bool = false, browser: String? = nil) {
         self.address = address
+        self.isOfMany = isOfMany
         self.browser = browser
     }
 }
@@ -21,7 +24,8 @@ public struct SignInOrigin: Sendable {
 ///
 /// Strangers cannot lock a name out: they are counted by name and address. A limit of the name alone
 /// holds many addresses back, and does not hold for a browser in which that person has signed in
-/// before: it is counted by itself. Where no address is known there is only the limit of the name.
+/// before: it is counted by itself. Where many clients may have the address, its limit is wide, and
+/// five guesses at one name block nobody.
 struct SignInAttempts: Sendable {
     struct Counter: Sendable {
         var key: RowKey
@@ -53,8 +57,13 @@ struct SignInAttempts: Sendable {
             return
         }
         let ofName = Counter(key: RowKey("\(what) name", name), patience: kind.patienceWithName)
-        guard !origin.address.isEmpty else {
-            counters = [ofName]
+        guard !origin.address.isEmpty, !origin.isOfMany else {
+            // A client may choose to look like a proxy, so the address still counts.
+            let ofMany = Counter(
+                key: RowKey("\(what) address of many", origin.address),
+                patience: 200
+            )
+            counters = [ofMany, ofName]
             return
         }
         let ofBoth = Counter(
@@ -71,10 +80,14 @@ struct SignInAttempts: Sendable {
         )
     }
 
-    /// Attempts at a password within a session, which somebody may have stolen.
-    init(ofSession token: String) {
+    /// Attempts within a session, which somebody may have stolen.
+    init(_ kind: Kind, ofSession token: String) {
         counters = [
-            Counter(key: RowKey("staff session", token), patience: 5, isForgotten: true)
+            Counter(
+                key: RowKey("\(kind.rawValue) session", token),
+                patience: 5,
+                isForgotten: true
+            )
         ]
     }
 }

@@ -159,9 +159,9 @@ extension Tollgate {
 
     /// New recovery codes in place of the old ones.
     ///
-    /// - Throws: a refusal 401 `code_wrong`.
+    /// - Throws: refusals 401 `code_wrong`, 429 `too_many_attempts`.
     public func renewRecoveryCodes(_ visit: StaffVisit, code: String) async throws -> [String] {
-        try await requireCode(code, of: visit.member.name)
+        try await requireCode(code, of: visit)
         let codes = newRecoveryCodes()
         try await store.keep(
             recovery: codes.map { Self.recoveryKey(Self.plain($0), of: visit.member.name) },
@@ -172,16 +172,16 @@ extension Tollgate {
 
     /// Takes one's own second factor away.
     ///
-    /// - Throws: a refusal 401 `code_wrong`.
+    /// - Throws: refusals 401 `code_wrong`, 429 `too_many_attempts`.
     public func removeSecondFactor(_ visit: StaffVisit, code: String) async throws {
-        try await requireCode(code, of: visit.member.name)
+        try await requireCode(code, of: visit)
         _ = try await store.removeTOTP(of: visit.member.name)
     }
 
-    private func requireCode(_ code: String, of name: String) async throws {
-        let attempts = SignInAttempts(.factor, of: name, nil, SignInOrigin())
+    private func requireCode(_ code: String, of visit: StaffVisit) async throws {
+        let attempts = SignInAttempts(.factor, ofSession: visit.secret)
         try await count(attempts)
-        guard try await takeCode(code, of: name) else { throw Refusal.codeWrong }
+        guard try await takeCode(code, of: visit.member.name) else { throw Refusal.codeWrong }
         try await forget(attempts)
     }
 

@@ -133,7 +133,7 @@ extension Tollgate {
     /// - Throws: refusals 401 `sign_in_failed`, 429 `too_many_attempts`.
     func requirePassword(_ password: String, of visit: StaffVisit) async throws {
         guard let kept = try await store.staff(visit.member.name)?.password else { return }
-        let attempts = SignInAttempts(ofSession: visit.secret)
+        let attempts = SignInAttempts(.password, ofSession: visit.secret)
         try await count(attempts)
         guard let hash = PasswordHash(kept: kept), try await hash.matches(password) else {
             throw Refusal(

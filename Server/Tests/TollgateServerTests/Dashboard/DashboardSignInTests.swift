@@ -317,6 +317,42 @@ struct DashboardSignInTests {
         }
     }
 
+    @Test(
+        "Z4: an address that many may have is limited too: 200 guesses at any names",
+        arguments: Backend.allCases
+    )
+    func addressOfMany(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            try await server.tollgate.addStaff("ann", role: .admin)
+            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
+            let browser = server.tollgate.knownBrowser(of: "ann")
+            let origin = SignInOrigin(address: "10.0.0.5", isOfMany: true)
+            var statuses: [Int: Int] = [:]
+            for number in 0..<205 {
+                do {
+                    _ = try await server.tollgate.signInStaff(
+                        "name \(number)",
+                        password: "a wrong password",
+                        from: origin
+                    )
+                } catch {
+                    statuses[(error as? Refusal)?.status ?? 500, default: 0] += 1
+                }
+            }
+            #expect(statuses == [401: 200, 429: 5])
+            #expect(await Self.status(Self.password, from: origin, server) == 429)
+            for other in [
+                SignInOrigin(address: "10.0.0.6", isOfMany: true),
+                SignInOrigin(address: "192.0.2.1"),
+                SignInOrigin(address: "10.0.0.5", isOfMany: true, browser: browser),
+            ] {
+                #expect(await Self.status(Self.password, from: other, server) == 200)
+            }
+            server.wall.advance(seconds: 901)
+            #expect(await Self.status(Self.password, from: origin, server) == 200)
+        }
+    }
+
     @Test("A password is never kept as it is, and a new one ends other browsers")
     func password() async throws {
         try await TestServer.run { server in

@@ -265,6 +265,44 @@ struct SecondFactorTests {
         }
     }
 
+    @Test("Z2: guesses at a code within a session are counted, by themselves, until one is right")
+    func codesWithinASession() async throws {
+        try await TestServer.run { server in
+            let (_, recovery) = try await Self.enrol(server)
+            func entered(_ code: String) async throws -> StaffVisit {
+                try await server.tollgate.signInStaff(
+                    try await Self.token(server),
+                    code: code,
+                    from: SignInOrigin()
+                )
+            }
+            let visit = try await entered(recovery[0])
+            let other = try await entered(recovery[1])
+            func status(_ visit: StaffVisit, _ code: String) async -> Int {
+                await Self.status {
+                    _ = try await server.tollgate.renewRecoveryCodes(visit, code: code)
+                    return visit
+                }
+            }
+            // Whoever knows the password uses up the name's ten attempts, and not hers.
+            let token = try await Self.token(server)
+            for _ in 0..<11 {
+                _ = await Self.status {
+                    try await server.tollgate.signInStaff(token, code: "1", from: SignInOrigin())
+                }
+            }
+            var statuses: [Int] = []
+            for _ in 0..<4 { statuses.append(await status(visit, "123")) }
+            #expect(statuses == [401, 401, 401, 401])
+            let renewed = try await server.tollgate.renewRecoveryCodes(visit, code: recovery[2])
+            statuses = []
+            for _ in 0..<6 { statuses.append(await status(visit, "123")) }
+            #expect(statuses == [401, 401, 401, 401, 401, 429])
+            #expect(await status(visit, renewed[0]) == 429)
+            #expect(await status(other, renewed[0]) == 200)
+        }
+    }
+
     @Test("A second factor that no key opens does not keep the server from starting")
     func lostKey() async throws {
         try await TestServer.run { server in

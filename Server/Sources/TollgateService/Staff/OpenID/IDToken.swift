@@ -7,7 +7,7 @@ internal import TollgateCore
 
 /// What an issuer says of somebody who has signed in there (OpenID Connect Core 1.0 §2), verified.
 struct IDToken: Sendable {
-    /// Who it is, as the issuer numbers people.
+    /// Who it is, as the issuer numbers people: 1 to 255 characters.
     var subject: String
     /// In lower case, as the issuer has verified it; `nil` where the token does not say: the userinfo
     /// endpoint may.
@@ -24,6 +24,7 @@ struct IDToken: Sendable {
         case expired = "it has expired"
         case notYet = "it is from the future"
         case nonce = "it belongs to another sign-in"
+        case nobody = "it has no sub of 1 to 255 characters"
         case email = "it names no verified email"
         case subject = "the userinfo endpoint speaks of somebody else"
     }
@@ -56,7 +57,10 @@ struct IDToken: Sendable {
         let signed = Data("\(parts[0]).\(parts[1])".utf8)
         try Self.verify(signed, signature, algorithm, kid: header["kid"]?.string, keys)
         try Self.check(claims, expected)
-        subject = claims["sub"]?.string ?? ""
+        guard let named = claims["sub"]?.string, (1...255).contains(named.utf8.count) else {
+            throw .nobody
+        }
+        subject = named
         let saysAll = claims["email"] != nil && claims["email_verified"] != nil
         email = saysAll ? try Self.email(claims) : nil
     }
@@ -65,7 +69,8 @@ struct IDToken: Sendable {
     ///
     /// - Throws: `.subject` where it is not about whom this token names: it may be substituted.
     func email(in userinfo: JSON) throws(Refusal) -> String {
-        guard userinfo["sub"]?.string == subject else { throw .subject }
+        // What equals it is neither empty nor too long.
+        guard let named = userinfo["sub"]?.string, named == subject else { throw .subject }
         return try Self.email(userinfo)
     }
 
@@ -158,7 +163,6 @@ struct IDToken: Sendable {
             claims["nbf"]?.double ?? 0 <= Double(now + leeway)
         else { throw .notYet }
         guard let nonce = claims["nonce"]?.string, nonce == expected.nonce else { throw .nonce }
-        guard claims["sub"]?.string?.isEmpty == false else { throw .form }
     }
 
     /// Some issuers write the word.

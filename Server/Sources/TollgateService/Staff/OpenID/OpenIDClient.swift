@@ -60,7 +60,8 @@ public final class OpenIDClient: Sendable {
         var authorization: String
         var token: String
         var keys: String
-        /// Where it tells of a person; `nil` where it does not.
+        /// Where it tells of a person; `nil` where it names no safe address: most sign-ins do
+        /// without.
         var userinfo: String?
         /// Whether the secret goes into the form: the issuer takes it nowhere else.
         var secretInForm: Bool
@@ -105,8 +106,7 @@ public final class OpenIDClient: Sendable {
             authorization: try address(json["authorization_endpoint"]),
             token: try address(json["token_endpoint"]),
             keys: try address(json["jwks_uri"]),
-            userinfo: json["userinfo_endpoint"] == nil
-                ? nil : try address(json["userinfo_endpoint"]),
+            userinfo: try? address(json["userinfo_endpoint"]),
             secretInForm: methods.contains("client_secret_post")
                 && !methods.contains("client_secret_basic")
         )
