@@ -1,4 +1,5 @@
-/// What says whose a purchase is, beside the names that its store gives (RULES §8).
+/// The claims and the assignment that decide a purchase's owner, beside the store's own names
+/// (RULES §8).
 struct Ownership {
     var key: Purchase.Key
     var claims: [ClaimRecord]

@@ -1,4 +1,4 @@
-// What one store's record says; nothing where the purchase is another store's.
+// The parts of a store's record. They are empty where the purchase is another store's.
 extension Purchase {
     public var appStore: AppStoreRecord? {
         if case .appStore(let record) = record { record } else { nil }

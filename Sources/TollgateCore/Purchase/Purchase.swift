@@ -5,7 +5,7 @@
 ///
 /// Lists are kept sorted and there are no dictionaries, so equal records have equal bytes.
 public struct Purchase: Hashable, Sendable {
-    /// What one store said, in its own words.
+    /// The statements of one store, in its own words.
     public enum Record: Hashable, Sendable {
         case appStore(AppStoreRecord)
         case stripe(StripeRecord)

@@ -75,7 +75,7 @@ package enum Inflate {
         }
     }
 
-    /// What zlib's sentence says.
+    /// The failure that a message of zlib's names.
     private static func failure(_ message: String) -> Failure {
         switch message {
         case "incorrect header check", "unknown compression method", "unknown header flags set",

@@ -113,7 +113,7 @@ extension AppStore.ServerAPIClient {
 extension AppStore {
     /// A group that a customer is in.
     public struct CustomerGroup: Hashable, Sendable {
-        /// What a member of an organization may do, by product.
+        /// The permissions of a group's member, by product.
         public struct Role: Hashable, Sendable {
             public let productID: String
             /// In Apple's words, such as `ADMIN` or `NONE`.

@@ -183,7 +183,7 @@ extension SimulatedAppStore {
             customers[customer]?.transactionIDs.compactMap { transactions[$0] } ?? []
         }
 
-        /// What the buyer's family has of a subscription, whatever members bought themselves beside it.
+        /// The shares of a subscription in the buyer's family, also beside members' own purchases.
         ///
         /// A member can have more than one status in a group, one of them by Family Sharing:
         /// https://developer.apple.com/documentation/storekit/product/subscriptioninfo/status-swift.property

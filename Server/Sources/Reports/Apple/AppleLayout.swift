@@ -111,7 +111,7 @@ extension Reports {
 extension Reports {
     /// SALES: units of one product sold in one country at one price.
     ///
-    /// What a store takes of each charge beside its share is in no unit's proceeds.
+    /// A unit's proceeds leave out the fixed fee that a store takes for each charge.
     public static func appleSales(
         _ sales: [Sale],
         from first: Day,

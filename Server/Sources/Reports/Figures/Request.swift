@@ -37,7 +37,7 @@ extension Reports {
         public var environment: StoreEnvironment
         /// Today: what is not due yet is not counted as missed.
         public var today: Day
-        /// What the stores are expected to keep.
+        /// The fees that the stores are expected to keep.
         public var terms: Finance.Terms
 
         public init(

@@ -40,18 +40,18 @@ extension Finance {
         static let fullRate: Int64 = 7000
         static let reducedRate: Int64 = 8500
 
-        /// What a store is expected to keep of charges in one currency.
+        /// A store's expected fee on charges in one currency.
         struct Fee: Hashable, Sendable {
-            /// What it leaves of the amount, in hundredths of a percent.
+            /// The share of the amount that is paid out, in hundredths of a percent.
             var left: Int64
-            /// What it takes of each charge beside it, in millionths of the currency's main unit;
+            /// The fixed part for each charge, in millionths of the currency's main unit;
             /// nil where nobody said.
             var fixed: Int64?
             /// Whether a refund brings back what was kept of the charge.
             var isReturned: Bool
         }
 
-        /// What `store` is expected to keep.
+        /// The expected fee of `store`.
         ///
         /// The App Store leaves 70 %, or 85 % after a year of paid service and in the Small Business
         /// Program (https://developer.apple.com/app-store/small-business-program/), and returns its

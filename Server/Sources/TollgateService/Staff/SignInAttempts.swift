@@ -35,7 +35,7 @@ struct SignInAttempts: Sendable {
         var isForgotten = false
     }
 
-    /// What is guessed at.
+    /// The secret that is guessed.
     enum Kind: String {
         case password = "staff"
         /// The second factor, by who knows the password.

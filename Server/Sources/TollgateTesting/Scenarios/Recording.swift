@@ -34,7 +34,7 @@ public struct Recording: Sendable {
     public var stripeCustomers: [ScenarioCustomer: [String]]
     public let messages: [Message]
     public var checks: [Check]
-    /// What each message says, its signatures aside: a story is compared with many tellings.
+    /// The content of each message without signatures: a story is compared with many tellings.
     private let words: [String]
 
     init(

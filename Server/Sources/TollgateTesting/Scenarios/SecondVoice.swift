@@ -5,7 +5,7 @@ import TollgateCore
 import TollgateService
 
 extension Tollgate {
-    /// What the second opinion, from the stores' own words in the journal, objects to in an answer.
+    /// The second opinion's objections to an answer, from the stores' own words in the journal.
     ///
     /// Where it finds the evidence open either way, it objects to nothing.
     ///

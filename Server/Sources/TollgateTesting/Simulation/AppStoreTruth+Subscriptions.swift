@@ -1,8 +1,8 @@
 import AppStoreSimulator
 
-/// What subscriptions give, by Apple's documentation alone. Each rule names the page it rests on.
+/// The access of subscriptions by Apple's documentation alone. Each rule names its page.
 extension AppStoreTruth {
-    /// What one account's auto-renewable transactions give.
+    /// The access and coins of one account's auto-renewable transactions.
     ///
     /// A customer can have several subscriptions of one group, of their own and shared by a family, and
     /// gets what each of them gives:
@@ -117,7 +117,7 @@ extension AppStoreTruth {
 
     // MARK: - Coins
 
-    /// What of a credit was taken back.
+    /// The part of a credit that was taken back.
     ///
     /// - A refund takes its share: all of it, or `revocationPercentage` thousandths of a percent:
     ///   https://developer.apple.com/documentation/appstoreserverapi/revocationtype

@@ -40,7 +40,7 @@ struct AppStoreTruth {
 
     /// A restore on another device may make new ids for the same purchase.
     ///
-    /// Of seats that were added it is open whether they have a line item of their own.
+    /// Apple does not say whether added seats have a line item of their own.
     private func withoutAliases(_ transactions: [Transaction]) -> [Transaction] {
         var seen: Set<String> = []
         return transactions.filter { transaction in

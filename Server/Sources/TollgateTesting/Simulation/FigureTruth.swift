@@ -27,19 +27,19 @@ struct FigureTruth {
     struct Paid {
         /// Names what goes on by itself: at Stripe an item.
         var id: String
-        /// Of which it may be a part.
+        /// The subscription that it may be a part of.
         var subscription: String
         /// UNIX milliseconds.
         var start: Int64
         var end: Int64
         /// Until when the books leave open whether it goes on.
         var openUntil: Int64
-        /// What it is worth a month in milliunits; `nil`: the books and the definition do not say.
+        /// Its value a month in milliunits; `nil`: the books and the definition do not say.
         var monthly: Double?
         var currency: String
     }
 
-    /// What is active at an instant.
+    /// The subscriptions that are active at an instant.
     struct Active {
         var sure: [String: Paid] = [:]
         /// Those that may be.
@@ -63,7 +63,7 @@ struct FigureTruth {
     var money: [Place: Money] = [:]
     var paid: [Paid] = []
 
-    /// What is active in the last millisecond of a day.
+    /// The subscriptions that are active in the last millisecond of a day.
     func active(atEndOf day: Reports.Day) -> Active {
         let instant = day.advanced(by: 1).start.milliseconds - 1
         var active = Active()

@@ -84,7 +84,7 @@ enum Forgery {
         object(in: payload)?["originalTransactionId"] as? String
     }
 
-    /// Of the purchase that a notification is about.
+    /// The original transaction id of a notification's purchase.
     static func originalTransactionID(ofNotification payload: String) -> String? {
         let data = object(in: payload)?["data"] as? [String: Any]
         return (data?["signedTransactionInfo"] as? String).flatMap(originalTransactionID(in:))

@@ -1,7 +1,7 @@
 import AppStoreSimulator
 
 extension PlannedAct {
-    /// What happens in the histories of the App Store that no life of one's own contains.
+    /// An incident in the App Store's histories that no customer's own life contains.
     public enum Incident: Hashable, Sendable {
         /// The act happens, and every notice of it gets lost at the first attempt.
         case unheard(AppStoreAct)
@@ -20,7 +20,7 @@ extension PlannedAct {
         case restoreBackup
     }
 
-    /// What is compared at once, and when that can be known.
+    /// A comparison at once, and the condition for it.
     public struct Look: Hashable, Sendable {
         /// Whether the coins are known too, not only the access.
         public var knowsCoins = true
@@ -62,7 +62,7 @@ extension WorldPlan {
         acts.sort { ($0.at, $0.number) < ($1.at, $1.number) }
     }
 
-    /// What happens to the server, whoever is its customer.
+    /// The incidents of the server itself.
     private func incidents(_ random: inout SplitMix64, years: Double) -> [PlannedAct] {
         var planned: [PlannedAct] = []
         func plan(_ at: Int64, _ incident: PlannedAct.Incident) {

@@ -34,7 +34,7 @@ extension WorldPlan {
     }
 }
 
-/// What happens at Stripe in a simulated world for which scenarios have no word.
+/// An act at Stripe that scenarios have no word for.
 public enum StripeDeed: Hashable, Sendable {
     /// A Checkout page is paid by a bank debit whose money, or its refusal, comes after so many days.
     case checkoutByDebit(StripeAct.Order, card: String, days: Int)

@@ -63,7 +63,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case shareGivenAnewForgotten
     /// The status of one plan lets access go on after the next one has ended.
     case statusOutlivesPlan
-    /// What a legacy receipt leaves out is taken from what was signed.
+    /// A legacy receipt's gaps erase signed statements.
     case receiptErasesSignedWords
     /// The time of an upgrade in a legacy receipt is taken for a refund.
     case upgradeInReceiptIsARefund
@@ -104,7 +104,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case unpaidSessionGrants
     /// `past_due` in mid-period ends what is paid for.
     case pastDueTakesWhatIsPaid
-    /// What is paid through counts lines of today's price only.
+    /// Only lines of today's price count as paid.
     case graceAfterSwitchLost
     /// An end that is stated for a later period is taken for the end of this one.
     case farCancelAtHasNoLeeway
@@ -112,7 +112,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case refundCutsAtNewestClock
     /// A pass runs from the opening of the page.
     case passRunsFromOpening
-    /// What is bought once on a plan's invoice gives nothing.
+    /// One-time items on a plan's invoice give nothing.
     case oneTimeLineGrantsNothing
     /// A credit for unused time leaves the coins of that time.
     case creditKeepsCoins

@@ -13,7 +13,7 @@ extension PlantedBug {
     ]
 }
 
-/// What a mistake about the App Store's histories remembers of what came before.
+/// The memory that a planted mistake about the App Store's histories needs.
 struct HistoryMemory {
     /// Periods that were ever refunded.
     var refunded: [Purchase.Key: Set<String>] = [:]
@@ -24,7 +24,7 @@ struct HistoryMemory {
 }
 
 extension HistoryMemory {
-    /// What the bug makes of the facts of one message.
+    /// One message's facts as the bug makes them.
     mutating func alter(_ facts: [Fact], _ bug: PlantedBug) -> [Fact] {
         let states = facts.contains { if case .status = $0.statement { true } else { false } }
         return facts.flatMap { fact -> [Fact] in

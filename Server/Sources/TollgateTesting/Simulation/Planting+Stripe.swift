@@ -4,7 +4,7 @@ import TollgateCore
 enum StripePlanting {
     private static let grace: Int64 = 3 * 86_400_000
 
-    /// What the bug makes of a fact.
+    /// A fact as the bug makes it.
     static func alter(_ fact: Fact, _ bug: PlantedBug) -> Fact {
         var fact = fact
         switch fact.statement {

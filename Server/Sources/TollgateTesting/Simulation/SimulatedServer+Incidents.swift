@@ -5,7 +5,7 @@ import TollgateAPI
 import TollgateCore
 import TollgateService
 
-/// What befalls a server by the plan of a world, not by chance.
+/// Incidents of a server that the world's plan decides, not chance.
 final class ServerIncidents: Sendable {
     private struct State {
         /// Original transaction ids of which nothing arrives.
@@ -54,7 +54,7 @@ final class ServerIncidents: Sendable {
         state.withLock { instant < $0.clockIsBehindUntil }
     }
 
-    /// What the server's clock shows.
+    /// The time on the server's clock.
     func clock(at instant: Int64) -> Int64 {
         state.withLock { instant < $0.clockIsBehindUntil ? instant - $0.clockDifference : instant }
     }

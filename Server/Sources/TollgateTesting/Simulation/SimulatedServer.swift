@@ -205,7 +205,7 @@ final class SimulatedServer: ScenarioBackend {
 
     // MARK: - Copies of the database
 
-    /// What of a server's past the world remembers, and a copy of the database holds.
+    /// The world's memory of a server's past that belongs to a copy of the database.
     struct Memory {
         fileprivate var acknowledged: Set<RowKey>
         fileprivate var notifications: Set<String>

@@ -150,6 +150,6 @@ enum SimulatedShop {
     static let shareable: Set<String> = [
         "pro_yearly", "pro_monthly", "lifetime", "studio_yearly", "studio_weekly",
     ]
-    /// What is sold by the seat.
+    /// The products sold by the seat.
     static let multiseat: Set<String> = ["team_monthly"]
 }

@@ -23,7 +23,7 @@ extension SimulatedServer {
 }
 
 extension SimulatedWorld {
-    /// What the reports say otherwise than the stores' own books, up to yesterday.
+    /// The differences between the reports and the stores' own books, up to yesterday.
     func objectionsToFigures(_ books: StripeTruth) async throws -> [String] {
         let yesterday = Reports.Day(Instant(milliseconds: now)).advanced(by: -1)
         let first = Reports.Day(Instant(milliseconds: WorldPlan.beginning))

@@ -37,7 +37,7 @@ extension SimulatedWorld {
 
     // MARK: - Backups
 
-    /// What no store knows of the time before a copy was made.
+    /// The facts about the time before a copy that no store knows.
     struct Backup {
         fileprivate var server: SimulatedServer.Memory
         fileprivate var spent: [Purse: Int64]

@@ -19,7 +19,7 @@ struct SimulatedWorld {
     /// Coins that were spent, by customer and environment.
     var spent: [Purse: Int64] = [:]
     var books: StripeTruth?
-    /// What the world remembered when the last copy of the database was made.
+    /// The world's memory at the last copy of the database.
     var backup: Backup?
     /// Whether a pass over what the stores could not deliver is due and has not succeeded.
     private var owesPass = false

@@ -1,7 +1,7 @@
 import Foundation
 import TollgateCore
 
-// What Stripe's documents say of plans. Of the engine that is judged by it, it knows nothing.
+// The truth about plans by Stripe's documents. It knows nothing of the engine that it judges.
 extension StripeTruth {
     /// For how long an item of a subscription may be used, in UNIX seconds; `.max`: as long as it is
     /// as it is; `nil`: not at all.

@@ -1,4 +1,4 @@
-/// What the App Store said of one original transaction, and what an app reported of it.
+/// The App Store's statements about one original transaction, and the app's reports about it.
 ///
 /// Lists are kept sorted and there are no dictionaries, so equal records have equal bytes.
 public struct AppStoreRecord: Hashable, Codable, Sendable {

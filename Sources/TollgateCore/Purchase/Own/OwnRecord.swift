@@ -1,4 +1,4 @@
-/// What was given without any store: grants and corrections by staff, and free subscriptions.
+/// Grants and corrections by staff, and free subscriptions: a purchase that no store sold.
 public struct OwnRecord: Hashable, Codable, Sendable {
     public private(set) var grant: Newest<StaffGrant>?
     /// A correction of coins by staff; `nil`: it is none.

@@ -1,4 +1,4 @@
-/// What Stripe said of one subscription or one payment.
+/// Stripe's statements about one subscription or one payment.
 ///
 /// Lists are kept sorted and there are no dictionaries, so equal records have equal bytes.
 public struct StripeRecord: Hashable, Codable, Sendable {

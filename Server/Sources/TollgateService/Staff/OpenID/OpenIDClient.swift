@@ -138,7 +138,7 @@ public final class OpenIDClient: Sendable {
         (0..<lifetime).contains(now.milliseconds - read.milliseconds)
     }
 
-    /// What a code is good for.
+    /// The tokens that a code is exchanged for.
     struct Tokens: Sendable {
         var id: String
         /// Opens the userinfo endpoint; `nil` where the issuer gave none for a bearer.
@@ -178,7 +178,7 @@ public final class OpenIDClient: Sendable {
         return Tokens(id: token, access: isBearer ? json["access_token"]?.string : nil)
     }
 
-    /// What the issuer tells of whom an access token is for; `nil` where it has no such endpoint.
+    /// The issuer's claims about the owner of an access token; `nil` where it has no such endpoint.
     func userinfo(_ access: String?, at now: Instant) async throws -> JSON? {
         guard let url = try await provider(at: now).userinfo, let access, !access.isEmpty,
             access.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
