@@ -40,24 +40,7 @@ extension Reports {
                 customer: buyer
             )
             rows.sales.append(sale)
-            if let revoked = effective.revoked, !period.isFamilyShared {
-                let share = period.revokedShare ?? 100_000
-                rows.sales.append(
-                    sale.takenBack(
-                        .refund,
-                        Reports.share(sale.amount, share, of: 100_000),
-                        at: revoked
-                    )
-                )
-            }
-            if let returned = effective.seatsRevoked, !period.isFamilyShared {
-                let amount = Reports.share(
-                    sale.amount,
-                    period.revokedSeats ?? 0,
-                    of: max(1, period.quantity)
-                )
-                rows.sales.append(sale.takenBack(.refund, amount, at: returned))
-            }
+            if !period.isFamilyShared { rows.sales += refunds(of: sale, effective) }
             guard isPlan,
                 let end = period.end
                     ?? product.known?.duration?.adding(to: period.start.milliseconds)
@@ -85,6 +68,20 @@ extension Reports {
             row.isAddition = effective.isAddition ? true : nil
             rows.periods.append(row)
         }
+    }
+
+    private static func refunds(of sale: Sale, _ effective: EffectivePeriod) -> [Sale] {
+        let period = effective.period
+        var refunds: [Sale] = []
+        if let revoked = effective.revoked {
+            let amount = share(sale.amount, period.revokedShare ?? 100_000, of: 100_000)
+            refunds.append(sale.takenBack(.refund, amount, at: revoked))
+        }
+        if let returned = effective.seatsRevoked {
+            let amount = share(sale.amount, period.revokedSeats ?? 0, of: max(1, period.quantity))
+            refunds.append(sale.takenBack(.refund, amount, at: returned))
+        }
+        return refunds
     }
 }
 
