@@ -39,7 +39,7 @@ extension Request {
             let fresh = try await answer()
             return Response.json(bytes: fresh.body, status: fresh.status)
         }
-        let kept = try await tollgate.once(
+        let kept = try await tollgate.replies.once(
             key,
             by: owner,
             path: "\(method.rawValue) \(uri.path)?\(uri.query ?? "")",

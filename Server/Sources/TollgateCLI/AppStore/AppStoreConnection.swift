@@ -104,7 +104,7 @@ struct AuditOptionGroup: ParsableArguments {
             return try await work()
         }
         return try await WritingCommand.run(database: location) { tollgate in
-            try await tollgate.audited(deed, by: StaffCommand.actor, work)
+            try await tollgate.auditLog.audited(deed, by: StaffCommand.actor, work)
         }
     }
 }

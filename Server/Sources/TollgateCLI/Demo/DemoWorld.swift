@@ -128,10 +128,10 @@ struct DemoWorld: Sendable {
     /// A page that signs the demo's admin in to the dashboard, once.
     func dashboardLink() async throws -> String {
         let tollgate = server.tollgate
-        if try await tollgate.staffMember(Self.admin) == nil {
-            try await tollgate.addStaff(Self.admin, role: .admin)
+        if try await tollgate.staff.member(Self.admin) == nil {
+            try await tollgate.staff.add(Self.admin, role: .admin)
         }
-        return try await tollgate.staffLink(for: Self.admin)
+        return try await tollgate.signIns.link(for: Self.admin)
     }
 
     private static let admin = "demo"

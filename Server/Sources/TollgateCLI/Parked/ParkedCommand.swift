@@ -37,9 +37,9 @@ struct ListParkedCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let entries = try await ReadingCommand.run(database: database) { tollgate in
+        let entries = try await ReadingCommand.run(database: database) { records in
             var entries: [Entry] = []
-            var page = try await tollgate.store.parked()
+            var page = try await records.parked()
             while !page.isEmpty {
                 for message in page {
                     if json {
@@ -58,7 +58,7 @@ struct ListParkedCommand: AsyncParsableCommand {
                         )
                     }
                 }
-                page = try await tollgate.store.parked(after: page.last)
+                page = try await records.parked(after: page.last)
             }
             return entries
         }

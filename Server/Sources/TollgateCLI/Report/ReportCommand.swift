@@ -85,7 +85,7 @@ struct ReportCommand: AsyncParsableCommand {
             let range = await selection.range(tollgate)
             if format == .apple {
                 let text =
-                    try await tollgate.appleReport(
+                    try await tollgate.reporting.appleReport(
                         name,
                         from: range.lowerBound,
                         to: range.upperBound,
@@ -95,7 +95,7 @@ struct ReportCommand: AsyncParsableCommand {
                 return (.text(text), asOf)
             }
             var table =
-                try await tollgate.report(
+                try await tollgate.reporting.report(
                     name,
                     from: range.lowerBound,
                     to: range.upperBound,

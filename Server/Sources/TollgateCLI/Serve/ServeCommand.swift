@@ -114,6 +114,11 @@ struct ServeCommand: AsyncParsableCommand {
     }
 }
 
+extension Clocks {
+    /// This machine's clock, as the stores' too.
+    static let real = Clocks(now: { SystemClock.now() }, wall: SystemClock.now)
+}
+
 /// Real time.
 enum SystemClock {
     static let now: @Sendable () -> Instant = {

@@ -86,7 +86,7 @@ final class EntitlementReads: ChannelDuplexHandler, RemovableChannelHandler {
             let id = try? credentials.customer(String(customer), .activeEntitlements)
         else { return nil }
         let session = credentials.session
-        return try? tollgate.entitlementsAtOnce(
+        return try? tollgate.entitlements.activeAtOnce(
             of: id,
             in: session?.environment,
             signed: session != nil

@@ -110,7 +110,7 @@ extension Desk {
 
     func retryParked(_ form: [String: String]) async throws -> Response {
         try visit.require(.support)
-        let result = try await tollgate.audited(
+        let result = try await tollgate.auditLog.audited(
             Deed("parked.retry", "parked:all"),
             by: actor,
             state: {

@@ -109,7 +109,7 @@ extension Desk {
         group: [Reports.Dimension]? = nil,
         filters: Reports.Filters = Reports.Filters()
     ) async throws -> Reports.Table {
-        try await tollgate.report(
+        try await tollgate.reporting.report(
             name,
             from: first,
             to: last,

@@ -67,7 +67,8 @@ extension Desk {
                     [
                         "name": holder.body.isEmpty
                             ? words["erased"]
-                            : (try? tollgate.shownName(of: holder)) ?? holder.customer.rawValue,
+                            : (try? tollgate.customerFiles.shownName(of: holder))
+                                ?? holder.customer.rawValue,
                         "id": holder.customer.rawValue,
                         "url": "/dashboard/customers/\(Ask.escaped(holder.customer.rawValue))"
                             + "?environment=\(record.key.environment.rawValue)",
@@ -146,8 +147,8 @@ extension Desk {
         guard let row = RowKey(hex: hex), let record = try await tollgate.store.record(row: row)
         else { throw Refusal.nothingHere }
         let wanted = (form["customer"] ?? "").trimmingCharacters(in: .whitespaces)
-        let customer = try await tollgate.customer(wanted, param: "customer")
-        _ = try await tollgate.audited(
+        let customer = try await tollgate.directory.customer(wanted, param: "customer")
+        _ = try await tollgate.auditLog.audited(
             Deed("purchase.assign", "purchase:\(record.key.canonical)", "to \(customer.id)"),
             by: actor,
             state: {
@@ -155,7 +156,7 @@ extension Desk {
                     .joined(separator: ", ")
             }
         ) {
-            try await tollgate.assign(
+            try await tollgate.purchases.assign(
                 API.PurchaseAssignment(
                     purchase: record.key.canonical,
                     customer: customer.id

@@ -82,7 +82,7 @@ extension Desk {
     func compare() async throws -> Response {
         try visit.require(.support)
         let (first, last) = try await days()
-        let kept = try await tollgate.audited(
+        let kept = try await tollgate.auditLog.audited(
             Deed(
                 "reconciliation.compare",
                 "reconciliation:\(environment.rawValue)",

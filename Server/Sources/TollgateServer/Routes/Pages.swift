@@ -94,7 +94,7 @@ private func checkout(
 ) async -> Response {
     let query = request.uri.queryParameters
     do {
-        let checkout = try await tollgate.createCheckout(
+        let checkout = try await tollgate.checkouts.create(
             API.CheckoutSessionRequest(
                 buyButton: button,
                 storefront: query["storefront"].map(String.init)

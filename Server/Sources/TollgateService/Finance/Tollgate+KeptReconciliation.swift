@@ -66,7 +66,7 @@ extension Tollgate {
         to last: Finance.Day,
         in environment: StoreEnvironment
     ) async throws -> KeptReconciliation? {
-        try await leased(Self.keptName(environment), seconds: 600) { prolong in
+        try await leases.holding(Self.keptName(environment), seconds: 600) { prolong in
             try await reconcileAndKeepAlone(from: first, to: last, in: environment, prolong)
         } ?? nil
     }

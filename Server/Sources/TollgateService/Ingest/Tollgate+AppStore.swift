@@ -269,7 +269,7 @@ extension Tollgate {
             transaction.inAppOwnershipType == .purchased,
             let original = transaction.originalTransactionID
         else { return }
-        let token = try await self.customer(customer.rawValue).appAccountToken
+        let token = try await directory.customer(customer.rawValue).appAccountToken
         // Also where the transaction bears it: it says what was so when it was signed, and somebody
         // else may have restored the purchase since. The question outlives an erasure, so it hashes it.
         let whose = RowKey("account token", token).hex

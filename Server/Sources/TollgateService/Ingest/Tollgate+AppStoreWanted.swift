@@ -19,7 +19,7 @@ extension Tollgate {
                 asked.append((kind, rows))
             }
             guard asked.contains(where: { !$0.rows.isEmpty }) else { return }
-            _ = try await leased("wanted/app_store") { prolong in
+            _ = try await leases.holding("wanted/app_store") { prolong in
                 for (kind, rows) in asked {
                     round.beginKind()
                     for wanted in rows where round.goesOn {
@@ -75,7 +75,7 @@ extension Tollgate {
             let owner = try await store.record(of: key)?.ownerToName(at: now),
             // Whoever was erased since has no name any more.
             let stored = try await store.profile(owner), !stored.body.isEmpty,
-            let token = UUID(uuidString: try read(stored).customer.appAccountToken)
+            let token = UUID(uuidString: try Profile(stored).customer.appAccountToken)
         else { return }
         try await appStoreServer(key.environment).setAppAccountToken(
             token,

@@ -62,7 +62,7 @@ extension Tollgate {
         )
         // Told twice, it is done twice: a crash may have come between the two.
         if event.type == .customerDeleted, let customer = event.objectID {
-            try await retire(stripeCustomer: customer)
+            try await customers.retire(stripeCustomer: customer)
         }
         return receipt
     }

@@ -66,7 +66,9 @@ extension Tollgate {
         )
         return differing
     }
+}
 
+extension RecordStore {
     /// What Stripe said last about `lookupKey`, as one more line of an explanation; it decides
     /// nothing.
     func stripeOpinion(
@@ -74,7 +76,7 @@ extension Tollgate {
         of customer: Customer.ID,
         in environment: StoreEnvironment
     ) async throws -> API.Explanation.Fact? {
-        guard let body = try await store.opinion(of: customer, in: environment) else { return nil }
+        guard let body = try await opinion(of: customer, in: environment) else { return nil }
         let opinion = try APIJSON.decode(StripeOpinion.self, from: Data(body))
         let lists = opinion.lookupKeys.contains(lookupKey)
         return API.Explanation.Fact(

@@ -236,7 +236,7 @@ extension Tollgate {
         guard appStoreOptions.receipts != nil else { return nil }
         let due = try await store.receipts(due: await clocks.now(), limit: limit)
         guard !due.isEmpty else { return nil }
-        return try await leased("receipts/app_store") { prolong in
+        return try await leases.holding("receipts/app_store") { prolong in
             var result = Revalidation()
             for receipt in due {
                 try await revalidate(receipt, &result)

@@ -111,7 +111,7 @@ extension Tollgate {
         report: WorkProgress.Report = { _ in }
     ) async throws -> StripeReconciliation? {
         _ = try requireStripe()
-        return try await leased("reconcile/stripe") { prolong in
+        return try await leases.holding("reconcile/stripe") { prolong in
             var cursor = try await stripeCursor()
             if reach != .news, cursor.pass?.reach != reach { cursor.pass = nil }
             var found = try await passOverStripe(&cursor, reach, prolong, report)

@@ -67,7 +67,7 @@ extension Tollgate {
                 productID: other ?? productID,
                 offerID: offer,
                 transactionID: transaction,
-                nonce: newUUID(),
+                nonce: random.uuid(),
                 issuedAt: clocks.wall().milliseconds / 1000
             )
             return .promotionalOffer(rule.message, compactJWS: jws)

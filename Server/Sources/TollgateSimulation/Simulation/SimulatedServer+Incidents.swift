@@ -120,7 +120,7 @@ extension SimulatedServer {
             let other = try makeTollgate(tollgate.store, try met(), receipts: client) { [self] in
                 randomBytes($0)
             }
-            let id = Customer.ID(try await tollgate.customer(customer.id).id)
+            let id = Customer.ID(try await tollgate.directory.customer(customer.id).id)
             do {
                 _ = try await other.receiveReceipt(
                     receipt,
