@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "Storage", targets: ["Storage"]),
         .library(name: "StoragePostgres", targets: ["StoragePostgres"]),
         .library(name: "StorageSQLite", targets: ["StorageSQLite"]),
+        .library(name: "Stores", targets: ["Stores"]),
         .library(name: "StripeAPI", targets: ["StripeAPI"]),
         .library(name: "TollgateService", targets: ["TollgateService"]),
     ],
@@ -65,7 +66,7 @@ let package = Package(
         ),
 
         // MARK: - From a store's words to ours, and where they are kept
-        .target(name: "Intake", dependencies: ["AppStoreAPI", "StripeAPI", .core]),
+        .target(name: "Intake", dependencies: ["AppStoreAPI", "Stores", "StripeAPI", .core]),
         .target(
             name: "Storage",
             dependencies: [.core, .product(name: "Crypto", package: "swift-crypto")]
@@ -85,6 +86,14 @@ let package = Package(
         ),
         .target(name: "StoragePostgres", dependencies: ["CLibPQ", "Storage"]),
 
+        // MARK: - What every store needs once
+        .target(
+            name: "Stores",
+            dependencies: [
+                "Storage", .api, .core, .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+
         // MARK: - Figures over what was recorded
         .target(
             name: "Markup",
@@ -98,7 +107,8 @@ let package = Package(
         .testTarget(
             name: "ReportsTests",
             dependencies: [
-                "AppStoreAPI", "Reports", "Storage", "TollgateService", "TollgateTesting", .core,
+                "AppStoreAPI", "Reports", "Storage", "Stores", "TollgateService",
+                "TollgateTesting", .core,
             ]
         ),
 
@@ -109,8 +119,8 @@ let package = Package(
         .target(
             name: "TollgateService",
             dependencies: [
-                "AppStoreAPI", "Intake", "Reports", "SecondOpinion", "Storage", "StrictJSON",
-                "StripeAPI", .api, .core,
+                "AppStoreAPI", "Intake", "Reports", "SecondOpinion", "Storage", "Stores",
+                "StrictJSON", "StripeAPI", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
@@ -129,8 +139,8 @@ let package = Package(
         .target(
             name: "TollgateServer",
             dependencies: [
-                "AcceptedConnections", "Markup", "Reports", "Storage", "TollgateService", .api,
-                .core,
+                "AcceptedConnections", "Markup", "Reports", "Storage", "Stores", "TollgateService",
+                .api, .core,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -207,8 +217,9 @@ let package = Package(
             name: "TollgateCLI",
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "Intake", "Markup", "Reports", "SandboxClock",
-                "Storage", "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
-                "StrictJSON", "TollgateServer", "TollgateService", "TollgateTesting", .api, .core,
+                "Storage", "StoragePostgres", "StorageSQLite", "Stores", "StripeAPI",
+                "StripeSimulator", "StrictJSON", "TollgateServer", "TollgateService",
+                "TollgateTesting", .api, .core,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "BillingSDK", package: "BillingSDK"),
@@ -230,7 +241,8 @@ let package = Package(
             name: "TollgateTesting",
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "CLibPQ", "Reports", "SandboxClock",
-                "SecondOpinion", "Storage", "StoragePostgres", "StorageSQLite", "StripeAPI",
+                "SecondOpinion", "Storage", "StoragePostgres", "StorageSQLite", "Stores",
+                "StripeAPI",
                 "StripeSimulator", "TollgateService", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -247,7 +259,7 @@ let package = Package(
             name: "SecondOpinionTests",
             dependencies: [
                 "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "SecondOpinion", "Storage",
-                "StripeAPI", "TollgateService", "TollgateTesting", .api, .core,
+                "Stores", "StripeAPI", "TollgateService", "TollgateTesting", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -281,13 +293,15 @@ let package = Package(
         ),
         .testTarget(
             name: "IntakeTests",
-            dependencies: ["AppStoreAPI", "Intake", "StrictJSON", "StripeAPI", .core, .sdk]
+            dependencies: [
+                "AppStoreAPI", "Intake", "Stores", "StrictJSON", "StripeAPI", .core, .sdk,
+            ]
         ),
         .testTarget(
             name: "TollgateServerTests",
             dependencies: [
                 "AcceptedConnections", "AppStoreAPI", "AppStoreSimulator", "Reports",
-                "SandboxClock", "Storage", "StripeAPI", "StrictJSON", "StripeSimulator",
+                "SandboxClock", "Storage", "Stores", "StripeAPI", "StrictJSON", "StripeSimulator",
                 "TollgateServer", "TollgateService", "TollgateTesting", .api, .core, .sdk,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -302,7 +316,9 @@ let package = Package(
         ),
         .testTarget(
             name: "TollgateServiceTests",
-            dependencies: ["Storage", "TollgateService", "TollgateTesting", .api, .core]
+            dependencies: [
+                "Storage", "Stores", "TollgateService", "TollgateTesting", .api, .core,
+            ]
         ),
     ]
 )

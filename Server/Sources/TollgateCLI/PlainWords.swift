@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import Storage
+import Stores
 import TollgateAPI
 import TollgateService
 

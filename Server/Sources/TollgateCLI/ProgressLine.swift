@@ -1,4 +1,5 @@
 import Foundation
+import Stores
 import TollgateService
 
 /// One line on the terminal that says how far long work has come; nothing where nobody looks.

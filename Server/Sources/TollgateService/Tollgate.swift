@@ -1,40 +1,13 @@
 public import AppStoreAPI
 public import Logging
 public import Storage
+public import Stores
 public import StripeAPI
 internal import Synchronization
 public import TollgateCore
 
 /// The application, without HTTP: everything it depends on is handed in.
 public final class Tollgate: Sendable {
-    /// The two clocks, which must not be one (RULES §14).
-    public struct Clocks: Sendable {
-        /// The stores' time: evaluation, freshness of signed dates.
-        ///
-        /// Virtual in the sandbox.
-        public var now: @Sendable () async -> Instant
-        /// The same without suspension, where that is possible: lets the commonest question be
-        /// answered at once.
-        public var nowAtOnce: (@Sendable () -> Instant)?
-        /// Real time: sessions, the tolerance of signatures, the end of signed answers.
-        public var wall: @Sendable () -> Instant
-        /// Whether `now` is a sandbox's clock, which stands still until it is moved: then much happens
-        /// within one second.
-        public var isVirtual: Bool
-
-        public init(
-            now: @escaping @Sendable () async -> Instant,
-            wall: @escaping @Sendable () -> Instant,
-            isVirtual: Bool = false,
-            nowAtOnce: (@Sendable () -> Instant)? = nil
-        ) {
-            self.now = now
-            self.nowAtOnce = nowAtOnce
-            self.wall = wall
-            self.isVirtual = isVirtual
-        }
-    }
-
     public let configuration: Configuration
     public let store: RecordStore
     /// Checks what the App Store signs; `nil` where no trusted root is configured.
@@ -47,12 +20,9 @@ public final class Tollgate: Sendable {
     public let stripe: Stripe.Client?
     /// Carries what the app's backend is told; `nil` where nothing is sent.
     public let webhooks: WebhookTransport?
-    public let clocks: Clocks
-    /// Unguessable bytes.
-    public let randomBytes: @Sendable (Int) -> [UInt8]
-    public let counters: Counters
+    /// What this server hands to each store's room.
+    public let house: House
     public let signer: AnswerSigner
-    public let logger: Logger
     /// How often each caller may have Stripe asked.
     public let callLimits = CallLimits()
     /// The warning that a proxy in front of the server is not believed about who is behind it.
@@ -61,9 +31,11 @@ public final class Tollgate: Sendable {
     let keptChains = Mutex<Set<[UInt8]>>([])
     let readOrder = ReadOrder()
     let consumptionPace = RetryPace()
-    let appStorePaces = QuestionPaces()
-    let stripePaces = QuestionPaces()
-    let questionRetries = QuestionRetries()
+    let appStoreQuestions: Questions
+    let stripeQuestions: Questions
+    /// Restores by who does not have the purchase, per customer and purchase: each is kept, because
+    /// the latest may own it.
+    let restores = CallLimit(calls: 10, seconds: 86_400)
     let webhookPace = WorkPace()
     /// How often a store's signature may have us say that our clock is wrong.
     let clockPace = WorkPace()
@@ -95,18 +67,27 @@ public final class Tollgate: Sendable {
         self.webhooks = webhooks
         self.openID = openID
         sealing = SealingKeys(configuration)
-        self.clocks = clocks
-        self.randomBytes = randomBytes
-        counters = Counters()
+        house = House(
+            records: store,
+            clocks: clocks,
+            counters: Counters(),
+            logger: logger,
+            randomBytes: randomBytes
+        )
+        appStoreQuestions = Questions(house)
+        stripeQuestions = Questions(house)
         self.signer = signer
-        self.logger = logger
     }
+
+    public var clocks: Clocks { house.clocks }
+    /// Unguessable bytes.
+    public var randomBytes: @Sendable (Int) -> [UInt8] { house.randomBytes }
+    public var counters: Counters { house.counters }
+    public var logger: Logger { house.logger }
 
     /// A new identifier: the prefix and 24 random letters and digits.
     func newID(_ prefix: String, length: Int = 24) -> String {
-        let alphabet = Array("0123456789abcdefghijklmnopqrstuvwxyz")
-        return prefix
-            + String(randomBytes(length).map { alphabet[Int($0) % alphabet.count] })
+        house.newID(prefix, length: length)
     }
 }
 

@@ -1,4 +1,5 @@
 import Storage
+import Stores
 import Synchronization
 import Testing
 import TollgateCore
@@ -30,7 +31,7 @@ struct LeaseTests {
             try await driver.readNow("SELECT until FROM lease WHERE name = 'work'", [])
                 .first?.int64(0)
         }
-        let result = try await tollgate.leased("work", seconds: 100) { prolong in
+        let result = try await tollgate.house.leased("work", seconds: 100) { prolong in
             #expect(try await end() == 100_000)
             wall.set(9.9)
             try await prolong()

@@ -2,6 +2,7 @@ import AppStoreAPI
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
+import Stores
 import TollgateAPI
 import TollgateCore
 import TollgateService

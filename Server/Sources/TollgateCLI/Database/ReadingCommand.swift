@@ -1,4 +1,5 @@
 import Storage
+import Stores
 import TollgateAPI
 import TollgateService
 

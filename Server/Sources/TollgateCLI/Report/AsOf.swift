@@ -1,4 +1,5 @@
 import Storage
+import Stores
 import TollgateCore
 import TollgateService
 

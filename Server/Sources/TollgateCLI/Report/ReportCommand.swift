@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Reports
 import Storage
+import Stores
 import TollgateCore
 import TollgateService
 

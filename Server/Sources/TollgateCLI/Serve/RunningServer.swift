@@ -4,6 +4,7 @@ import Hummingbird
 import Logging
 import ServiceLifecycle
 import Storage
+import Stores
 import StripeAPI
 import TollgateCore
 import TollgateServer
@@ -26,7 +27,7 @@ struct RunningServer: Sendable {
         appStoreOptions: AppStoreOptions = AppStoreOptions(),
         stripe: Stripe.Client?,
         openID: OpenIDClient? = nil,
-        clocks: Tollgate.Clocks
+        clocks: Clocks
     ) async throws {
         var logger = Logger(label: "tollgate") { JSONLogHandler(label: $0) }
         logger.logLevel = try Settings.logLevel()

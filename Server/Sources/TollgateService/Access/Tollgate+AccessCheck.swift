@@ -4,6 +4,7 @@ internal import Intake
 internal import Logging
 internal import SecondOpinion
 package import Storage
+internal import Stores
 package import TollgateAPI
 package import TollgateCore
 
@@ -51,7 +52,7 @@ extension Tollgate {
     package func checkAccess(
         pause: @escaping @Sendable () async -> Void = {}
     ) async throws -> AccessReport? {
-        try await leased(Self.accessCheck) { prolong in
+        try await house.leased(Self.accessCheck) { prolong in
             let report = try await accessReport { _ in
                 try await prolong()
                 await pause()

@@ -1,5 +1,6 @@
 internal import Logging
 internal import Storage
+internal import Stores
 public import TollgateAPI
 internal import TollgateCore
 
@@ -11,7 +12,7 @@ extension Tollgate {
         do {
             let now = await clocks.now()
             guard try await store.hasNews(at: now) else { return }
-            _ = try await leased("feed", seconds: 10) { prolong in
+            _ = try await house.leased("feed", seconds: 10) { prolong in
                 while try await !store.sweep(until: now).isDone { try await prolong() }
                 // What comes meanwhile waits for the next time: a commit for each few messages would
                 // be time that ingest lacks.

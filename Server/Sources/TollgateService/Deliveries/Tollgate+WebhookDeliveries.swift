@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 internal import Storage
+internal import Stores
 internal import Synchronization
 internal import TollgateAPI
 internal import TollgateCore
@@ -66,7 +67,7 @@ extension Tollgate {
     private func deliver(to endpoint: WebhookEndpointRow) async {
         do {
             guard try await hasWork(endpoint) else { return }
-            _ = try await leased("webhooks/\(endpoint.id)", seconds: 20) { prolong in
+            _ = try await house.leased("webhooks/\(endpoint.id)", seconds: 20) { prolong in
                 try await run(endpoint.id, prolong)
             }
         } catch {

@@ -1,6 +1,7 @@
 internal import AppStoreAPI
 internal import Foundation
 internal import Storage
+internal import Stores
 public import TollgateAPI
 internal import TollgateCore
 
@@ -46,7 +47,7 @@ extension Tollgate {
         guard product.promotionalOffers.contains(offer) else {
             throw Refusal.missing("promotional offer", offer, param: "offer")
         }
-        let nonce = newUUID()
+        let nonce = house.newUUID()
         let wall = clocks.wall().milliseconds
         let signature = try signer.promotionalOffer(
             productID: productID,
@@ -71,7 +72,7 @@ extension Tollgate {
                 productID: productID,
                 offerID: offer,
                 transactionID: request.transactionID,
-                nonce: newUUID(),
+                nonce: house.newUUID(),
                 issuedAt: wall / 1000
             )
         )
@@ -123,7 +124,7 @@ extension Tollgate {
                 productID: productID,
                 allowsIntroductoryOffer: !hadOne,
                 transactionID: transaction,
-                nonce: newUUID(),
+                nonce: house.newUUID(),
                 issuedAt: clocks.wall().milliseconds / 1000
             ),
             allowsIntroductoryOffer: !hadOne
@@ -154,13 +155,5 @@ extension Tollgate {
             let productID = product.appStoreProductID, !product.isRetired
         else { throw Refusal.missing("product in the App Store", id, param: "product") }
         return (product, productID)
-    }
-
-    /// A random UUID (version 4).
-    func newUUID() -> UUID {
-        var bytes = randomBytes(16)
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 }

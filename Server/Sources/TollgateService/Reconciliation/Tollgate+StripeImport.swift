@@ -2,6 +2,7 @@ internal import Foundation
 internal import Intake
 internal import Logging
 internal import Storage
+public import Stores
 internal import StripeAPI
 internal import TollgateAPI
 internal import TollgateCore
@@ -44,7 +45,7 @@ extension Tollgate {
         report: WorkProgress.Report = { _ in }
     ) async throws -> StripeImport? {
         _ = try requireStripe()
-        return try await leased("import/stripe") { prolong in
+        return try await house.leased("import/stripe") { prolong in
             var cursor = try await importCursor()
             if !cursor.hasCustomers {
                 try await importCustomers(&cursor, metadataKey, users) { cursor in
@@ -79,7 +80,7 @@ extension Tollgate {
                 try await prolong()
             }
             // Stripe has just answered all the rest.
-            stripePaces.succeeded()
+            stripeQuestions.succeeded()
             await fetchWanted()
             try await store.dropCursor(Self.importName)
             return cursor.found

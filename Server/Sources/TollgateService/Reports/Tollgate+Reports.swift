@@ -2,6 +2,7 @@ internal import AppStoreAPI
 internal import Foundation
 public import Reports
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 public import TollgateCore
 
@@ -119,7 +120,7 @@ extension Tollgate {
             return true
         }
         let now = clocks.wall()
-        return try await leased("figures", seconds: 60) { _ in
+        return try await house.leased("figures", seconds: 60) { _ in
             try await derivation.follow(limit: limit, now: now).isDone
         } ?? true
     }

@@ -1,7 +1,7 @@
 internal import Storage
 internal import TollgateCore
 
-extension Tollgate {
+extension House {
     /// Does `work` if no other server is doing it.
     ///
     /// - Parameters:
@@ -10,13 +10,13 @@ extension Tollgate {
     ///     it by calling what it is given as often as it likes, which throws `LeaseLost` once
     ///     somebody else has it.
     /// - Returns: `nil` if somebody else is doing it.
-    func leased<Result: Sendable>(
+    public func leased<Result: Sendable>(
         _ name: String,
         seconds: Int64 = 120,
         _ work: (_ prolong: @escaping @Sendable () async throws -> Void) async throws -> Result
     ) async throws -> Result? {
         let holder = newID("server_")
-        let store = store
+        let records = records
         let wall = clocks.wall
         @Sendable func lease() -> Lease {
             let until = wall().advanced(by: seconds * 1000)
@@ -25,18 +25,18 @@ extension Tollgate {
         // Each time is a commit, so only when a tenth of it is over.
         let pace = WorkPace()
         _ = pace.isDue(wall(), every: 0)
-        guard try await store.take(lease(), now: wall()) else { return nil }
+        guard try await records.take(lease(), now: wall()) else { return nil }
         do {
             let result = try await work {
                 guard pace.isDue(wall(), every: seconds * 100) else { return }
-                guard try await store.take(lease(), now: wall()) else {
+                guard try await records.take(lease(), now: wall()) else {
                     throw LeaseLost(name: name)
                 }
             }
-            try await store.release(lease())
+            try await records.release(lease())
             return result
         } catch {
-            try? await store.release(lease())
+            try? await records.release(lease())
             throw error
         }
     }
