@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 /// Whole worlds, in which nearly everything goes wrong.
 @Suite("Simulated worlds", .serialized)

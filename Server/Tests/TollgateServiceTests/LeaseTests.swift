@@ -3,7 +3,7 @@ import Stores
 import Synchronization
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 @testable import TollgateService
 

@@ -4,7 +4,7 @@ import Stores
 import Testing
 import TollgateAPI
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 @testable import TollgateService
 

@@ -80,7 +80,7 @@ extension SimulatedAppStore {
         var modified: Int64 = 0
 
         /// Whether both are ids of one charge: restoring may make more ids of it.
-        package func isSameSale(as other: Transaction) -> Bool {
+        public func isSameSale(as other: Transaction) -> Bool {
             originalID == other.originalID && webOrderLineItemID == other.webOrderLineItemID
                 && purchaseDate == other.purchaseDate
         }

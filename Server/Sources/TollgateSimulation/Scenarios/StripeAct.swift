@@ -1,3 +1,5 @@
+internal import ScenarioWriting
+
 /// What a customer, a bank or the team does at Stripe, as scenario files name it.
 public enum StripeAct: Hashable, Sendable {
     /// A Checkout Session is opened and paid for.
@@ -95,36 +97,6 @@ public enum StripeAct: Hashable, Sendable {
         "resume_collection", "send_invoice", "charge_automatically", "remove_discount", "schedule",
         "end_trial", "refund", "dispute", "close_dispute", "delete_customer", "resend", "silence",
         "speak",
-    ]
-
-    /// The test cards by short names.
-    ///
-    /// https://docs.stripe.com/testing
-    static let cards = [
-        "visa": "pm_card_visa",
-        "declined": "pm_card_visa_chargeDeclined",
-        "insufficient_funds": "pm_card_visa_chargeDeclinedInsufficientFunds",
-        "lost": "pm_card_visa_chargeDeclinedLostCard",
-        "stolen": "pm_card_visa_chargeDeclinedStolenCard",
-        "expired": "pm_card_chargeDeclinedExpiredCard",
-        "incorrect_cvc": "pm_card_chargeDeclinedIncorrectCvc",
-        "processing_error": "pm_card_chargeDeclinedProcessingError",
-        "fails_later": "pm_card_chargeCustomerFail",
-        "3ds_until_set_up": "pm_card_authenticationRequiredOnSetup",
-        "3ds_always": "pm_card_authenticationRequired",
-        "3ds_on_session": "pm_card_authenticationRequiredSetupForOffSession",
-        "3ds_insufficient_funds":
-            "pm_card_authenticationRequiredChargeDeclinedInsufficientFunds",
-        "3ds": "pm_card_threeDSecure2Required",
-        "disputed": "pm_card_createDispute",
-        "disputed_not_received": "pm_card_createDisputeProductNotReceived",
-        "inquiry": "pm_card_createDisputeInquiry",
-        "refund_pending": "pm_card_pendingRefund",
-        "refund_fails": "pm_card_refundFail",
-        "blocked": "pm_card_radarBlock",
-        "sepa": "pm_card_sepaDebit",
-        "sepa_delayed": "pm_card_sepaDebitDelayed",
-        "sepa_fails": "pm_card_sepaDebitFails",
     ]
 
     static let outcomes = ["completed", "declined", "challenged", "incomplete"]
@@ -248,7 +220,9 @@ extension ScenarioReading {
     }
 
     private mutating func card(_ fields: inout ScenarioFields) -> String? {
-        word(&fields, "card", of: StripeAct.cards.keys.sorted()).flatMap { StripeAct.cards[$0] }
+        word(&fields, "card", of: ScenarioWriter.cards.keys.sorted()).flatMap {
+            ScenarioWriter.cards[$0]
+        }
     }
 
     private mutating func passesChallenge(_ fields: inout ScenarioFields) -> Bool {

@@ -23,7 +23,7 @@ extension ScenarioWriter {
     private static func steps(of deed: StripeSimulator.Deed) -> [String] {
         var lines: [String] = []
         func step(_ parts: [String]) {
-            for (index, part) in (["at: \(ScenarioTime.text(deed.at))"] + parts).enumerated() {
+            for (index, part) in (["at: \(Self.time(deed.at))"] + parts).enumerated() {
                 lines.append((index == 0 ? "  - " : "    ") + part)
             }
         }
@@ -48,8 +48,8 @@ extension ScenarioWriter {
     private static func value(of detail: StripeSimulator.Deed.Detail) -> String? {
         switch detail.name {
         case "product", "to": word(detail.value)
-        case "card": StripeAct.cards.filter { $0.value == detail.value }.map(\.key).min()
-        case "when": Int64(detail.value).map(ScenarioTime.text) ?? detail.value
+        case "card": cards.filter { $0.value == detail.value }.map(\.key).min()
+        case "when": Int64(detail.value).map(Self.time) ?? detail.value
         default: detail.value
         }
     }
@@ -86,4 +86,34 @@ extension ScenarioWriter {
     private static func name(_ price: StripeSimulator.SoldPrice) -> String {
         price.name.filter { $0 != "\"" && $0 != "\\" }
     }
+
+    /// The test cards by short names.
+    ///
+    /// https://docs.stripe.com/testing
+    public static let cards = [
+        "visa": "pm_card_visa",
+        "declined": "pm_card_visa_chargeDeclined",
+        "insufficient_funds": "pm_card_visa_chargeDeclinedInsufficientFunds",
+        "lost": "pm_card_visa_chargeDeclinedLostCard",
+        "stolen": "pm_card_visa_chargeDeclinedStolenCard",
+        "expired": "pm_card_chargeDeclinedExpiredCard",
+        "incorrect_cvc": "pm_card_chargeDeclinedIncorrectCvc",
+        "processing_error": "pm_card_chargeDeclinedProcessingError",
+        "fails_later": "pm_card_chargeCustomerFail",
+        "3ds_until_set_up": "pm_card_authenticationRequiredOnSetup",
+        "3ds_always": "pm_card_authenticationRequired",
+        "3ds_on_session": "pm_card_authenticationRequiredSetupForOffSession",
+        "3ds_insufficient_funds":
+            "pm_card_authenticationRequiredChargeDeclinedInsufficientFunds",
+        "3ds": "pm_card_threeDSecure2Required",
+        "disputed": "pm_card_createDispute",
+        "disputed_not_received": "pm_card_createDisputeProductNotReceived",
+        "inquiry": "pm_card_createDisputeInquiry",
+        "refund_pending": "pm_card_pendingRefund",
+        "refund_fails": "pm_card_refundFail",
+        "blocked": "pm_card_radarBlock",
+        "sepa": "pm_card_sepaDebit",
+        "sepa_delayed": "pm_card_sepaDebitDelayed",
+        "sepa_fails": "pm_card_sepaDebitFails",
+    ]
 }

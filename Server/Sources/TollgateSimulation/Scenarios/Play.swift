@@ -1,9 +1,10 @@
-import AppStoreSimulator
-import Foundation
-import SandboxClock
-import StripeSimulator
-import Synchronization
-import TollgateCore
+internal import ScenarioWriting
+internal import AppStoreSimulator
+internal import Foundation
+internal import SandboxClock
+internal import StripeSimulator
+internal import Synchronization
+internal import TollgateCore
 
 /// One telling of a story: the simulated stores live through it, a backend listens and is asked.
 struct Play {
@@ -271,6 +272,6 @@ extension Recording.Check {
         }
         objections += answer.objections
         guard !objections.isEmpty else { return nil }
-        return "at \(ScenarioTime.text(at)) " + objections.joined(separator: "; ")
+        return "at \(ScenarioWriter.time(at)) " + objections.joined(separator: "; ")
     }
 }

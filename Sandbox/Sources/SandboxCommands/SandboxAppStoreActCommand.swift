@@ -1,8 +1,9 @@
-import ArgumentParser
-import AsyncHTTPClient
-import Foundation
-import NIOCore
-import NIOHTTP1
+internal import CommandOutput
+internal import ArgumentParser
+internal import AsyncHTTPClient
+internal import Foundation
+internal import NIOCore
+internal import NIOHTTP1
 
 /// `tollgate sandbox app-store act`: does what a customer, a bank or Apple would do.
 struct SandboxAppStoreActCommand: AsyncParsableCommand {

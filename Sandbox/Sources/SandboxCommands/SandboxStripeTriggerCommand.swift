@@ -1,9 +1,10 @@
-import ArgumentParser
-import AsyncHTTPClient
-import Foundation
-import NIOCore
-import NIOHTTP1
-import StripeSimulator
+internal import CommandOutput
+internal import ArgumentParser
+internal import AsyncHTTPClient
+internal import Foundation
+internal import NIOCore
+internal import NIOHTTP1
+internal import StripeSimulator
 
 /// `tollgate sandbox stripe trigger EVENT`: brings an event about in a running sandbox.
 struct SandboxStripeTriggerCommand: AsyncParsableCommand {

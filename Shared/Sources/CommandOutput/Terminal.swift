@@ -1,32 +1,32 @@
-import Foundation
-import Synchronization
+public import Foundation
+internal import Synchronization
 
 /// What a command says.
-enum Terminal {
+public enum Terminal {
     /// The first failure to write to standard output.
     private static let failure = Mutex<CheckFailed?>(nil)
 
     /// Prints a line; where that fails, `finish()` throws and the rest is dropped.
-    static func say(_ line: String) {
+    public static func say(_ line: String) {
         try? put(Data((line + "\n").utf8))
     }
 
     /// Prints a line of a command that goes on, whether or not somebody still reads it.
-    static func announce(_ line: String) {
+    public static func announce(_ line: String) {
         _ = send(Data((line + "\n").utf8), to: STDOUT_FILENO)
     }
 
-    static func complain(_ line: String) {
+    public static func complain(_ line: String) {
         mark(line + "\n")
     }
 
     /// Writes `text` to standard error as it is, such as a line of progress.
-    static func mark(_ text: String) {
+    public static func mark(_ text: String) {
         _ = send(Data(text.utf8), to: STDERR_FILENO)
     }
 
     /// Prints `value` as JSON with sorted keys.
-    static func sayJSON(_ value: some Encodable) throws {
+    public static func sayJSON(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
         say(String(decoding: try encoder.encode(value), as: UTF8.self))
@@ -35,7 +35,7 @@ enum Terminal {
     /// Writes `bytes` to standard output.
     ///
     /// - Throws: `CheckFailed` where standard output takes no more.
-    static func put(_ bytes: Data) throws {
+    public static func put(_ bytes: Data) throws {
         try failure.withLock { failure in
             if failure == nil {
                 failure = send(bytes, to: STDOUT_FILENO).map {
@@ -49,15 +49,15 @@ enum Terminal {
     /// To be called when a command has said everything.
     ///
     /// - Throws: `CheckFailed` where a part of it could not be written.
-    static func finish() throws {
+    public static func finish() throws {
         try put(Data())
     }
 
     /// Whether somebody looks at standard error.
-    static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
+    public static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// Makes a write to a closed pipe an error, not the end of the process.
-    static func outliveReaders() {
+    public static func outliveReaders() {
         signal(SIGPIPE, SIG_IGN)
         // A database or connection that took a closed one's number would be written to.
         for handle in STDIN_FILENO...STDERR_FILENO where fcntl(handle, F_GETFD) == -1 {

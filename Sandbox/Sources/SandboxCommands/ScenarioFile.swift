@@ -1,4 +1,5 @@
-import Foundation
+internal import CommandOutput
+internal import Foundation
 
 /// Where a sandbox writes down what happens in it: a scenario, and its catalog beside it.
 struct ScenarioFile: Sendable {
@@ -18,7 +19,7 @@ struct ScenarioFile: Sendable {
             try Data(written.catalog.utf8).write(to: catalog, options: .atomic)
             try Data(written.scenario.utf8).write(to: scenario, options: .atomic)
         } catch {
-            Terminal.complain("The scenario cannot be saved: \(PlainWords.of(error))")
+            Terminal.complain("The scenario cannot be saved: \(SandboxCommand.words(error))")
         }
     }
 }

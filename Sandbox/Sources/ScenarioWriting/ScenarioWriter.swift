@@ -73,7 +73,7 @@ public enum ScenarioWriter {
     }
 
     private static func steps(of deed: SimulatedAppStore.Deed) -> [String] {
-        var time = ["at: \(ScenarioTime.text(deed.at))"]
+        var time = ["at: \(Self.time(deed.at))"]
         var lines: [String] = []
         func step(_ parts: [String]) {
             for (index, part) in (time + parts).enumerated() {
@@ -89,7 +89,7 @@ public enum ScenarioWriter {
                     switch detail.name {
                     case "product", "to": word(detail.value)
                     case "outage_start", "outage_end":
-                        Int64(detail.value).map(ScenarioTime.text) ?? detail.value
+                        Int64(detail.value).map(Self.time) ?? detail.value
                     default: detail.value
                     }
                 return "\(detail.name): \(value)"

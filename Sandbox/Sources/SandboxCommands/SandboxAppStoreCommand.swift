@@ -1,8 +1,9 @@
-import AppStoreSimulator
-import ArgumentParser
-import Foundation
-import SandboxClock
-import TollgateTesting
+internal import CommandOutput
+internal import AppStoreSimulator
+internal import ArgumentParser
+internal import Foundation
+internal import SandboxClock
+internal import ScenarioWriting
 
 /// `tollgate sandbox app-store`: the App Store, and what one does to it.
 ///
@@ -162,7 +163,7 @@ struct SandboxAppStorePlayCommand: AsyncParsableCommand {
             do {
                 configuration.products = try StrictKeys.decode(Listing.self, from: bytes).data
             } catch {
-                throw ValidationError("\(products) cannot be read: \(PlainWords.of(error))")
+                throw ValidationError("\(products) cannot be read: \(SandboxCommand.words(error))")
             }
         }
         return configuration

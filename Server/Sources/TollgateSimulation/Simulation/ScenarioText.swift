@@ -1,6 +1,7 @@
-import AppStoreSimulator
-import StripeSimulator
-import TollgateCore
+internal import ScenarioWriting
+internal import AppStoreSimulator
+internal import StripeSimulator
+internal import TollgateCore
 
 extension Simulation {
     /// What was done in a world that failed, as a scenario with the check that did not hold, and
@@ -46,7 +47,7 @@ private struct ScenarioText {
             return step(act.at, ["app_store: speak"])
         case .incident(.look):
             if let customer = act.customer {
-                steps.append("  # c\(customer) is compared at \(ScenarioTime.text(act.at)).")
+                steps.append("  # c\(customer) is compared at \(ScenarioWriter.time(act.at)).")
             }
             return
         default: break
@@ -57,7 +58,7 @@ private struct ScenarioText {
         case .atStripe, .look, .glance, .spend, .outage, .reconcile, .incident: words = nil
         }
         guard let words, let customer = act.customer else {
-            left.append("\(ScenarioTime.text(act.at)) \(act.deed)")
+            left.append("\(ScenarioWriter.time(act.at)) \(act.deed)")
             return
         }
         people.insert("c\(customer)")
@@ -76,7 +77,7 @@ private struct ScenarioText {
     }
 
     private mutating func step(_ at: Int64, _ words: [String]) {
-        steps.append("  - at: \(ScenarioTime.text(at))")
+        steps.append("  - at: \(ScenarioWriter.time(at))")
         steps += words.map { "    \($0)" }
     }
 
@@ -156,7 +157,7 @@ private struct ScenarioText {
     }
 
     private static func card(_ id: String) -> String {
-        StripeAct.cards.filter { $0.value == id }.keys.min() ?? "visa"
+        ScenarioWriter.cards.filter { $0.value == id }.keys.min() ?? "visa"
     }
 
     private static func words(_ order: StripeAct.Order) -> [String] {

@@ -1,8 +1,9 @@
-import ArgumentParser
-import Foundation
-import SandboxClock
-import StripeSimulator
-import TollgateTesting
+internal import CommandOutput
+internal import ArgumentParser
+internal import Foundation
+internal import SandboxClock
+internal import ScenarioWriting
+internal import StripeSimulator
 
 /// `tollgate sandbox stripe`: Stripe, played on this machine, for any project.
 ///
