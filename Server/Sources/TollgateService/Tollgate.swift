@@ -1,6 +1,7 @@
 public import AppStoreAPI
 public import Logging
 public import Storage
+public import Stores
 public import StripeAPI
 internal import Synchronization
 
@@ -16,23 +17,22 @@ public final class Tollgate: Sendable {
     public let appStoreOptions: AppStoreOptions
     /// Speaks to Stripe; `nil` where no secret key is configured.
     public let stripe: Stripe.Client?
-    public let clocks: Clocks
-    public let random: RandomSource
-    public let counters: Counters
+    /// What this server hands to each store's room.
+    public let house: House
     public let signer: AnswerSigner
-    public let logger: Logger
     /// How often each caller may have Stripe asked.
     public let callLimits: CallLimits
     /// The warning that a proxy in front of the server is not believed about who is behind it.
     public let proxyWarning = Once()
-    let leases: Leases
     /// The digests of certificate chains that this server has kept.
     let keptChains = Mutex<Set<[UInt8]>>([])
     let readOrder = ReadOrder()
     let consumptionPace = RetryPace()
-    let appStorePaces = QuestionPaces()
-    let stripePaces = QuestionPaces()
-    let questionRetries = QuestionRetries()
+    let appStoreQuestions: Questions
+    let stripeQuestions: Questions
+    /// Restores by who does not have the purchase, per customer and purchase: each is kept, because
+    /// the latest may own it.
+    let restores = CallLimit(calls: 10, seconds: 86_400)
     /// How often a store's signature may have us say that our clock is wrong.
     let clockPace = WorkPace()
 
@@ -88,13 +88,19 @@ public final class Tollgate: Sendable {
         self.appStoreClients = appStoreClients
         self.appStoreOptions = appStoreOptions
         self.stripe = stripe
-        self.clocks = clocks
-        random = RandomSource(randomBytes)
-        counters = Counters()
+        let (random, counters) = (RandomSource(randomBytes), Counters())
+        house = House(
+            records: store,
+            clocks: clocks,
+            random: random,
+            counters: counters,
+            logger: logger
+        )
+        let leases = house.leases
+        appStoreQuestions = Questions(house)
+        stripeQuestions = Questions(house)
         self.signer = signer
-        self.logger = logger
         callLimits = CallLimits()
-        leases = Leases(records: store, clocks: clocks, random: random)
         let sealing = SealingKeys(configuration)
         let (environment, url) = (configuration.defaultEnvironment, configuration.publicURL)
         directory = CustomerDirectory(records: store)
@@ -260,6 +266,14 @@ public final class Tollgate: Sendable {
             logger: logger
         )
     }
+}
+
+extension Tollgate {
+    public var clocks: Clocks { house.clocks }
+    public var random: RandomSource { house.random }
+    public var counters: Counters { house.counters }
+    public var logger: Logger { house.logger }
+    var leases: Leases { house.leases }
 }
 
 // Features that have a store do something.

@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import SandboxClock
 import Storage
+import Stores
 import StripeAPI
 import Synchronization
 import Testing

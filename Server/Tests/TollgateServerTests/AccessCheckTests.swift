@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import SandboxClock
 import Storage
+import Stores
 import Testing
 import TollgateCore
 import TollgateService

@@ -3,6 +3,7 @@ import AppStoreSimulator
 import Foundation
 import SandboxClock
 import Storage
+import Stores
 import Testing
 import TollgateAPI
 import TollgateCore

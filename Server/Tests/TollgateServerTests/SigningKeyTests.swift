@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Logging
 import Storage
+import Stores
 import Synchronization
 import Testing
 import TollgateAPI

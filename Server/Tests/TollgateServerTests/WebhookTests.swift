@@ -4,6 +4,7 @@ import AppStoreSimulator
 import Foundation
 import HTTPTypes
 import SandboxClock
+import Stores
 import Testing
 import TollgateAPI
 import TollgateCore

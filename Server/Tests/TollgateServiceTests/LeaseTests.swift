@@ -1,4 +1,5 @@
 import Storage
+import Stores
 import Synchronization
 import Testing
 import TollgateCore

@@ -3,6 +3,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import Storage
+import Stores
 import TollgateCore
 import TollgateService
 

@@ -3,6 +3,7 @@ import AppStoreAPI
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
+import Stores
 import TollgateAPI
 import TollgateCore
 import TollgateService

@@ -1,3 +1,4 @@
+import Stores
 import AppStoreSimulator
 import Foundation
 import SandboxClock

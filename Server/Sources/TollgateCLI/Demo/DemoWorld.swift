@@ -5,6 +5,7 @@ import Foundation
 import Hummingbird
 import SandboxClock
 import ServiceLifecycle
+import Stores
 import StripeAPI
 import StripeSimulator
 import TollgateCore

@@ -2,6 +2,7 @@ import CommandOutput
 import ArgumentParser
 import Foundation
 import Storage
+import Stores
 import TollgateCore
 import TollgateService
 
@@ -83,7 +84,7 @@ struct RetryParkedCommand: AsyncParsableCommand {
         let progress = ProgressLine(json: json)
         let result = try await WritingCommand.run(database: database) { tollgate in
             defer { progress.end() }
-            return try await tollgate.retryParked(progress: progress.report)
+            return try await tollgate.parked.retryAll(progress: progress.report)
         }
         if json { return try Terminal.sayJSON(result) }
         Terminal.say("\(result.used) used after all, \(result.stillParked) still parked")

@@ -2,6 +2,7 @@ import CommandOutput
 import ArgumentParser
 import Foundation
 import Reports
+import Stores
 import TollgateCore
 import TollgateService
 

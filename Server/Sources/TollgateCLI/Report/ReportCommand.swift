@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import Reports
 import Storage
+import Stores
 import TollgateCore
 import TollgateService
 

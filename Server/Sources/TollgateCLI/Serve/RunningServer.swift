@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import ServiceLifecycle
 import Storage
+import Stores
 import StripeAPI
 import TollgateCore
 import TollgateServer

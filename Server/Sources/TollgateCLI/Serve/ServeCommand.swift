@@ -6,6 +6,7 @@ import Foundation
 import Hummingbird
 import Logging
 import Storage
+import Stores
 import TollgateCore
 import TollgateServer
 import TollgateService

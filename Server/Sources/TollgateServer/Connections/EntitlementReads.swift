@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTPTypes
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService

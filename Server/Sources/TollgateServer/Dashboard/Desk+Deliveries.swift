@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Hummingbird
 internal import Storage
+internal import Stores
 internal import TollgateCore
 internal import TollgateService
 
@@ -117,7 +118,7 @@ extension Desk {
                 try await tollgate.store.parkedCounts().map { "\($0.store): \($0.count)" }
                     .joined(separator: ", ")
             }
-        ) { try await tollgate.retryParked() }
+        ) { try await tollgate.parked.retryAll() }
         return done(result.stillParked == 0 ? "retried" : "retried_some", "/dashboard/parked")
     }
 

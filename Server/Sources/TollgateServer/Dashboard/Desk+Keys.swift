@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService

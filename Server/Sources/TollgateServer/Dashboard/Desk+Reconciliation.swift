@@ -1,5 +1,6 @@
 internal import Hummingbird
 internal import Reports
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService

@@ -1,4 +1,5 @@
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService

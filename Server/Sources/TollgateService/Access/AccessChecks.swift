@@ -1,3 +1,4 @@
+internal import Stores
 internal import AppStoreAPI
 internal import Foundation
 internal import Intake

@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Foundation
 internal import Storage
+internal import Stores
 public import TollgateAPI
 internal import TollgateCore
 

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Intake
 internal import Logging
 internal import Storage
+internal import Stores
 internal import StripeAPI
 public import TollgateAPI
 internal import TollgateCore

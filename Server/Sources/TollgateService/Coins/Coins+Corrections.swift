@@ -1,4 +1,5 @@
 internal import Storage
+internal import Stores
 public import TollgateAPI
 public import TollgateCore
 

@@ -2,6 +2,7 @@ internal import AppStoreAPI
 internal import Foundation
 internal import Logging
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Storage
+internal import Stores
 public import TollgateAPI
 internal import TollgateCore
 

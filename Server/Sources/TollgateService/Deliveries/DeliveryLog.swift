@@ -1,3 +1,4 @@
+internal import Stores
 internal import Foundation
 public import Storage
 public import TollgateAPI

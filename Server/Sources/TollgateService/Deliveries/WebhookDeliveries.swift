@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 internal import Storage
+internal import Stores
 internal import Synchronization
 internal import TollgateAPI
 internal import TollgateCore

@@ -1,3 +1,4 @@
+internal import Stores
 internal import Foundation
 internal import Storage
 public import TollgateAPI

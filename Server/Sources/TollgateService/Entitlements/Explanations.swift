@@ -1,3 +1,4 @@
+public import Stores
 public import Storage
 public import TollgateAPI
 public import TollgateCore

@@ -1,6 +1,7 @@
 internal import Foundation
 public import Reports
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 public import TollgateCore
 

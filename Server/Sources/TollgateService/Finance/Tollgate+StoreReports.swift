@@ -3,6 +3,7 @@ internal import Foundation
 internal import Logging
 internal import Reports
 internal import Storage
+internal import Stores
 internal import TollgateCore
 
 extension Tollgate {

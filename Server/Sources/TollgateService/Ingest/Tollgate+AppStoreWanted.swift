@@ -2,6 +2,7 @@ internal import AppStoreAPI
 internal import Foundation
 internal import Logging
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 
@@ -10,10 +11,10 @@ extension Tollgate {
     func fetchWantedFromAppStore() async {
         let environments = appStoreEnvironments
         guard !environments.isEmpty else { return }
-        await ask(appStorePaces) { again, round in
+        await appStoreQuestions.ask { again, round in
             var asked: [(kind: Wanted.Kind, rows: [WantedRow])] = []
             for kind in [Wanted.Kind.subscriptionStatus, .transactionHistory, .appAccountToken] {
-                let rows = try await questions(kind, again: again) { row in
+                let rows = try await appStoreQuestions.due(kind, again: again) { row in
                     row.purchase.map { environments.contains($0.environment) } ?? true
                 }
                 asked.append((kind, rows))
@@ -57,9 +58,9 @@ extension Tollgate {
                 _ = try await readStatuses(of: wanted.object, in: environment, confirms: false)
             }
         } catch let error as AppStore.ServerAPIError {
-            return try await take(error, error.meaning, of: wanted, kind, &round)
+            return try await appStoreQuestions.take(error, error.meaning, of: wanted, kind, &round)
         }
-        try await settle(wanted)
+        try await appStoreQuestions.settle(wanted)
         round.answered()
     }
 

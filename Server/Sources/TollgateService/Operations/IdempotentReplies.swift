@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Logging
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 public import TollgateCore
 

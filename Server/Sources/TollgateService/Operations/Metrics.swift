@@ -1,5 +1,6 @@
 internal import Logging
 internal import Storage
+internal import Stores
 internal import TollgateCore
 
 /// The numbers of `/metrics`.

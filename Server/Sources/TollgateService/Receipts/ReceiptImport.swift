@@ -2,6 +2,7 @@ internal import AppStoreAPI
 internal import Foundation
 internal import Logging
 internal import Storage
+public import Stores
 internal import StrictJSON
 internal import TollgateAPI
 internal import TollgateCore

@@ -2,6 +2,7 @@ internal import AppStoreAPI
 internal import Intake
 internal import Logging
 internal import Storage
+public import Stores
 public import TollgateAPI
 public import TollgateCore
 

@@ -2,6 +2,7 @@ internal import AppStoreAPI
 internal import Foundation
 internal import Logging
 internal import Storage
+public import Stores
 public import TollgateCore
 
 extension Tollgate {

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Intake
 internal import Logging
 internal import Storage
+public import Stores
 internal import StripeAPI
 internal import TollgateAPI
 internal import TollgateCore
@@ -79,7 +80,7 @@ extension Tollgate {
                 try await prolong()
             }
             // Stripe has just answered all the rest.
-            stripePaces.succeeded()
+            stripeQuestions.succeeded()
             await fetchWanted()
             try await store.dropCursor(Self.importName)
             return cursor.found

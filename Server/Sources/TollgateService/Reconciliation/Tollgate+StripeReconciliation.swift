@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 internal import Storage
+public import Stores
 internal import StripeAPI
 internal import StrictJSON
 internal import TollgateAPI
@@ -162,7 +163,7 @@ extension Tollgate {
             try await prolong()
         }
         // Stripe has just answered all the rest.
-        stripePaces.succeeded()
+        stripeQuestions.succeeded()
         await fetchWanted()
         let found = cursor.finish(pass)
         try await keep(cursor)

@@ -1,3 +1,4 @@
+internal import Stores
 public import Reports
 public import Storage
 internal import TollgateCore

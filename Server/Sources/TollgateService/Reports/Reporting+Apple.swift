@@ -1,5 +1,6 @@
 public import Reports
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 public import TollgateCore
 

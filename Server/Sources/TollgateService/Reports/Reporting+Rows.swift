@@ -1,5 +1,6 @@
 public import Reports
 internal import Storage
+internal import Stores
 public import TollgateCore
 
 /// A page of the rows behind figures.

@@ -1,6 +1,7 @@
 internal import AppStoreAPI
 internal import Foundation
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 

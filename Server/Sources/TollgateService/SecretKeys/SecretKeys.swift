@@ -1,3 +1,4 @@
+internal import Stores
 internal import Logging
 public import Storage
 public import TollgateAPI

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Storage
+internal import Stores
 public import TollgateAPI
 public import TollgateCore
 

@@ -1,5 +1,6 @@
 internal import Logging
 internal import Storage
+internal import Stores
 public import TollgateAPI
 
 /// The keys that sign answers for devices.

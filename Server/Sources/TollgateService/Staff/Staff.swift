@@ -1,3 +1,4 @@
+public import Stores
 public import Storage
 internal import TollgateAPI
 internal import TollgateCore

@@ -2,6 +2,7 @@ import AppStoreAPI
 import Foundation
 import Logging
 import Storage
+import Stores
 import StripeAPI
 import StripeSimulator
 import Synchronization

@@ -1,5 +1,6 @@
 import AppStoreAPI
 import Foundation
+import Stores
 import Synchronization
 import TollgateAPI
 import TollgateCore

@@ -1,6 +1,7 @@
 import Dispatch
 import Reports
 import Storage
+import Stores
 import Synchronization
 import Testing
 import TollgateCore

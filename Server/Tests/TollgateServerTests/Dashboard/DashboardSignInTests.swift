@@ -1,6 +1,7 @@
 import Foundation
 import NIOHTTP1
 import Storage
+import Stores
 import Testing
 import TollgateAPI
 import TollgateCore

@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 /// Unguessable bytes, and the names made of them.
 public struct RandomSource: Sendable {
@@ -16,7 +16,7 @@ public struct RandomSource: Sendable {
     }
 
     /// A random UUID (version 4).
-    func uuid() -> UUID {
+    public func uuid() -> UUID {
         var bytes = bytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80

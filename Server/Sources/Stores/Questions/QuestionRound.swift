@@ -1,34 +1,34 @@
 /// What came of the questions that a store was asked in one round.
-struct QuestionRound {
+public struct QuestionRound {
     /// So many faults in a row are not only some objects'.
     private static let mostFaults = 10
 
     /// How many questions the store answered.
-    private(set) var answers = 0
+    public private(set) var answers = 0
     /// How many it answered with a fault of its own.
-    private(set) var faults = 0
+    public private(set) var faults = 0
     private var faultsInARow = 0
 
     /// Whether it is worth asking more of this kind.
-    var goesOn: Bool { faultsInARow < Self.mostFaults }
+    public var goesOn: Bool { faultsInARow < Self.mostFaults }
 
-    mutating func beginKind() {
+    public mutating func beginKind() {
         faultsInARow = 0
     }
 
-    mutating func answered() {
+    public mutating func answered() {
         answers += 1
         faultsInARow = 0
     }
 
-    mutating func failed() {
+    public mutating func failed() {
         faults += 1
         faultsInARow += 1
     }
 }
 
 /// What a store's error says about the question.
-enum ErrorMeaning {
+public enum ErrorMeaning: Sendable {
     /// It will never be answered.
     case final
     /// The answer cannot be read.

@@ -31,7 +31,7 @@ public struct Clocks: Sendable {
 extension Clocks {
     /// Now, but after `instant`: two decisions about one thing never bear the same time, even
     /// while a sandbox's clock stands still.
-    func later(than instant: Instant?) async -> Instant {
+    public func later(than instant: Instant?) async -> Instant {
         let now = await now()
         guard let instant else { return now }
         return max(now, instant.advanced(by: 1))

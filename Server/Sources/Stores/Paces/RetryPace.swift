@@ -1,23 +1,25 @@
 internal import Foundation
-internal import TollgateCore
+public import TollgateCore
 
 /// How long not to ask a store again that did not answer.
 ///
 /// Forgetting it costs one more request.
-final class RetryPace: @unchecked Sendable {
+public final class RetryPace: @unchecked Sendable {
     // `lock` guards `time`.
     private let lock = NSLock()
     private var time = RetryTime()
 
-    func isDue(at wall: Instant) -> Bool {
+    public init() {}
+
+    public func isDue(at wall: Instant) -> Bool {
         lock.withLock { time.isDue(at: wall) }
     }
 
-    func succeeded() {
+    public func succeeded() {
         lock.withLock { time = RetryTime() }
     }
 
-    func failed(at wall: Instant) {
+    public func failed(at wall: Instant) {
         lock.withLock { time.failed(at: wall) }
     }
 }

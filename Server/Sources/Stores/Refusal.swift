@@ -1,3 +1,4 @@
+internal import Storage
 public import TollgateAPI
 
 /// An answer other than yes: what the caller got wrong, or what is out of order here.
@@ -24,11 +25,11 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// What a person is told: the message.
     public var description: String { error.message }
 
-    package static func invalid(_ param: String, _ message: String) -> Refusal {
+    public static func invalid(_ param: String, _ message: String) -> Refusal {
         Refusal(400, .invalidRequestError, .parameterInvalid, message, param: param)
     }
 
-    static func missing(_ what: String, _ id: String, param: String = "id") -> Refusal {
+    public static func missing(_ what: String, _ id: String, param: String = "id") -> Refusal {
         Refusal(
             404,
             .invalidRequestError,
@@ -36,5 +37,25 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
             "No such \(what): '\(id.prefix(80))'.",
             param: param
         )
+    }
+    /// What a caller is told of `error`.
+    ///
+    /// An error that is nobody's fault but ours says no more than that; the log says the rest.
+    public init(telling error: any Error) {
+        switch error {
+        case let refusal as Refusal:
+            self = refusal
+        case let fault as any StoreFault:
+            self = fault.refusal
+        case let error as StorageError where error.isRetryable || error.kind == .closed:
+            self.init(
+                503,
+                .apiError,
+                .storageUnavailable,
+                "The database cannot take this now; nothing was done. Try again."
+            )
+        default:
+            self.init(500, .apiError, .internalError, "Something failed here; nothing was done.")
+        }
     }
 }

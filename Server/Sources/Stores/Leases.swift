@@ -1,4 +1,4 @@
-internal import Storage
+public import Storage
 internal import TollgateCore
 
 /// What is done by one server at a time.
@@ -6,6 +6,10 @@ public struct Leases: Sendable {
     let records: RecordStore
     let clocks: Clocks
     let random: RandomSource
+
+    public init(records: RecordStore, clocks: Clocks, random: RandomSource) {
+        (self.records, self.clocks, self.random) = (records, clocks, random)
+    }
 
     /// Does `work` if no other server is doing it.
     ///
@@ -15,7 +19,7 @@ public struct Leases: Sendable {
     ///     it by calling what it is given as often as it likes, which throws `LeaseLost` once
     ///     somebody else has it.
     /// - Returns: `nil` if somebody else is doing it.
-    func holding<Result: Sendable>(
+    public func holding<Result: Sendable>(
         _ name: String,
         seconds: Int64 = 120,
         _ work: (_ prolong: @escaping @Sendable () async throws -> Void) async throws -> Result
