@@ -1,21 +1,16 @@
 public import AppStoreAPI
+public import AppStoreConnector
 public import Logging
 public import Storage
 public import Stores
 public import StripeAPI
-internal import Synchronization
 public import TollgateCore
 
 /// The application, without HTTP: everything it depends on is handed in.
 public final class Tollgate: Sendable {
     public let configuration: Configuration
     public let store: RecordStore
-    /// Checks what the App Store signs; `nil` where no trusted root is configured.
-    public let appStore: AppStore.SignedDataVerifier?
-    /// Speaks to the App Store; `nil` where no key of App Store Connect is configured.
-    public let appStoreClients: AppStoreClients?
-    /// What else the App Store may be asked.
-    public let appStoreOptions: AppStoreOptions
+    public let appStore: AppStoreConnector
     /// Speaks to Stripe; `nil` where no secret key is configured.
     public let stripe: Stripe.Client?
     /// Carries what the app's backend is told; `nil` where nothing is sent.
@@ -27,15 +22,8 @@ public final class Tollgate: Sendable {
     public let callLimits = CallLimits()
     /// The warning that a proxy in front of the server is not believed about who is behind it.
     public let proxyWarning = Once()
-    /// The digests of certificate chains that this server has kept.
-    let keptChains = Mutex<Set<[UInt8]>>([])
     let readOrder = ReadOrder()
-    let consumptionPace = RetryPace()
-    let appStoreQuestions: Questions
     let stripeQuestions: Questions
-    /// Restores by who does not have the purchase, per customer and purchase: each is kept, because
-    /// the latest may own it.
-    let restores = CallLimit(calls: 10, seconds: 86_400)
     let webhookPace = WorkPace()
     /// How often a store's signature may have us say that our clock is wrong.
     let clockPace = WorkPace()
@@ -60,9 +48,6 @@ public final class Tollgate: Sendable {
     ) {
         self.configuration = configuration
         self.store = store
-        self.appStore = appStore
-        self.appStoreClients = appStoreClients
-        self.appStoreOptions = appStoreOptions
         self.stripe = stripe
         self.webhooks = webhooks
         self.openID = openID
@@ -74,7 +59,12 @@ public final class Tollgate: Sendable {
             logger: logger,
             randomBytes: randomBytes
         )
-        appStoreQuestions = Questions(house)
+        self.appStore = AppStoreConnector(
+            house,
+            verifier: appStore,
+            clients: appStoreClients,
+            options: appStoreOptions
+        )
         stripeQuestions = Questions(house)
         self.signer = signer
     }

@@ -1,4 +1,4 @@
-internal import AppStoreAPI
+internal import AppStoreConnector
 internal import Foundation
 internal import Intake
 internal import Logging
@@ -151,7 +151,7 @@ extension Tollgate {
     ///
     /// - Returns: which of the lookup keys the customer has now.
     /// - Throws: refusals 400 `parameter_invalid`, 429 `rate_limited`; as
-    ///   `receiveSignedTransaction`.
+    ///   `DeviceTransactions.receive`.
     package func settle(
         _ observation: API.AppStoreObservation,
         for session: CustomerSession
@@ -169,29 +169,15 @@ extension Tollgate {
         var purchases: [String] = []
         for signed in observation.signedTransactions {
             do {
-                _ = try await receiveSignedTransaction(
+                _ = try await appStore.devices.receive(
                     API.AppStoreTransactionRequest(signedTransaction: signed, mode: .observed),
                     from: session.customer
                 )
             } catch let refusal as Refusal where refusal.status == 409 {
                 // Somebody else's: it is taken in all the same, and is the cause.
             }
-            let verifier = try verifier()
-            let transaction = try verifier.verifyTransaction(
-                Array(signed.utf8),
-                now: now.milliseconds
-            )
-            if let environment = transaction.environment.flatMap(StoreEnvironment.init),
-                let id = transaction.originalTransactionID
-            {
-                purchases.append(
-                    Purchase.Key(
-                        store: .appStore,
-                        environment: environment,
-                        application: verifier.bundleID,
-                        id: id
-                    ).canonical
-                )
+            if let key = try await appStore.devices.purchase(of: signed) {
+                purchases.append(key.canonical)
             }
         }
         let has = try await store.reading(of: session.customer, in: session.environment)

@@ -1,5 +1,6 @@
-internal import AppStoreAPI
 public import Storage
+internal import AppStoreAPI
+internal import AppStoreConnector
 internal import Stores
 public import TollgateAPI
 public import TollgateCore
@@ -139,7 +140,7 @@ extension Tollgate {
         if let key = Purchase.Key(canonical: text) { return [key] }
         var keys: [Purchase.Key] = []
         for environment in StoreEnvironment.allCases {
-            if let application = appStore?.bundleID {
+            if let application = appStore.verifier?.bundleID {
                 keys.append(
                     Purchase.Key(
                         store: .appStore,
@@ -160,7 +161,7 @@ extension Tollgate {
 
     private func messageKeys(named text: String) -> [RowKey] {
         var keys = ["live", "test"].map { RowKey("event", $0, text) }
-        if let bundleID = appStore?.bundleID {
+        if let bundleID = appStore.verifier?.bundleID {
             keys.append(RowKey("notification", bundleID, text.lowercased()))
         }
         return keys

@@ -4,12 +4,6 @@ internal import Stores
 public import TollgateAPI
 internal import TollgateCore
 
-/// A customer as kept: what the app's backend said, and the names that stores know them by.
-struct Profile: Codable {
-    var customer: API.Customer
-    var stripeCustomer: String?
-}
-
 extension Tollgate {
     /// Makes a customer known, or finds the one with this `app_user_id` and adds what is new.
     ///
@@ -179,10 +173,7 @@ extension Tollgate {
     }
 
     /// - Throws: a refusal 410 `customer_erased`.
-    func read(_ stored: StoredProfile) throws -> Profile {
-        guard !stored.body.isEmpty else { throw Refusal.erased("id") }
-        return try APIJSON.decode(Profile.self, from: Data(stored.body))
-    }
+    func read(_ stored: StoredProfile) throws -> Profile { try Profile(stored) }
 
     /// The customer with this id or `app_user_id`.
     ///

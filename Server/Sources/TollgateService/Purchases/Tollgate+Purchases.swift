@@ -1,3 +1,4 @@
+internal import AppStoreConnector
 internal import Storage
 internal import Stores
 public import TollgateAPI
@@ -13,7 +14,7 @@ extension Tollgate {
         _ request: API.AppStorePurchaseRequest,
         for session: CustomerSession
     ) async throws -> API.AppStorePurchase {
-        let (product, productID) = try appStoreProduct(request.product)
+        let (product, productID) = try appStore.offers.product(request.product)
         let customer = try await customer(session.customer.rawValue)
         try await requireNotActive(
             product,

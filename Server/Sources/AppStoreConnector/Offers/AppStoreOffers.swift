@@ -3,28 +3,41 @@ internal import Foundation
 internal import Storage
 internal import Stores
 public import TollgateAPI
-internal import TollgateCore
+public import TollgateCore
 
-extension Tollgate {
-    /// Signs for StoreKit that the session's customer may redeem an offer.
+/// Signs offers for StoreKit.
+public struct AppStoreOffers: Sendable {
+    let house: House
+    /// With which key; `nil` where none of App Store Connect is configured.
+    let clients: AppStoreClients?
+
+    /// Signs for StoreKit that a customer may redeem an offer.
     ///
     /// A promotional offer is signed if the catalog lists it; whether its conditions hold is for
     /// the App Store to say. The introductory offer is allowed to who never had one in the group.
     ///
     /// - Throws: refusals 404 `resource_missing` for a product or an offer that is not in the
     ///   catalog, 400 `parameter_missing`, 503 `store_unavailable` where no key is configured.
-    public func signOffer(
+    public func sign(
         _ request: API.OfferSignatureRequest,
-        for session: CustomerSession
+        for id: Customer.ID,
+        in environment: StoreEnvironment
     ) async throws -> API.OfferSignature {
-        let clients = try requireAppStoreClients()
-        let (product, productID) = try appStoreProduct(request.product)
-        let customer = try await customer(session.customer.rawValue)
+        let signer = try configured().offers
+        let (product, productID) = try product(request.product)
+        let customer = try await house.profile(of: id).customer
         switch request.type {
         case .promotionalOffer:
-            return try sign(request, product, productID, for: customer, with: clients.offers)
+            return try sign(request, product, productID, for: customer, with: signer)
         case .introductoryOfferEligibility:
-            return try await signEligibility(request, product, productID, customer, session)
+            return try await signEligibility(
+                request,
+                product,
+                productID,
+                customer,
+                in: environment,
+                with: signer
+            )
         }
     }
 
@@ -48,7 +61,7 @@ extension Tollgate {
             throw Refusal.missing("promotional offer", offer, param: "offer")
         }
         let nonce = house.newUUID()
-        let wall = clocks.wall().milliseconds
+        let wall = house.clocks.wall().milliseconds
         let signature = try signer.promotionalOffer(
             productID: productID,
             offerID: offer,
@@ -83,10 +96,11 @@ extension Tollgate {
         _ product: Catalog.Product,
         _ productID: String,
         _ customer: API.Customer,
-        _ session: CustomerSession
+        in environment: StoreEnvironment,
+        with signer: AppStore.OfferSigner
     ) async throws -> API.OfferSignature {
         let group = Set(
-            store.history.current.products
+            house.records.history.current.products
                 .filter {
                     $0.id == product.id
                         || $0.subscriptionGroup != nil
@@ -94,10 +108,13 @@ extension Tollgate {
                 }
                 .compactMap(\.appStoreProductID)
         )
-        let bought = try await store.purchases(of: session.customer, in: session.environment)
-            .filter { $0.record.key.store == .appStore }
-            .flatMap { $0.record.periods.map(\.period) }
-            .filter { !$0.isFamilyShared }
+        let bought = try await house.records.purchases(
+            of: Customer.ID(customer.id),
+            in: environment
+        )
+        .filter { $0.record.key.store == .appStore }
+        .flatMap { $0.record.periods.map(\.period) }
+        .filter { !$0.isFamilyShared }
         // The signature overrules the App Store for whoever made the transaction, so it is given for
         // the customer's own only: a new account here must not bring a new trial there.
         guard
@@ -120,12 +137,12 @@ extension Tollgate {
             type: request.type,
             productID: productID,
             appAccountToken: customer.appAccountToken,
-            compactJWS: try requireAppStoreClients().offers.introductoryOfferEligibilityJWS(
+            compactJWS: try signer.introductoryOfferEligibilityJWS(
                 productID: productID,
                 allowsIntroductoryOffer: !hadOne,
                 transactionID: transaction,
                 nonce: house.newUUID(),
-                issuedAt: clocks.wall().milliseconds / 1000
+                issuedAt: house.clocks.wall().milliseconds / 1000
             ),
             allowsIntroductoryOffer: !hadOne
         )
@@ -135,8 +152,8 @@ extension Tollgate {
     private static let introductoryOffer: Int64 = 1
 
     /// - Throws: a refusal 503 `store_unavailable` where no key of App Store Connect is configured.
-    func requireAppStoreClients() throws -> AppStoreClients {
-        guard let appStoreClients else {
+    func configured() throws -> AppStoreClients {
+        guard let clients else {
             throw Refusal(
                 503,
                 .apiError,
@@ -144,12 +161,14 @@ extension Tollgate {
                 "The App Store's keys are not configured: set TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE."
             )
         }
-        return appStoreClients
+        return clients
     }
 
     /// A product on sale in the App Store, by its id in the catalog or there.
-    func appStoreProduct(_ id: String) throws -> (Catalog.Product, String) {
-        let catalog = store.history.current
+    ///
+    /// - Throws: a refusal 404 `resource_missing`.
+    public func product(_ id: String) throws -> (Catalog.Product, String) {
+        let catalog = house.records.history.current
         guard
             let product = catalog.product(id: id) ?? catalog.product(appStoreProductID: id),
             let productID = product.appStoreProductID, !product.isRetired
