@@ -68,7 +68,7 @@ let package = Package(
         ),
 
         // MARK: - From a store's words to ours, and where they are kept
-        .target(name: "Intake", dependencies: ["AppStoreAPI", "Stores", "StripeAPI", .core]),
+        .target(name: "Intake", dependencies: ["Stores", "StripeAPI", .core]),
         .target(
             name: "Storage",
             dependencies: [.core, .product(name: "Crypto", package: "swift-crypto")]
@@ -88,14 +88,6 @@ let package = Package(
         ),
         .target(name: "StoragePostgres", dependencies: ["CLibPQ", "Storage"]),
 
-        // MARK: - What every store needs once
-        .target(
-            name: "Stores",
-            dependencies: [
-                "Storage", .api, .core, .product(name: "Logging", package: "swift-log"),
-            ]
-        ),
-
         // MARK: - Figures over what was recorded
         .target(
             name: "Reports",
@@ -104,8 +96,26 @@ let package = Package(
         .testTarget(
             name: "ReportsTests",
             dependencies: [
-                "AppStoreAPI", "Reports", "Storage", "Stores", "TollgateService",
-                "TollgateSimulation", .core,
+                "AppStoreAPI", "AppStoreConnector", "Reports", "Storage", "Stores",
+                "TollgateService", "TollgateSimulation", .core,
+            ]
+        ),
+
+        // MARK: - What every store needs once
+        .target(
+            name: "Stores",
+            dependencies: [
+                "Storage", .api, .core, .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+
+        // MARK: - A room for each store: none knows another, nor the application
+        .target(
+            name: "AppStoreConnector",
+            dependencies: [
+                "AppStoreAPI", "Reports", "Storage", "Stores", "StrictJSON", .api, .core,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
 
@@ -116,8 +126,8 @@ let package = Package(
         .target(
             name: "TollgateService",
             dependencies: [
-                "AppStoreAPI", "Intake", "Reports", "SecondOpinion", "Storage", "Stores",
-                "StrictJSON", "StripeAPI", .api, .core,
+                "AppStoreAPI", "AppStoreConnector", "Intake", "Reports", "SecondOpinion",
+                "Storage", "Stores", "StrictJSON", "StripeAPI", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -127,8 +137,8 @@ let package = Package(
         .target(
             name: "TollgateServer",
             dependencies: [
-                "Reports", "Storage", "Stores", "TollgateService", .acceptedConnections, .api,
-                .core, .markup,
+                "AppStoreConnector", "Reports", "Storage", "Stores", "TollgateService",
+                .acceptedConnections, .api, .core, .markup,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -148,10 +158,10 @@ let package = Package(
         .target(
             name: "TollgateSimulation",
             dependencies: [
-                "AppStoreAPI", "CLibPQ", "Reports", "SecondOpinion", "Storage",
-                "StoragePostgres", "StorageSQLite", "Stores", "StripeAPI", "TollgateService",
-                .api, .appStoreSimulator, .core, .sandboxClock, .scenarioWriting,
-                .stripeSimulator,
+                "AppStoreAPI", "AppStoreConnector", "CLibPQ", "Reports", "SecondOpinion",
+                "Storage", "StoragePostgres", "StorageSQLite", "Stores", "StripeAPI",
+                "TollgateService", .api, .appStoreSimulator, .core, .sandboxClock,
+                .scenarioWriting, .stripeSimulator,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
@@ -162,7 +172,7 @@ let package = Package(
         .executableTarget(
             name: "TollgateCLI",
             dependencies: [
-                "AppStoreAPI", "Intake", "Reports", "Storage", "StoragePostgres",
+                "AppStoreAPI", "AppStoreConnector", "Reports", "Storage", "StoragePostgres",
                 "StorageSQLite", "Stores", "StrictJSON", "StripeAPI", "TollgateServer",
                 "TollgateService", "TollgateSimulation", .api, .appStoreSimulator,
                 .commandOutput, .sandboxCommands, .core, .markup, .sandboxClock,
@@ -193,9 +203,9 @@ let package = Package(
         .testTarget(
             name: "SecondOpinionTests",
             dependencies: [
-                "AppStoreAPI", "SecondOpinion", "Storage", "Stores", "StripeAPI",
-                "TollgateService", "TollgateSimulation", .api, .appStoreSimulator, .core,
-                .sandboxClock,
+                "AppStoreAPI", "AppStoreConnector", "SecondOpinion", "Storage", "Stores",
+                "StripeAPI", "TollgateService", "TollgateSimulation", .api, .appStoreSimulator,
+                .core, .sandboxClock,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -242,15 +252,17 @@ let package = Package(
         .testTarget(
             name: "IntakeTests",
             dependencies: [
-                "AppStoreAPI", "Intake", "Stores", "StrictJSON", "StripeAPI", .core, .sdk,
+                "AppStoreAPI", "AppStoreConnector", "Intake", "Stores", "StrictJSON",
+                "StripeAPI", .core, .sdk,
             ]
         ),
         .testTarget(
             name: "TollgateServerTests",
             dependencies: [
-                "AppStoreAPI", "Reports", "Storage", "Stores", "StrictJSON", "StripeAPI",
-                "TollgateServer", "TollgateService", "TollgateSimulation", .acceptedConnections,
-                .api, .appStoreSimulator, .core, .sandboxClock, .sdk, .stripeSimulator,
+                "AppStoreAPI", "AppStoreConnector", "Reports", "Storage", "Stores", "StrictJSON",
+                "StripeAPI", "TollgateServer", "TollgateService", "TollgateSimulation",
+                .acceptedConnections, .api, .appStoreSimulator, .core, .sandboxClock, .sdk,
+                .stripeSimulator,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -265,7 +277,8 @@ let package = Package(
         .testTarget(
             name: "TollgateServiceTests",
             dependencies: [
-                "Storage", "Stores", "TollgateService", "TollgateSimulation", .api, .core,
+                "AppStoreConnector", "Storage", "Stores", "TollgateService",
+                "TollgateSimulation", .api, .core,
             ]
         ),
         // MARK: - Tests of the packages below, compiled with the server's: links to their folders

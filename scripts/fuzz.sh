@@ -51,7 +51,7 @@ build() {
     # The readers of the service, without the service.
     service=Server/Sources/TollgateService
     # shellcheck disable=SC2046
-    compile Fuzzing Server/Fuzzing/Fuzzing.swift $service/StrictBody.swift $service/NeverNull.swift $service/Refusal.swift \
+    compile Fuzzing Server/Fuzzing/Fuzzing.swift $service/StrictBody.swift $service/NeverNull.swift \
         $service/Deliveries/IPAddress.swift $service/Deliveries/WebhookAddress.swift \
         $(sources $service/Catalog | grep -v 'Tollgate+')
 

@@ -72,7 +72,7 @@ piece() {
         failovers) TOLLGATE_FAILOVERS="$count" crash_test -k "that_is_replaced" ;;
         orders) TOLLGATE_SCENARIO_ORDERS="$count" swift_test --filter ScenarioTests ;;
         mutants)
-            local changed=(core intake ledger)
+            local changed=(core app_store intake ledger)
             python3 scripts/mutants/mutants.py "${changed[$3]}"
             ;;
         planted) TOLLGATE_PLANTED=1 swift_test --filter plantedInWholeWorlds ;;

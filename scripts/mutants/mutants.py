@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes one operator at a time and says which changes no test notices.
 
-usage: mutants.py [core|intake|ledger …] [--only TEXT] [--again] [--limit SECONDS]
+usage: mutants.py [core|app_store|intake|ledger …] [--only TEXT] [--again] [--limit SECONDS]
        mutants.py --named
 
 All changes are compiled at once, in a copy under output/mutants, and an environment variable turns
@@ -43,6 +43,14 @@ PARTS = {
         "files": ["**/*.swift"],
         "tests": "TollgateCoreTests",
         "quick": ["--skip", "InvariantTests|OrderTests|LawTests|TidyTests|convergence"],
+    },
+    "app_store": {
+        "package": "Server",
+        "module": "AppStoreConnector",
+        "folder": "Server/Sources/AppStoreConnector",
+        "files": ["Messages/AppStoreTranslator*.swift"],
+        "tests": "IntakeTests",
+        "quick": [],
     },
     "intake": {
         "package": "Server",

@@ -1,20 +1,15 @@
 public import AppStoreAPI
+public import AppStoreConnector
 public import Logging
 public import Storage
 public import Stores
 public import StripeAPI
-internal import Synchronization
 
 /// The application, without HTTP: its features, put together from what is handed in.
 public final class Tollgate: Sendable {
     public let configuration: Configuration
     public let store: RecordStore
-    /// Checks what the App Store signs; `nil` where no trusted root is configured.
-    public let appStore: AppStore.SignedDataVerifier?
-    /// Speaks to the App Store; `nil` where no key of App Store Connect is configured.
-    public let appStoreClients: AppStoreClients?
-    /// What else the App Store may be asked.
-    public let appStoreOptions: AppStoreOptions
+    public let appStore: AppStoreConnector
     /// Speaks to Stripe; `nil` where no secret key is configured.
     public let stripe: Stripe.Client?
     /// What this server hands to each store's room.
@@ -24,15 +19,8 @@ public final class Tollgate: Sendable {
     public let callLimits: CallLimits
     /// The warning that a proxy in front of the server is not believed about who is behind it.
     public let proxyWarning = Once()
-    /// The digests of certificate chains that this server has kept.
-    let keptChains = Mutex<Set<[UInt8]>>([])
     let readOrder = ReadOrder()
-    let consumptionPace = RetryPace()
-    let appStoreQuestions: Questions
     let stripeQuestions: Questions
-    /// Restores by who does not have the purchase, per customer and purchase: each is kept, because
-    /// the latest may own it.
-    let restores = CallLimit(calls: 10, seconds: 86_400)
     /// How often a store's signature may have us say that our clock is wrong.
     let clockPace = WorkPace()
 
@@ -84,9 +72,6 @@ public final class Tollgate: Sendable {
     ) {
         self.configuration = configuration
         self.store = store
-        self.appStore = appStore
-        self.appStoreClients = appStoreClients
-        self.appStoreOptions = appStoreOptions
         self.stripe = stripe
         let (random, counters) = (RandomSource(randomBytes), Counters())
         house = House(
@@ -96,8 +81,13 @@ public final class Tollgate: Sendable {
             counters: counters,
             logger: logger
         )
+        self.appStore = AppStoreConnector(
+            house,
+            verifier: appStore,
+            clients: appStoreClients,
+            options: appStoreOptions
+        )
         let leases = house.leases
-        appStoreQuestions = Questions(house)
         stripeQuestions = Questions(house)
         self.signer = signer
         callLimits = CallLimits()
@@ -314,7 +304,7 @@ extension Tollgate {
         DeviceObservations(
             records: store,
             clocks: clocks,
-            appStore: self,
+            appStore: appStore,
             limit: callLimits.observations,
             counters: counters
         )

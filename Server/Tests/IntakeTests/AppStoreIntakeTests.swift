@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import Foundation
 import Intake
 import Stores
@@ -7,7 +8,7 @@ import Testing
 import TollgateCore
 
 @Suite("From Apple's words to facts")
-struct AppStoreIntakeTests {
+struct AppStoreTranslatorTests {
     static let signed: Int64 = 1_759_999_999_000
     static let key = Purchase.Key(
         store: .appStore,
@@ -83,7 +84,7 @@ struct AppStoreIntakeTests {
 
     static func period(_ changes: [String: String?] = [:]) throws -> (Purchase.Key, Period)? {
         let transaction = try AppStore.Transaction(json: JSON(Array(transaction(changes).utf8)))
-        guard case .facts(let facts, let key) = AppStoreIntake.message(transaction),
+        guard case .facts(let facts, let key) = AppStoreTranslator.message(transaction),
             case .period(let period)? = facts.first?.statement
         else { return nil }
         return (key, period)
@@ -91,7 +92,7 @@ struct AppStoreIntakeTests {
 
     @Test("a notification states the period, the terms and the status, each with its own clock")
     func renewal() throws {
-        let message = AppStoreIntake.message(try Self.notification("DID_RENEW"))
+        let message = AppStoreTranslator.message(try Self.notification("DID_RENEW"))
         guard case .facts(let facts, let key) = message else {
             Issue.record("\(message)")
             return
@@ -142,7 +143,7 @@ struct AppStoreIntakeTests {
             renewalInfo: renewalInfo
         )
         #expect(
-            Self.facts(AppStoreIntake.message(notification)).dropFirst().map(\.statement) == [
+            Self.facts(AppStoreTranslator.message(notification)).dropFirst().map(\.statement) == [
                 .renewal(
                     RenewalTerms(
                         willRenew: false,
@@ -160,10 +161,10 @@ struct AppStoreIntakeTests {
 
     @Test("REFUND_REVERSED is a fact of its own, by the notification's clock")
     func reversal() throws {
-        let facts = Self.facts(AppStoreIntake.message(try Self.notification("REFUND_REVERSED")))
+        let facts = Self.facts(AppStoreTranslator.message(try Self.notification("REFUND_REVERSED")))
         #expect(facts.last?.statement == .refundReversed(period: "2000000034567890"))
         #expect(facts.last?.stated.instant.milliseconds == 1_759_999_999_500)
-        let others = Self.facts(AppStoreIntake.message(try Self.notification("REFUND")))
+        let others = Self.facts(AppStoreTranslator.message(try Self.notification("REFUND")))
         #expect(!others.contains { $0.kind == "refund_reversed" })
     }
 
@@ -316,7 +317,7 @@ struct AppStoreIntakeTests {
     func incomplete(_ field: String) throws {
         let text = Self.transaction([field: nil as String?])
         let transaction = try AppStore.Transaction(json: JSON(Array(text.utf8)))
-        guard case .parked = AppStoreIntake.message(transaction) else {
+        guard case .parked = AppStoreTranslator.message(transaction) else {
             Issue.record("it was not parked")
             return
         }
@@ -338,7 +339,7 @@ struct AppStoreIntakeTests {
             transaction: nil,
             renewalInfo: nil
         )
-        #expect(AppStoreIntake.message(notification) == .nothing(reason: type))
+        #expect(AppStoreTranslator.message(notification) == .nothing(reason: type))
     }
 
     @Test(
@@ -350,20 +351,22 @@ struct AppStoreIntakeTests {
     )
     func leftToTheTeam(type: String, isLeft: Bool) throws {
         let notification = try Self.notification(type, status: nil, renewalInfo: nil)
-        #expect((AppStoreIntake.leftToTheTeam(by: notification) != nil) == isLeft)
+        #expect((AppStoreTranslator.leftToTheTeam(by: notification) != nil) == isLeft)
     }
 
     @Test("a request for consumption asks for an answer, no other notification does")
     func consumption() throws {
         let request = try Self.notification("CONSUMPTION_REQUEST")
         let question = Wanted(kind: .consumption, object: "2000000123456790")
-        #expect(AppStoreIntake.wanted(by: request) == [question])
-        #expect(AppStoreIntake.wanted(by: try Self.notification("REFUND")).isEmpty)
+        #expect(AppStoreTranslator.wanted(by: request) == [question])
+        #expect(AppStoreTranslator.wanted(by: try Self.notification("REFUND")).isEmpty)
     }
 
     @Test("a type of tomorrow is read by what it carries")
     func typeOfTomorrow() throws {
-        let facts = Self.facts(AppStoreIntake.message(try Self.notification("NOT_YET_INVENTED")))
+        let facts = Self.facts(
+            AppStoreTranslator.message(try Self.notification("NOT_YET_INVENTED"))
+        )
         #expect(facts.count == 3)
     }
 }

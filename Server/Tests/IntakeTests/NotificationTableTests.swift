@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import Foundation
 import Intake
 import Stores
@@ -239,21 +240,23 @@ struct NotificationTableTests {
         var data: [String: String] = [
             "environment": "\"Production\"", "bundleId": "\"com.example.app\"",
             "signedTransactionInfo":
-                "\"\(AppStoreIntakeTests.inner(AppStoreIntakeTests.transaction(transaction)))\"",
+                "\"\(AppStoreTranslatorTests.inner(AppStoreTranslatorTests.transaction(transaction)))\"",
         ]
         if let status = row.status { data["status"] = "\(status)" }
         if row.renewalInfo != nil {
-            let inner = AppStoreIntakeTests.inner(AppStoreIntakeTests.renewalInfo(renewalInfo))
+            let inner = AppStoreTranslatorTests.inner(
+                AppStoreTranslatorTests.renewalInfo(renewalInfo)
+            )
             data["signedRenewalInfo"] = "\"\(inner)\""
         }
         var members = [
             "notificationType": "\"\(row.type)\"", "version": "\"2.0\"",
-            "notificationUUID": "\"\(AppStoreIntakeTests.uuid)\"", "signedDate": signed,
-            "data": AppStoreIntakeTests.object(data),
+            "notificationUUID": "\"\(AppStoreTranslatorTests.uuid)\"", "signedDate": signed,
+            "data": AppStoreTranslatorTests.object(data),
         ]
         if let subtype = row.subtype { members["subtype"] = "\"\(subtype)\"" }
         return try AppStore.Notification(
-            json: JSON(Array(AppStoreIntakeTests.object(members).utf8))
+            json: JSON(Array(AppStoreTranslatorTests.object(members).utf8))
         )
     }
 
@@ -261,7 +264,7 @@ struct NotificationTableTests {
     func becomesFacts(_ row: Row) throws {
         let notification = try Self.notification(row)
         #expect(notification.notificationType.isKnown)
-        guard case .facts(let facts, let key) = AppStoreIntake.message(notification) else {
+        guard case .facts(let facts, let key) = AppStoreTranslator.message(notification) else {
             Issue.record("no facts")
             return
         }
@@ -315,10 +318,10 @@ struct NotificationTableTests {
     func changesNothing(type: String, subtype: String?, part: String) throws {
         let sub = subtype.map { ",\"subtype\":\"\($0)\"" } ?? ""
         let text =
-            "{\"notificationType\":\"\(type)\"\(sub),\"notificationUUID\":\"\(AppStoreIntakeTests.uuid)\",\(part)}"
+            "{\"notificationType\":\"\(type)\"\(sub),\"notificationUUID\":\"\(AppStoreTranslatorTests.uuid)\",\(part)}"
         let notification = try AppStore.Notification(json: JSON(Array(text.utf8)))
         #expect(notification.notificationType.isKnown)
-        #expect(AppStoreIntake.message(notification) == .nothing(reason: type))
+        #expect(AppStoreTranslator.message(notification) == .nothing(reason: type))
     }
 
     @Test("every type that is known is in this table")

@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import Foundation
 import Intake
 import Stores
@@ -40,8 +41,8 @@ struct ReceiptIntakeTests {
 
     static func statements(
         _ receipt: AppStore.VerifiedReceipt
-    ) -> [AppStoreIntake.ReceiptStatement] {
-        AppStoreIntake.statements(receipt, bundleID: "com.example.app", at: now) { product, _ in
+    ) -> [AppStoreTranslator.ReceiptStatement] {
+        AppStoreTranslator.statements(receipt, bundleID: "com.example.app", at: now) { product, _ in
             switch product {
             case "monthly": (.autoRenewable, CalendarDuration(months: 1))
             case "reader": (.freeSubscription, nil)

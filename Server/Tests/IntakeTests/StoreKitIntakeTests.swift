@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import Foundation
 import Intake
 import Stores
@@ -11,7 +12,7 @@ import TollgateCore
 /// The device's translator and the server's read the same payloads, and must find the same facts.
 @Suite("From StoreKit's words to the same facts")
 struct StoreKitIntakeTests {
-    typealias Server = AppStoreIntakeTests
+    typealias Server = AppStoreTranslatorTests
 
     /// What may stand in a transaction; nil: the field is absent.
     private static let transactionFields: [String: [String?]] = [
@@ -62,7 +63,7 @@ struct StoreKitIntakeTests {
         let text = Server.transaction(Self.choice(of: Self.transactionFields, &random))
         let payload = try AppStore.Transaction(json: JSON(Array(text.utf8)))
         let facts = StoreKitIntake.facts(StoreKitStatement(transaction: Data(text.utf8)))
-        #expect(facts == Server.facts(AppStoreIntake.message(payload)), "\(text)")
+        #expect(facts == Server.facts(AppStoreTranslator.message(payload)), "\(text)")
     }
 
     @Test(
@@ -73,7 +74,7 @@ struct StoreKitIntakeTests {
         var random = Random(state: seed)
         let renewal = Server.renewalInfo(Self.choice(of: Self.renewalFields, &random))
         let status = Int(random.next() % 5) + 1
-        let message = AppStoreIntake.message(
+        let message = AppStoreTranslator.message(
             try Server.notification("DID_RENEW", status: status, renewalInfo: renewal)
         )
         let facts = StoreKitIntake.facts(
@@ -103,7 +104,7 @@ struct StoreKitIntakeTests {
         let text = Server.transaction()
         let payload = try AppStore.Transaction(json: JSON(Array(text.utf8)))
         let facts = StoreKitIntake.facts(StoreKitStatement(transaction: Data(text.utf8)))
-        #expect(facts == Server.facts(AppStoreIntake.message(payload)))
+        #expect(facts == Server.facts(AppStoreTranslator.message(payload)))
         #expect(facts.count == 1)
     }
 

@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import AppStoreSimulator
 import Crypto
 import Foundation
@@ -257,7 +258,7 @@ struct Counter: Sendable {
         ]
         if let subtype { payload["subtype"] = subtype }
         let body = "{\"signedPayload\":\"\(try await sign(payload))\"}"
-        _ = try await tollgate.receiveAppStoreNotification(Array(body.utf8))
+        _ = try await tollgate.appStore.receive(ReceivedMessage(Array(body.utf8)))
     }
 
     func event(_ type: String, at instant: Instant, _ object: [String: Any], id: String)

@@ -1,3 +1,4 @@
+import AppStoreConnector
 import Foundation
 import Storage
 import Stores
@@ -128,7 +129,7 @@ extension Counter {
         case .shows(let user, let mode, let signed, let paid):
             set(.day(signed))
             do {
-                _ = try await tollgate.receiveSignedTransaction(
+                _ = try await tollgate.appStore.devices.receive(
                     API.AppStoreTransactionRequest(
                         signedTransaction: try await sign(paid.json(signed: signed)),
                         mode: API.SubmissionMode(rawValue: mode) ?? .observed
@@ -154,7 +155,7 @@ extension Counter {
                     "latest_receipt_info": listed.map(\.json), "pending_renewal_info": [Any](),
                 ] as [String: Any]
             )
-            _ = try await tollgate.receiveReceipt(
+            _ = try await tollgate.appStore.receipts.receive(
                 Self.receiptData,
                 from: Customer.ID(try await tollgate.directory.customer(user).id),
                 mode: .restored,

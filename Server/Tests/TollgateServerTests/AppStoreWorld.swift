@@ -1,5 +1,6 @@
 import AcceptedConnections
 import AppStoreAPI
+import AppStoreConnector
 import AppStoreSimulator
 import Foundation
 import HTTPTypes
@@ -343,7 +344,7 @@ struct AppStoreWorld: Sendable {
     /// A device shows a transaction as the App Store signs it now.
     func show(_ transaction: String, _ mode: API.SubmissionMode, by customer: String?) async throws
     {
-        _ = try await tollgate.receiveSignedTransaction(
+        _ = try await tollgate.appStore.devices.receive(
             API.AppStoreTransactionRequest(
                 signedTransaction: try await appStore.signedTransaction(transaction).jws,
                 mode: mode
@@ -394,7 +395,7 @@ private final class Target: Sendable {
             case .versionOne(let body): body
             }
         do {
-            _ = try await tollgate.receiveAppStoreNotification(Array(body.utf8))
+            _ = try await tollgate.appStore.receive(ReceivedMessage(Array(body.utf8)))
             return .success
         } catch {
             return .unsuccessfulHTTPResponseCode

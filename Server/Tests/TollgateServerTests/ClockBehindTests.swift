@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import AppStoreSimulator
 import Foundation
 import HTTPTypes
@@ -75,7 +76,7 @@ struct ClockBehindTests {
         setup.faults.drop = 1
         try await AppStoreWorld.run(on: .sqlite, setup) { world in
             let customer = try await world.customer("user")
-            _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
+            _ = try await world.tollgate.appStore.reconcile(in: .sandbox)
             let bought = try await world.appStore.buy(
                 AppStoreWorld.lifetime,
                 customer: customer.buyer
@@ -98,7 +99,7 @@ struct ClockBehindTests {
             await world.tollgate.fetchWanted()
             #expect(world.calls.all.count == asked, "nor asked again at once")
             await world.pass(days: 0.01)
-            let early = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            let early = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
             #expect(early.completeUntil < AppStoreWorld.start)
             #expect(try await !world.isEntitled(customer.id))
 
@@ -107,7 +108,7 @@ struct ClockBehindTests {
             await world.tollgate.fetchWanted()
             #expect(try await world.count("wanted") == 0)
             #expect(try await world.isEntitled(customer.id))
-            let report = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            let report = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
             #expect(report.undelivered == 1)
         }
     }

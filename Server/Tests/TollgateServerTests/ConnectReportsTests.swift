@@ -1,10 +1,12 @@
 import AppStoreAPI
+import AppStoreConnector
 import AppStoreSimulator
 import Foundation
 import HTTPTypes
 import Reports
 import SandboxClock
 import Storage
+import Stores
 import Testing
 import TollgateCore
 import TollgateService
@@ -285,7 +287,7 @@ struct ConnectReportsTests {
                 _ = try await client.salesReport(.init(.sales, date: "yesterday"))
             }
             #expect(error?.description.contains("400") == true)
-            let withBundle = try server.tollgate.appStoreClients?.key.token(
+            let withBundle = try server.tollgate.appStore.clients?.key.token(
                 bundleID: TestServer.bundleID,
                 issuedAt: Int64(Date().timeIntervalSince1970)
             )

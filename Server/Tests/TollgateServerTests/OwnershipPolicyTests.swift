@@ -1,3 +1,4 @@
+import AppStoreConnector
 import Storage
 import TollgateService
 import SandboxClock
@@ -56,7 +57,7 @@ struct OwnershipPolicyTests {
             let bought = try await world.appStore.buy(AppStoreWorld.weekly, customer: ann.buyer)
             await world.pass(days: 1)
             for _ in 0..<2 {
-                _ = try await world.tollgate.receiveSignedTransaction(
+                _ = try await world.tollgate.appStore.devices.receive(
                     API.AppStoreTransactionRequest(
                         signedTransaction: bought.jws,
                         mode: .restored
@@ -72,7 +73,7 @@ struct OwnershipPolicyTests {
             #expect(try await world.isEntitled(bob.id))
             #expect(try await !world.isEntitled(ann.id))
             // And back: what Ann's device shows was signed when it was hers, and names her.
-            _ = try await world.tollgate.receiveSignedTransaction(
+            _ = try await world.tollgate.appStore.devices.receive(
                 API.AppStoreTransactionRequest(signedTransaction: bought.jws, mode: .restored),
                 from: Customer.ID(ann.id)
             )
@@ -101,7 +102,7 @@ struct OwnershipPolicyTests {
             var purchase: String?
             for customer in [bob.id, ann.id] {
                 await world.pass(days: 1)
-                let reply = try await world.tollgate.receiveSignedTransaction(
+                let reply = try await world.tollgate.appStore.devices.receive(
                     API.AppStoreTransactionRequest(
                         signedTransaction: bought.jws,
                         mode: .restored

@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import AppStoreSimulator
 import Foundation
 import SandboxClock
@@ -245,7 +246,7 @@ struct ParkingTests {
             let receipts = try await withThrowingTaskGroup(of: (Int, Receipt).self) { group in
                 for (number, body) in bodies.enumerated() {
                     group.addTask {
-                        (number, try await world.tollgate.receiveAppStoreNotification(body))
+                        (number, try await world.tollgate.appStore.receive(ReceivedMessage(body)))
                     }
                 }
                 return try await group.reduce(into: [Int: Receipt]()) { $0[$1.0] = $1.1 }

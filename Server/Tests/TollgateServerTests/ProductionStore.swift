@@ -1,5 +1,6 @@
 import AcceptedConnections
 import AppStoreAPI
+import AppStoreConnector
 import AppStoreSimulator
 import Foundation
 import HTTPTypes
@@ -183,7 +184,7 @@ struct ProductionStore: Sendable {
         for store in [production, sandbox] {
             for notification in await store.notifications() {
                 let body = "{\"signedPayload\":\"\(notification.signedPayload)\"}"
-                _ = try await tollgate.receiveAppStoreNotification(Array(body.utf8))
+                _ = try await tollgate.appStore.receive(ReceivedMessage(Array(body.utf8)))
             }
         }
     }

@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import Storage
 import Testing
 import TollgateService
@@ -10,11 +11,11 @@ struct ProvenChainTests {
     func kept(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
             let (tollgate, store) = (server.tollgate, server.tollgate.store)
-            try await tollgate.keepProvenChains()
+            try await tollgate.appStore.keepProvenChains()
             #expect(try await store.provenChains().isEmpty)
             _ = try await server.customerWithCoins()
-            try await tollgate.keepProvenChains()
-            let proven = try #require(tollgate.appStore?.provenChains)
+            try await tollgate.appStore.keepProvenChains()
+            let proven = try #require(tollgate.appStore.verifier?.provenChains)
             #expect(proven.count == 1 && proven.first?.count == 32)
             #expect(try await store.provenChains() == proven)
             // Another server of the same database adds its own.

@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import AppStoreSimulator
 import Foundation
 import SandboxClock
@@ -28,7 +29,7 @@ struct ReceiptTests {
         mode: Claim.Mode = .observed,
         isTrusted: Bool = false
     ) async throws -> API.AppStoreReceiptReply {
-        try await world.tollgate.receiveReceipt(
+        try await world.tollgate.appStore.receipts.receive(
             receipt,
             from: Customer.ID(customer),
             mode: mode,
@@ -234,11 +235,14 @@ struct ReceiptTests {
                 ? try await world.appStore.receipt(customer: buyer)
                 : try await world.appStore.transactionReceipt(bought.transactionID)
             _ = try await Self.post(first, of: id, to: world)
-            #expect(try await world.tollgate.revalidateReceipts() == nil, "nothing is due yet")
+            #expect(
+                try await world.tollgate.appStore.receipts.revalidate() == nil,
+                "nothing is due yet"
+            )
             for week in 1...3 {
                 await world.pass(days: 7.2)
                 #expect(try await !world.isEntitled(id), "week \(week), not asked yet")
-                let result = try #require(try await world.tollgate.revalidateReceipts())
+                let result = try #require(try await world.tollgate.appStore.receipts.revalidate())
                 #expect(result.receipts == 1 && result.changed == 1 && result.dropped == 0)
                 #expect(try await world.isEntitled(id), "week \(week)")
             }
@@ -250,7 +254,7 @@ struct ReceiptTests {
             #expect(kept.first?.body != Array(first.utf8), "the newest receipt took its place")
             try await world.appStore.cancel(bought.originalTransactionID)
             await world.pass(days: 7.2)
-            _ = try await world.tollgate.revalidateReceipts()
+            _ = try await world.tollgate.appStore.receipts.revalidate()
             #expect(try await !world.isEntitled(id))
             #expect(try await world.isRebuilt())
         }
@@ -276,23 +280,23 @@ struct ReceiptTests {
                 return count
             }
             world.calls.forget()
-            await world.tollgate.revalidateReceiptsIfDue()
+            await world.tollgate.appStore.receipts.revalidateIfDue()
             #expect(world.calls.all.isEmpty, "nothing is due yet")
 
             await world.pass(days: 7.2)
             #expect(try await entitled() == 0)
             // The App Store is away: nothing is lost, and nothing is thrown at the server's loop.
             world.calls.fail(Set(0..<100))
-            await world.tollgate.revalidateReceiptsIfDue()
+            await world.tollgate.appStore.receipts.revalidateIfDue()
             #expect(!world.calls.all.isEmpty)
             #expect(try await entitled() == 0)
 
             world.calls.fail([])
             world.calls.forget()
-            await world.tollgate.revalidateReceiptsIfDue()
+            await world.tollgate.appStore.receipts.revalidateIfDue()
             #expect(try await entitled() == 3)
             #expect(world.calls.all == Array(repeating: "/verifyReceipt", count: 3))
-            await world.tollgate.revalidateReceiptsIfDue()
+            await world.tollgate.appStore.receipts.revalidateIfDue()
             #expect(world.calls.all.count == 3, "until the next period ends")
             #expect(try await world.isRebuilt())
         }
@@ -353,16 +357,16 @@ struct ReceiptTests {
                 await world.pass(days: 7.2)
                 var changed = 0
                 for _ in 0..<2 {
-                    let result = try await world.tollgate.revalidateReceipts(limit: 1)
+                    let result = try await world.tollgate.appStore.receipts.revalidate(limit: 1)
                     #expect(result?.receipts == 1 && result?.dropped == 0, "week \(week)")
                     changed += result?.changed ?? 0
                 }
                 #expect(changed == 1, "week \(week)")
                 #expect(try await world.isEntitled(id), "week \(week)")
                 // Nothing is due any more: the failing one rests for an hour.
-                #expect(try await world.tollgate.revalidateReceipts() == nil)
+                #expect(try await world.tollgate.appStore.receipts.revalidate() == nil)
                 await world.pass(days: 0.05)
-                #expect(try await world.tollgate.revalidateReceipts()?.receipts == 1)
+                #expect(try await world.tollgate.appStore.receipts.revalidate()?.receipts == 1)
             }
         }
     }
@@ -392,7 +396,7 @@ struct ReceiptTests {
             let file = lines
             func run() async throws -> ReceiptImport.Report? {
                 var rest = file[...]
-                return try await ReceiptImport(world.tollgate, file: "file").run {
+                return try await world.tollgate.receiptImport(file: "file").run {
                     rest.popFirst().map { Array($0.utf8) }
                 }
             }

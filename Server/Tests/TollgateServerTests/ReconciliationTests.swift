@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import AppStoreSimulator
 import Foundation
 import SandboxClock
@@ -87,7 +88,7 @@ struct ReconciliationTests {
             #expect(try await !crowd.wrong(in: world).isEmpty)
             let now = await world.clock.now
             let report = try #require(
-                try await world.tollgate.reconcileAppStore(in: .sandbox)
+                try await world.tollgate.appStore.reconcile(in: .sandbox)
             )
             #expect(report.undelivered > 10)
             #expect(report.taken == report.undelivered)
@@ -102,7 +103,7 @@ struct ReconciliationTests {
             await world.pass(days: 0.01)
             let journal = try await world.count("journal")
             let again = try #require(
-                try await world.tollgate.reconcileAppStore(in: .sandbox)
+                try await world.tollgate.appStore.reconcile(in: .sandbox)
             )
             #expect(again.taken == 0)
             #expect(again.completeUntil > report.completeUntil)
@@ -133,7 +134,7 @@ struct ReconciliationTests {
             await world.pass(days: 16)
             #expect(try await !crowd.wrong(in: world).isEmpty)
             let report = try #require(
-                try await world.tollgate.reconcileAppStore(in: .sandbox)
+                try await world.tollgate.appStore.reconcile(in: .sandbox)
             )
             #expect(report.undelivered == 0)
             #expect(report.overdue > 0)
@@ -143,7 +144,7 @@ struct ReconciliationTests {
             world.calls.forget()
             await world.pass(days: 0.01)
             let again = try #require(
-                try await world.tollgate.reconcileAppStore(in: .sandbox)
+                try await world.tollgate.appStore.reconcile(in: .sandbox)
             )
             #expect(again.changed == 0)
             #expect(again.overdue <= 1, "what has failed for good is not asked about again")
@@ -155,7 +156,7 @@ struct ReconciliationTests {
         var setup = AppStoreWorld.Setup()
         setup.faults.drop = 1
         try await AppStoreWorld.run(on: backend, setup) { world in
-            _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
+            _ = try await world.tollgate.appStore.reconcile(in: .sandbox)
             for number in 0..<70 {
                 let customer = try await world.customer("user-\(number)")
                 _ = try await world.appStore.buy(
@@ -168,14 +169,14 @@ struct ReconciliationTests {
             world.calls.forget()
             world.calls.fail([2, 3, 4])
             await #expect(throws: AppStore.ServerAPIError.self) {
-                _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
+                _ = try await world.tollgate.appStore.reconcile(in: .sandbox)
             }
             world.calls.fail([])
             world.calls.forget()
             await world.pass(days: 0.1)
             let now = await world.clock.now
             let report = try #require(
-                try await world.tollgate.reconcileAppStore(in: .sandbox)
+                try await world.tollgate.appStore.reconcile(in: .sandbox)
             )
             #expect(report.undelivered == 70 && report.taken == 70 && report.delivered == 0)
             // 70 notifications are 4 pages, of which two were read before.
@@ -197,7 +198,7 @@ struct ReconciliationTests {
                     AppStoreWorld.weekly,
                     customer: customer.buyer
                 )
-                _ = try await world.tollgate.receiveSignedTransaction(
+                _ = try await world.tollgate.appStore.devices.receive(
                     .init(signedTransaction: shown.jws, mode: .observed),
                     from: Customer.ID(customer.id)
                 )
@@ -208,21 +209,21 @@ struct ReconciliationTests {
                 )
             }
             let first = try #require(
-                try await world.tollgate.reconcileAppStore(in: .sandbox, slice: 0)
+                try await world.tollgate.appStore.reconcile(in: .sandbox, slice: 0)
             )
             #expect(first.histories == 1 && first.historiesChanged == 1)
             #expect(first.historiesAsOf == nil, "not everybody was asked about")
             // While there is more to be read, the next pass is not waited for.
-            for _ in 0..<10 { await world.tollgate.reconcileAppStoreIfDue(every: 900) }
+            for _ in 0..<10 { await world.tollgate.appStore.reconcileIfDue(every: 900) }
             for number in 0..<5 {
                 let id = try await world.tollgate.directory.customer("user-\(number)").id
                 #expect(try await world.balance(id) == 200)
             }
-            let last = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            let last = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
             #expect(last.historiesAsOf == AppStoreWorld.start && last.histories == 0)
             world.calls.forget()
             let whole = try #require(
-                try await world.tollgate.reconcileAppStore(in: .sandbox, reach: .everything)
+                try await world.tollgate.appStore.reconcile(in: .sandbox, reach: .everything)
             )
             #expect(whole.histories == 5 && whole.historiesChanged == 0)
             let asked = world.calls.all.count { $0.contains("/v2/history/") }
@@ -245,7 +246,7 @@ struct ReconciliationTests {
             _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: customer.buyer)
             await world.pass(days: 0.01)
             let report = try #require(
-                try await world.tollgate.reconcileAppStore(in: .sandbox, reach: .since(moved))
+                try await world.tollgate.appStore.reconcile(in: .sandbox, reach: .since(moved))
             )
             #expect(report.notifications == 1 && report.completeFrom == moved)
             // What lasts is read whenever it was bought; coins were credited there.
@@ -253,12 +254,12 @@ struct ReconciliationTests {
             #expect(try await world.balance(customer.id) == 0)
             for _ in 0..<3 {
                 await world.pass(days: 0.02)
-                let next = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+                let next = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
                 #expect(next.completeFrom == moved && next.histories == 0)
             }
             #expect(try await world.balance(customer.id) == 0)
             let all = try #require(
-                try await world.tollgate.reconcileAppStore(in: .sandbox, reach: .everything)
+                try await world.tollgate.appStore.reconcile(in: .sandbox, reach: .everything)
             )
             #expect(all.completeFrom < AppStoreWorld.start)
             #expect(try await world.balance(customer.id) == 100)
@@ -268,7 +269,7 @@ struct ReconciliationTests {
     @Test("What was lost has all read, also after a break, and once a day at most")
     func lostAndBrokenOff() async throws {
         try await AppStoreWorld.run { world in
-            _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
+            _ = try await world.tollgate.appStore.reconcile(in: .sandbox)
             /// Somebody buys, and somebody else is told.
             func buyUnheard(_ count: Int, _ name: String) async throws {
                 world.listens.set(false)
@@ -286,15 +287,15 @@ struct ReconciliationTests {
             world.calls.forget()
             world.calls.fail([1, 2, 3])
             await #expect(throws: AppStore.ServerAPIError.self) {
-                _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
+                _ = try await world.tollgate.appStore.reconcile(in: .sandbox)
             }
             world.calls.fail([])
-            let first = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            let first = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
             #expect(first.taken == 21 && first.delivered == 21)
             #expect(first.histories == 21 && first.historiesChanged == 0)
             for (name, histories) in [("second", 0), ("third", 23)] {
                 try await buyUnheard(1, name)
-                let next = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+                let next = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
                 #expect(next.delivered == 1 && next.histories == histories)
                 await world.pass(days: 1)
             }
@@ -311,7 +312,7 @@ struct ReconciliationTests {
             world.calls.setEarliest(earliest)
             _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: customer.buyer)
             await world.pass(days: 0.01)
-            let report = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            let report = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
             #expect(report.completeFrom >= earliest)
             #expect(report.completeFrom < earliest + AppStoreWorld.day)
             #expect(try await world.isEntitled(customer.id))
@@ -338,7 +339,7 @@ struct ReconciliationTests {
             _ = try await world.appStore.buy(AppStoreWorld.coins, customer: customer.buyer)
             world.listens.set(true)
             await world.pass(days: 3)
-            let report = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            let report = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
             #expect(report.taken == 1 && report.delivered == 1)
             #expect(report.completeFrom == AppStoreWorld.start)
             #expect(try await world.balance(customer.id) == 100)
@@ -353,17 +354,17 @@ struct ReconciliationTests {
         var setup = AppStoreWorld.Setup()
         setup.faults.drop = 1
         try await AppStoreWorld.run(on: backend, setup) { world in
-            let first = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            let first = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
             await world.pass(days: 1)
             world.calls.forget()
             world.calls.fail([0, 1, 2])
             await #expect(throws: AppStore.ServerAPIError.self) {
-                _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
+                _ = try await world.tollgate.appStore.reconcile(in: .sandbox)
             }
             world.calls.fail([])
             await world.pass(days: 29.5)
             let now = await world.clock.now
-            let report = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            let report = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
             #expect(report.completeFrom > first.completeUntil)
             #expect(report.completeFrom >= now - 30 * 86_400_000)
         }
@@ -379,11 +380,11 @@ struct ReconciliationTests {
                 until: wall.advanced(by: 60_000)
             )
             #expect(try await world.tollgate.store.take(lease, now: wall))
-            #expect(try await world.tollgate.reconcileAppStore(in: .sandbox) == nil)
+            #expect(try await world.tollgate.appStore.reconcile(in: .sandbox) == nil)
             try await world.tollgate.store.release(lease)
-            #expect(try await world.tollgate.reconcileAppStore(in: .sandbox) != nil)
+            #expect(try await world.tollgate.appStore.reconcile(in: .sandbox) != nil)
             world.calls.forget()
-            await world.tollgate.reconcileAppStoreIfDue(every: 900)
+            await world.tollgate.appStore.reconcileIfDue(every: 900)
             #expect(world.calls.all.isEmpty, "the last pass ended just now")
         }
     }
@@ -440,7 +441,9 @@ struct ReconciliationTests {
                 (body.replacing("\"Sandbox\"", with: "\"PROD\""), 400),
             ] {
                 await #expect {
-                    _ = try await world.tollgate.receiveAppStoreNotification(Array(forged.utf8))
+                    _ = try await world.tollgate.appStore.receive(
+                        ReceivedMessage(Array(forged.utf8))
+                    )
                 } throws: { Refusal(telling: $0).status == status }
             }
             #expect(try await world.count("wanted") == 0)

@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import AppStoreSimulator
 import Foundation
 import Logging
@@ -55,7 +56,7 @@ final class RestorableWorld: Sendable {
                 case .signedPayload(let payload) = message
             else { return .noResponse }
             let body = Array("{\"signedPayload\":\"\(payload)\"}".utf8)
-            let isTaken = (try? await tollgate.receiveAppStoreNotification(body)) != nil
+            let isTaken = (try? await tollgate.appStore.receive(ReceivedMessage(body))) != nil
             return isTaken ? .success : .unsuccessfulHTTPResponseCode
         }
 

@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import AppStoreSimulator
 import Foundation
 import SandboxClock
@@ -23,7 +24,7 @@ struct RestoreTests {
         in world: RestorableWorld
     ) async throws -> [RestorableWorld.Person] {
         for number in 0..<8 { try await world.join("early-\(number)") }
-        _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
+        _ = try await world.tollgate.appStore.reconcile(in: .sandbox)
         _ = try await world.tollgate.reconcileStripe()
         for _ in 0..<4 { try await world.liveADay() }
         let copy = try await world.backUp()
@@ -33,7 +34,7 @@ struct RestoreTests {
             try await world.liveADay()
             // As a server does all the time.
             guard day % 3 == 2 else { continue }
-            _ = try await world.tollgate.reconcileAppStore(in: .sandbox)
+            _ = try await world.tollgate.appStore.reconcile(in: .sandbox)
             _ = try await world.tollgate.reconcileStripe()
         }
         try await world.expectTruth()
@@ -54,7 +55,7 @@ struct RestoreTests {
             _ = try await Self.lose(6, in: world)
             #expect(!world.warnings.all.contains { $0.contains("lacked") })
             // What a server does when it starts.
-            try await world.tollgate.reconcileAppStoreIfDue(every: 0)
+            try await world.tollgate.appStore.reconcileIfDue(every: 0)
             _ = try await world.tollgate.reconcileStripe()
             #expect(world.warnings.all.count { $0.contains("the record lacked, such as") } == 1)
             let metrics = try await world.tollgate.metrics.text()
@@ -68,7 +69,7 @@ struct RestoreTests {
 
             // That was all.
             try await world.pass(days: 0.1)
-            let again = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            let again = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
             #expect(again.taken == 0 && again.histories == 0)
             let events = try #require(try await world.tollgate.reconcileStripe())
             #expect(events.events.new == 0)
@@ -84,7 +85,7 @@ struct RestoreTests {
         try await RestorableWorld.run(on: backend) { world in
             let backup = world.clock.nowAtOnce
             let early = try await Self.lose(40, in: world)
-            let apple = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            let apple = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
             #expect(apple.completeFrom > backup + 8 * RestorableWorld.day)
             #expect(apple.histories > 0 && apple.historiesChanged > 0)
             #expect(apple.historiesAsOf != nil)
@@ -96,7 +97,7 @@ struct RestoreTests {
             for person in world.people {
                 let bought = try await world.appStore.transactions(customer: person.buyer)
                 guard let one = bought.last else { continue }
-                _ = try await world.tollgate.receiveSignedTransaction(
+                _ = try await world.tollgate.appStore.devices.receive(
                     .init(
                         signedTransaction: try await world.appStore.signedTransaction(one.id).jws,
                         mode: .observed
@@ -104,7 +105,7 @@ struct RestoreTests {
                     from: Customer.ID(person.id)
                 )
             }
-            _ = try await world.tollgate.reconcileAppStore(in: .sandbox, reach: .everything)
+            _ = try await world.tollgate.appStore.reconcile(in: .sandbox, reach: .everything)
             try await world.expectTruth()
             #expect(try await world.isRebuilt())
         }
@@ -119,7 +120,7 @@ struct RestoreTests {
             _ = try await Self.lose(6, in: world)
             await world.stop()
             try await world.start(on: try backend.makeDatabase())
-            let report = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
+            let report = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
             #expect(report.taken > 20 && report.historiesAsOf != nil)
             // Nothing was known before, so nothing is said to have been lost.
             #expect(!world.warnings.all.contains { $0.contains("lacked") })

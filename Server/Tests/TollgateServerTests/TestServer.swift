@@ -1,5 +1,6 @@
 import AcceptedConnections
 import AppStoreAPI
+import AppStoreConnector
 import AppStoreSimulator
 import Foundation
 import HTTPTypes

@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import Crypto
 import AppStoreSimulator
 import Foundation
@@ -105,7 +106,7 @@ struct WebhookTests {
             let behind = Tollgate(
                 configuration: tollgate.configuration,
                 store: tollgate.store,
-                appStore: tollgate.appStore,
+                appStore: tollgate.appStore.verifier,
                 stripe: tollgate.stripe,
                 clocks: skewed,
                 randomBytes: tollgate.random.bytes,
@@ -115,7 +116,7 @@ struct WebhookTests {
             let payload = try await Self.purchase(in: server.appStore)
             let body = Array("{\"signedPayload\":\"\(payload)\"}".utf8)
             await #expect {
-                try await behind.receiveAppStoreNotification(body)
+                try await behind.appStore.receive(ReceivedMessage(body))
             } throws: { Refusal(telling: $0).error.code == "jws_date" }
         }
     }

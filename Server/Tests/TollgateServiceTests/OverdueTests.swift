@@ -1,7 +1,7 @@
 import Testing
 import TollgateCore
 
-@testable import TollgateService
+@testable import AppStoreConnector
 
 @Suite("What looks overdue")
 struct OverdueTests {

@@ -1,3 +1,4 @@
+import AppStoreConnector
 import Foundation
 import Testing
 import TollgateCore

@@ -29,6 +29,13 @@ extension House {
                     "reason": "\(reason)",
                 ]
             )
+        case .rumour(let reads, let about, let outcome):
+            count(outcome, of: store)
+            guard let about, !reads.isEmpty else { return .nothing }
+            for read in reads {
+                try await records.want(read, about: about, at: await clocks.now())
+            }
+            return .recorded
         case .nothing:
             receipt = .nothing
         case .parked(let reason):
@@ -57,7 +64,7 @@ extension House {
             )
         }
         if case .duplicate = outcome { receipt = .duplicate }
-        count(receipt, of: store)
+        count(receipt.label, of: store)
         if receipt != .duplicate, let left = translation.leftToTheTeam {
             tell(left, evidence.source, of: store)
         }
@@ -89,7 +96,7 @@ extension House {
                 ]
             )
         }
-        count(.parked, of: store)
+        count(Receipt.parked.label, of: store)
         return .parked
     }
 
@@ -103,10 +110,10 @@ extension House {
         }
     }
 
-    private func count(_ receipt: Receipt, of store: Store) {
+    private func count(_ outcome: String, of store: Store) {
         counters.count(
             "tollgate_messages_total",
-            "store=\"\(store.rawValue)\",outcome=\"\(receipt.label)\""
+            "store=\"\(store.rawValue)\",outcome=\"\(outcome)\""
         )
     }
 

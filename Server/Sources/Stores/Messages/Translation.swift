@@ -11,6 +11,8 @@ public struct Translation: Sendable {
         ///
         /// A message in a form that is not ours to read, or one that shows only a part (RULES §4.4).
         case hint([Wanted], about: Purchase.Key, reason: String)
+        /// Nobody has signed it: it is not journalled, and only has the store be asked.
+        case rumour([Wanted], about: Purchase.Key?, outcome: String)
         /// Understood, and of no consequence for any record.
         case nothing(reason: String)
         /// Genuine, but it cannot be used: kept, counted and answered 200, since sending it again

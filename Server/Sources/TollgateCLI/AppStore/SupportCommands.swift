@@ -1,3 +1,4 @@
+import AppStoreConnector
 import CommandOutput
 import ArgumentParser
 import TollgateCore

@@ -1,3 +1,4 @@
+import AppStoreConnector
 import CommandOutput
 import AppStoreAPI
 import ArgumentParser
@@ -33,7 +34,7 @@ struct ImportReceiptsCommand: AsyncParsableCommand {
             var reader = try LineReader(path: file)
             defer { progress.end() }
             do {
-                return try await ReceiptImport(tollgate, file: name).run(
+                return try await tollgate.receiptImport(file: name).run(
                     next: { try reader.next() },
                     progress: progress.report
                 )

@@ -1,9 +1,11 @@
+import AppStoreConnector
 import CommandOutput
 import AppStoreAPI
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import Storage
+import Stores
 import StripeAPI
 import TollgateCore
 import TollgateService
@@ -43,7 +45,7 @@ struct ImportReportsCommand: AsyncParsableCommand {
         var rows: Int
         var new: Bool
 
-        init(_ outcome: ConnectReports.Outcome, file: String? = nil) {
+        init(_ outcome: TakenReport, file: String? = nil) {
             self.file = file
             kind = outcome.kind
             period = outcome.period
@@ -141,10 +143,10 @@ struct ImportReportsCommand: AsyncParsableCommand {
             }
             let today = try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: client)()
             let isQuiet = json
-            let told: @Sendable (ConnectReports.Outcome) -> Void = {
+            let told: @Sendable (TakenReport) -> Void = {
                 if !isQuiet { Terminal.say(Line($0).text) }
             }
-            var outcomes: [ConnectReports.Outcome] = []
+            var outcomes: [TakenReport] = []
             if let connect {
                 outcomes += try await ConnectReports(store)
                     .fetch(with: connect, today: today, days: days, told: told)

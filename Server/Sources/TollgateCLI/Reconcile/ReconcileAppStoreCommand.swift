@@ -1,3 +1,4 @@
+import AppStoreConnector
 import CommandOutput
 import AppStoreAPI
 import ArgumentParser
@@ -36,7 +37,7 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
         let reach = try reaching.reach
         let progress = ProgressLine(json: json)
         let reports = try await WritingCommand.run(database: database) { tollgate in
-            let environments = asked.map { [$0] } ?? tollgate.appStoreEnvironments
+            let environments = asked.map { [$0] } ?? tollgate.appStore.environments
             guard !environments.isEmpty else {
                 throw CheckFailed(
                     message:
@@ -46,7 +47,7 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
             var reports: [AppStoreReconciliation.Report] = []
             for environment in environments {
                 do {
-                    let report = try await tollgate.reconcileAppStore(
+                    let report = try await tollgate.appStore.reconcile(
                         in: environment,
                         reach: reach,
                         progress: progress.report

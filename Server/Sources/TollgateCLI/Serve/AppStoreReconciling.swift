@@ -1,3 +1,4 @@
+import AppStoreConnector
 import ServiceLifecycle
 import TollgateService
 
@@ -15,9 +16,9 @@ struct AppStoreReconciling: Service {
             // At first whenever the last pass was: this may be a restored database.
             var interval: Int64 = 0
             while !Task.isCancelled {
-                let isDone = await tollgate.reconcileAppStoreIfDue(every: interval)
+                let isDone = await tollgate.appStore.reconcileIfDue(every: interval)
                 if isDone { interval = Self.interval }
-                await tollgate.revalidateReceiptsIfDue()
+                await tollgate.appStore.receipts.revalidateIfDue()
                 // What fails is tried again, but does not fill the log.
                 try? await Task.sleep(for: .seconds(isDone ? 10 : 120))
             }

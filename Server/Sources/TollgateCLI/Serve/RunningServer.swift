@@ -1,3 +1,4 @@
+import AppStoreConnector
 import CommandOutput
 import AppStoreAPI
 import Foundation
@@ -58,7 +59,7 @@ struct RunningServer: Sendable {
         )
         try await tollgate.webhookEndpoints.reseal()
         try await tollgate.secondFactors.reseal()
-        try await tollgate.recallProvenChains()
+        try await tollgate.appStore.recallProvenChains()
     }
 
     static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
@@ -227,7 +228,7 @@ private struct StoreReads: Service {
             while !Task.isCancelled {
                 await tollgate.fetchWanted()
                 // What fails is tried again with the next chain, or the next time.
-                try? await tollgate.keepProvenChains()
+                try? await tollgate.appStore.keepProvenChains()
                 try? await Task.sleep(for: .milliseconds(500))
             }
         }

@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import TollgateCore
 import TollgateService
 

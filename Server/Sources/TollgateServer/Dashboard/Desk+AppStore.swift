@@ -1,3 +1,4 @@
+internal import AppStoreConnector
 internal import Foundation
 internal import Hummingbird
 internal import Storage
@@ -22,7 +23,7 @@ extension Desk {
             "lead": words["app_store_lead"], "order": ask.query("order") ?? "",
             "products": products, "hasProducts": !products.isEmpty,
             "reasons": reasons, "nonce": tollgate.random.id("form_"),
-            "environments": tollgate.appStoreEnvironments.map { environment -> Model in
+            "environments": tollgate.appStore.environments.map { environment -> Model in
                 [
                     "value": environment.rawValue,
                     "name": words["environment_\(environment.rawValue)"],
@@ -33,14 +34,14 @@ extension Desk {
         if let order = ask.query("order"), !order.isEmpty {
             content["hasOrder"] = true
             content["found"] = try await transactions(
-                tollgate.appStoreSupport().order(order) ?? [],
+                tollgate.appStore.support().order(order) ?? [],
                 caption: order,
                 empty: words["no_such_order"],
                 in: .production
             ).model
         }
         if let product = ask.query("product"), let request = ask.query("request") {
-            let status = try await tollgate.appStoreSupport()
+            let status = try await tollgate.appStore.support()
                 .statusOfExtension(request, of: product, in: environment)
             content["hasStatus"] = true
             content["statusText"] =
@@ -76,7 +77,7 @@ extension Desk {
             ),
             by: actor
         ) {
-            try await tollgate.appStoreSupport().extendAll(
+            try await tollgate.appStore.support().extendAll(
                 of: product,
                 by: wish,
                 storefronts: storefronts,
@@ -94,7 +95,7 @@ extension Desk {
     func refunds(_ hex: String) async throws -> Response {
         try visit.require(.support)
         let record = try await appStorePurchase(hex)
-        let refunds = try await tollgate.appStoreSupport()
+        let refunds = try await tollgate.appStore.support()
             .refunds(of: record.key.id, in: record.key.environment)
         return page(
             "dash_list",
@@ -122,7 +123,7 @@ extension Desk {
         let record = try await appStorePurchase(hex)
         let (id, environment) = (record.key.id, record.key.environment)
         let subject = "purchase:\(record.key.canonical)"
-        let support = try tollgate.appStoreSupport()
+        let support = try tollgate.appStore.support()
         switch action {
         case "extend":
             let wish = try wish(form)
@@ -164,7 +165,7 @@ extension Desk {
 
     /// What a purchase's page offers to do at the App Store.
     func appStoreModel(of record: Purchase) -> Model {
-        let isThere = record.key.store == .appStore && tollgate.appStoreClients != nil
+        let isThere = record.key.store == .appStore && tollgate.appStore.clients != nil
         let isRenewing = record.periods.contains { $0.period.kind == .autoRenewable }
         return [
             "isAppStore": isThere, "isRenewing": isThere && isRenewing,
@@ -209,7 +210,7 @@ extension Desk {
             let key = Purchase.Key(
                 store: .appStore,
                 environment: environment,
-                application: tollgate.appStoreClients?.bundleID ?? "",
+                application: tollgate.appStore.clients?.bundleID ?? "",
                 id: transaction.originalTransactionID
             )
             let isKnown = try await tollgate.store.record(of: key) != nil

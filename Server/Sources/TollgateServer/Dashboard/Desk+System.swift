@@ -1,3 +1,4 @@
+internal import AppStoreConnector
 internal import Foundation
 internal import Hummingbird
 internal import Storage
@@ -153,7 +154,7 @@ extension Desk {
                     ["term": words["now_wall"], "value": formats.moment(wall)],
                     [
                         "term": words["app_store"],
-                        "value": words[tollgate.appStore == nil ? "not_set_up" : "set_up"],
+                        "value": words[tollgate.appStore.verifier == nil ? "not_set_up" : "set_up"],
                     ],
                     [
                         "term": "Stripe",

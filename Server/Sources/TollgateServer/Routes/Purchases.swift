@@ -1,3 +1,4 @@
+internal import AppStoreConnector
 internal import Hummingbird
 internal import Stores
 internal import TollgateAPI
@@ -10,7 +11,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let credentials = try await Credentials(request, tollgate)
         try credentials.refuseSecret()
         let presented = try await request.json(API.AppStoreTransactionRequest.self)
-        let reply = try await tollgate.receiveSignedTransaction(
+        let reply = try await tollgate.appStore.devices.receive(
             presented,
             from: credentials.session?.customer
         )
@@ -46,7 +47,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             )
         }
         try credentials.admitStoreCall(request, context, tollgate)
-        let reply = try await tollgate.receiveReceipt(
+        let reply = try await tollgate.appStore.receipts.receive(
             posted.receiptData,
             from: Customer.ID(customer),
             mode: Claim.Mode(rawValue: posted.mode?.rawValue ?? "") ?? .observed,
@@ -73,9 +74,10 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     router.post(APIPath.appStoreOfferSignatures.route) { request, _ in
         let session = try await Credentials(request, tollgate).requireSession()
         return try Response.json(
-            try await tollgate.signOffer(
+            try await tollgate.appStore.offers.sign(
                 try await request.json(API.OfferSignatureRequest.self),
-                for: session
+                for: session.customer,
+                in: session.environment
             )
         )
     }

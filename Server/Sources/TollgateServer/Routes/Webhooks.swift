@@ -1,6 +1,8 @@
+internal import AppStoreConnector
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateService
 
@@ -19,7 +21,9 @@ func addWebhooks(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) 
     // The App Store asks here, and waits, while a customer is about to cancel.
     router.post(APIPath.appStoreRetentionMessage.route) { request, _ in
         let body = try await request.bytes(upTo: StoreWebhook.appStore.limit)
-        return Response.json(bytes: Data(try await tollgate.retentionMessage(for: body)))
+        return Response.json(
+            bytes: Data(try await tollgate.appStore.retentionMessages.reply(to: body))
+        )
     }
 }
 
@@ -51,7 +55,7 @@ enum StoreWebhook: CaseIterable {
     ) async throws {
         switch self {
         case .appStore:
-            _ = try await tollgate.receiveAppStoreNotification(body)
+            _ = try await tollgate.appStore.receive(ReceivedMessage(body))
         case .stripe:
             let signature = HTTPField.Name("Stripe-Signature").flatMap { fields[$0] }
             _ = try await tollgate.receiveStripeEvent(body, signature: signature)

@@ -1,5 +1,5 @@
 internal import Stores
-internal import AppStoreAPI
+internal import AppStoreConnector
 internal import Foundation
 internal import SecondOpinion
 internal import Storage
@@ -10,7 +10,7 @@ internal import TollgateCore
 package struct DeviceObservations: Sendable {
     let records: RecordStore
     let clocks: Clocks
-    let appStore: any AppStoreReceiving
+    let appStore: AppStoreConnector
     /// How often a customer may tell what StoreKit holds.
     let limit: CallLimit
     let counters: Counters
@@ -22,7 +22,7 @@ package struct DeviceObservations: Sendable {
     ///
     /// - Returns: which of the lookup keys the customer has now.
     /// - Throws: refusals 400 `parameter_invalid`, 429 `rate_limited`; as
-    ///   `receiveSignedTransaction`.
+    ///   `DeviceTransactions.receive`.
     package func settle(
         _ observation: API.AppStoreObservation,
         for session: CustomerSession
@@ -40,29 +40,15 @@ package struct DeviceObservations: Sendable {
         var purchases: [String] = []
         for signed in observation.signedTransactions {
             do {
-                _ = try await appStore.receiveSignedTransaction(
+                _ = try await appStore.devices.receive(
                     API.AppStoreTransactionRequest(signedTransaction: signed, mode: .observed),
                     from: session.customer
                 )
             } catch let refusal as Refusal where refusal.status == 409 {
                 // Somebody else's: it is taken in all the same, and is the cause.
             }
-            let verifier = try appStore.verifier()
-            let transaction = try verifier.verifyTransaction(
-                Array(signed.utf8),
-                now: now.milliseconds
-            )
-            if let environment = transaction.environment.flatMap(StoreEnvironment.init),
-                let id = transaction.originalTransactionID
-            {
-                purchases.append(
-                    Purchase.Key(
-                        store: .appStore,
-                        environment: environment,
-                        application: verifier.bundleID,
-                        id: id
-                    ).canonical
-                )
+            if let key = try await appStore.devices.purchase(of: signed) {
+                purchases.append(key.canonical)
             }
         }
         let has = try await records.reading(of: session.customer, in: session.environment)

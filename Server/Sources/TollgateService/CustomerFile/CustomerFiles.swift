@@ -1,5 +1,6 @@
-internal import AppStoreAPI
 public import Storage
+internal import AppStoreAPI
+internal import AppStoreConnector
 internal import Stores
 public import TollgateAPI
 public import TollgateCore

@@ -25,16 +25,3 @@ extension Customers {
         return API.ErasedCustomer(id: customer.rawValue)
     }
 }
-
-extension Refusal {
-    /// 410: there was such a customer.
-    static func erased(_ param: String) -> Refusal {
-        Refusal(
-            410,
-            .invalidRequestError,
-            .customerErased,
-            "This customer was erased.",
-            param: param
-        )
-    }
-}

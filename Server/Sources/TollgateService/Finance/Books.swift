@@ -1,3 +1,4 @@
+internal import AppStoreConnector
 internal import Reports
 internal import Storage
 internal import TollgateCore

@@ -1,6 +1,8 @@
+internal import AppStoreConnector
 internal import Foundation
 internal import Reports
 public import Storage
+public import Stores
 public import StripeAPI
 internal import TollgateAPI
 public import TollgateCore
@@ -9,9 +11,6 @@ public import TollgateCore
 ///
 /// Kept is what accounts need and nothing of the customer: neither names nor addresses.
 public struct StripeReports: Sendable {
-    /// What became of the transactions or payouts of one day.
-    public typealias Outcome = ConnectReports.Outcome
-
     /// Balance transactions.
     static let balance = "STRIPE_BALANCE"
     static let payout = "STRIPE_PAYOUT"
@@ -40,9 +39,9 @@ public struct StripeReports: Sendable {
     ///
     /// - Parameter now: the wall clock.
     /// - Throws: an error that says which line cannot be read; `StorageError`.
-    public func take(_ bytes: [UInt8], at now: Instant) async throws -> [Outcome] {
+    public func take(_ bytes: [UInt8], at now: Instant) async throws -> [TakenReport] {
         let file = try StripeFile(bytes)
-        var outcomes: [Outcome] = []
+        var outcomes: [TakenReport] = []
         let days = file.lines.map(\.day)
         if let first = days.min(), let last = days.max() {
             guard last.number - first.number <= 3_700 else {
@@ -67,14 +66,14 @@ public struct StripeReports: Sendable {
         with client: Stripe.Client,
         today: Instant,
         days: Int = 35,
-        told: @Sendable (Outcome) -> Void = { _ in },
+        told: @Sendable (TakenReport) -> Void = { _ in },
         prolong: () async throws -> Void = {}
-    ) async throws -> [Outcome] {
+    ) async throws -> [TakenReport] {
         let end = Finance.Day(utc: today)
         let kept = try await coveredDays()
         let wanted = (1...Int64(max(1, min(days, 1000)))).map { end.advanced(by: -$0) }
-        var outcomes: [Outcome] = []
-        func note(_ found: [Outcome]) {
+        var outcomes: [TakenReport] = []
+        func note(_ found: [TakenReport]) {
             let new = found.filter { $0.isNew && $0.rows > 0 }
             for outcome in new { told(outcome) }
             outcomes += new
@@ -166,7 +165,7 @@ public struct StripeReports: Sendable {
         to last: Finance.Day,
         isWhole: Bool,
         at now: Instant
-    ) async throws -> [Outcome] {
+    ) async throws -> [TakenReport] {
         var byDay = Dictionary(grouping: lines, by: \.day)
         if !isWhole {
             let known = try await self.lines(from: first, to: last)
@@ -175,7 +174,7 @@ public struct StripeReports: Sendable {
                 byDay[line.day, default: []].append(line)
             }
         }
-        var outcomes: [Outcome] = []
+        var outcomes: [TakenReport] = []
         var day = first
         while day <= last {
             let rows = (byDay[day] ?? []).sorted { ($0.created, $0.id) < ($1.created, $1.id) }
@@ -192,7 +191,7 @@ public struct StripeReports: Sendable {
         return outcomes
     }
 
-    private func keep(_ payouts: [KeptPayout], at now: Instant) async throws -> [Outcome] {
+    private func keep(_ payouts: [KeptPayout], at now: Instant) async throws -> [TakenReport] {
         guard !payouts.isEmpty else { return [] }
         var byDay = Dictionary(grouping: payouts) { Finance.Day(utc: $0.created) }
         let named = Set(payouts.map(\.payout.id))
@@ -200,7 +199,7 @@ public struct StripeReports: Sendable {
             let day = Finance.Day(utc: kept.created)
             if byDay[day] != nil { byDay[day]?.append(kept) }
         }
-        var outcomes: [Outcome] = []
+        var outcomes: [TakenReport] = []
         for (day, payouts) in byDay.sorted(by: { $0.key < $1.key }) {
             let rows = payouts.sorted { $0.payout.id < $1.payout.id }
             outcomes.append(
@@ -220,7 +219,7 @@ public struct StripeReports: Sendable {
         _ day: Finance.Day,
         _ rows: [[UInt8]],
         at now: Instant
-    ) async throws -> Outcome {
+    ) async throws -> TakenReport {
         let period = "DAILY \(day)"
         let isNew = try await store.keep(
             StoredReport(
@@ -233,7 +232,7 @@ public struct StripeReports: Sendable {
                 }
             )
         )
-        return Outcome(kind: kind, period: period, rows: rows.count, isNew: isNew)
+        return TakenReport(kind: kind, period: period, rows: rows.count, isNew: isNew)
     }
 
     // MARK: - Stripe

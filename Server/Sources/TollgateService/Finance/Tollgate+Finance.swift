@@ -1,4 +1,5 @@
 internal import AppStoreAPI
+internal import AppStoreConnector
 internal import Foundation
 public import Reports
 internal import Storage

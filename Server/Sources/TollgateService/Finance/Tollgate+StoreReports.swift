@@ -1,4 +1,5 @@
 internal import AppStoreAPI
+internal import AppStoreConnector
 internal import Foundation
 internal import Logging
 internal import Reports
@@ -17,7 +18,7 @@ extension Tollgate {
     @discardableResult
     public func fetchStoreReportsIfDue(every seconds: Int64) async -> Bool {
         var isDone = true
-        if let connect = appStoreOptions.connect {
+        if let connect = appStore.options.connect {
             let count = await fetchIfDue("reports/app_store", every: seconds) {
                 [store] today, _ in
                 try await ConnectReports(store).fetch(with: connect, today: today, days: 90).count

@@ -1,3 +1,4 @@
+internal import AppStoreConnector
 internal import Storage
 internal import Stores
 internal import StripeAPI
@@ -8,8 +9,7 @@ extension Tollgate {
     ///
     /// Call it again and again; each time it asks what may be asked now.
     public func fetchWanted() async {
-        await answerConsumptionRequests()
-        await fetchWantedFromAppStore()
+        await appStore.askWhatIsWanted()
         await fetchWantedOfStripe()
     }
 

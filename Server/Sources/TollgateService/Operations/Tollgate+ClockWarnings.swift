@@ -1,4 +1,3 @@
-internal import AppStoreAPI
 internal import Logging
 internal import Stores
 internal import StripeAPI
@@ -7,15 +6,6 @@ internal import StripeAPI
 // sends what shows it again and again must not fill the log.
 extension Tollgate {
     private static let pause: Int64 = 60_000
-
-    /// Says that our clock is behind the App Store's, where an error shows it.
-    func noteClock(_ error: AppStore.VerificationError) {
-        guard let seconds = error.secondsAhead, clockPace.isDue(clocks.wall(), every: Self.pause)
-        else { return }
-        logger.error(
-            "this server's clock is \(seconds) seconds behind the App Store's: set it; until then nothing that the App Store signs now is taken in, and it sends its notifications again"
-        )
-    }
 
     /// Says that our clock is behind Stripe's.
     func noteClock(secondsBehindStripe seconds: Int64) {

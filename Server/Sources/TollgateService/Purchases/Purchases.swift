@@ -1,3 +1,4 @@
+internal import AppStoreConnector
 internal import Storage
 internal import Stores
 public import TollgateAPI

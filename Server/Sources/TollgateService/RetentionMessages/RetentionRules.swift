@@ -1,3 +1,4 @@
+public import AppStoreConnector
 internal import Foundation
 public import TollgateCore
 internal import Yams

@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import Foundation
 import Logging
 import Storage
@@ -112,7 +113,7 @@ final class TollgateBackend: ScenarioBackend {
 
     func take(signedPayload: String) async -> Bool {
         let body = Data("{\"signedPayload\":\"\(signedPayload)\"}".utf8)
-        return (try? await tollgate.receiveAppStoreNotification(Array(body))) != nil
+        return (try? await tollgate.appStore.receive(ReceivedMessage(Array(body)))) != nil
     }
 
     func take(event body: String, signature: String) async -> Bool {
@@ -126,7 +127,7 @@ final class TollgateBackend: ScenarioBackend {
     ) async throws {
         let id = Customer.ID(try await tollgate.directory.customer(customer.id).id)
         do {
-            _ = try await tollgate.receiveSignedTransaction(
+            _ = try await tollgate.appStore.devices.receive(
                 API.AppStoreTransactionRequest(
                     signedTransaction: signedTransaction,
                     mode: API.SubmissionMode(rawValue: mode) ?? .observed
@@ -146,7 +147,7 @@ final class TollgateBackend: ScenarioBackend {
     ) async throws {
         let id = Customer.ID(try await tollgate.directory.customer(customer.id).id)
         _ = try await Self.$verifiedReceipt.withValue((answer, customer.isProduction)) {
-            try await tollgate.receiveReceipt(
+            try await tollgate.appStore.receipts.receive(
                 receipt,
                 from: id,
                 mode: Claim.Mode(rawValue: mode) ?? .observed,

@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import Foundation
 import Stores
 import Synchronization
@@ -123,7 +124,7 @@ extension SimulatedServer {
             }
             let id = Customer.ID(try await tollgate.directory.customer(customer.id).id)
             do {
-                _ = try await other.receiveReceipt(
+                _ = try await other.appStore.receipts.receive(
                     receipt,
                     from: id,
                     mode: Claim.Mode(rawValue: mode) ?? .observed,

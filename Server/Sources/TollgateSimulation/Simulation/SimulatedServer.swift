@@ -1,4 +1,5 @@
 import AppStoreAPI
+import AppStoreConnector
 import AppStoreSimulator
 import Foundation
 import SandboxClock
@@ -342,7 +343,7 @@ final class SimulatedServer: ScenarioBackend {
                 let body = Array("{\"signedPayload\":\"\(payload)\"}".utf8)
                 let believed = parts.bug == .dateUnchecked ? Int64(4_000_000_000_000) : nil
                 _ = try await Self.$believedNow.withValue(believed) {
-                    try await tollgate.receiveAppStoreNotification(body)
+                    try await tollgate.appStore.receive(ReceivedMessage(body))
                 }
             case .event(let body, let signature):
                 _ = try await tollgate.receiveStripeEvent(Array(body.utf8), signature: signature)
@@ -431,7 +432,7 @@ final class SimulatedServer: ScenarioBackend {
         _ = try await insist { tollgate, _ in
             let id = Customer.ID(try await tollgate.directory.customer(customer.id).id)
             do {
-                _ = try await tollgate.receiveSignedTransaction(
+                _ = try await tollgate.appStore.devices.receive(
                     API.AppStoreTransactionRequest(
                         signedTransaction: signedTransaction,
                         mode: API.SubmissionMode(rawValue: mode) ?? .observed
@@ -511,7 +512,7 @@ final class SimulatedServer: ScenarioBackend {
         planting.leavesQuestions = false
         var isWhole = true
         do {
-            let report = try await tollgate.reconcileAppStore(in: parts.environment)
+            let report = try await tollgate.appStore.reconcile(in: parts.environment)
             if let lost = report?.delivered, lost > 0, !incidents.isOlderThanAcknowledged {
                 object("\(lost) notifications were answered 200 and were not in the journal")
             }

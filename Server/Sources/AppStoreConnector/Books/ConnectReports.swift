@@ -2,6 +2,7 @@ public import AppStoreAPI
 internal import Foundation
 internal import Reports
 public import Storage
+public import Stores
 internal import TollgateAPI
 public import TollgateCore
 
@@ -9,15 +10,6 @@ public import TollgateCore
 ///
 /// They, and not the prices in signed transactions, are what accounts rest on.
 public struct ConnectReports: Sendable {
-    /// What became of one report.
-    public struct Outcome: Hashable, Sendable {
-        public var kind: String
-        public var period: String
-        public var rows: Int
-        /// Whether it is new or differs from what was kept.
-        public var isNew: Bool
-    }
-
     private let store: RecordStore
 
     public init(_ store: RecordStore) {
@@ -34,7 +26,7 @@ public struct ConnectReports: Sendable {
         _ bytes: [UInt8],
         named name: String,
         at now: Instant
-    ) async throws -> Outcome {
+    ) async throws -> TakenReport {
         let report = try AppStore.ConnectReport(bytes)
         guard let period = Self.period(of: report, named: name) else {
             throw Failure.noPeriod(report.kind.rawValue)
@@ -66,9 +58,9 @@ public struct ConnectReports: Sendable {
         with client: AppStore.ConnectClient,
         today: Instant,
         days: Int = 30,
-        told: @Sendable (Outcome) -> Void = { _ in }
-    ) async throws -> [Outcome] {
-        var outcomes: [Outcome] = []
+        told: @Sendable (TakenReport) -> Void = { _ in }
+    ) async throws -> [TakenReport] {
+        var outcomes: [TakenReport] = []
         for kind in [
             AppStore.ConnectReport.Kind.sales, .subscription, .subscriptionEvent, .subscriber,
         ] {
@@ -129,7 +121,7 @@ public struct ConnectReports: Sendable {
         _ bytes: [UInt8],
         period: String,
         at now: Instant
-    ) async throws -> Outcome {
+    ) async throws -> TakenReport {
         let rows = try report.rows.enumerated().map { index, row in
             StoredReport.Row(
                 line: Int64(index + 2),
@@ -147,7 +139,7 @@ public struct ConnectReports: Sendable {
             ),
             isReissued: true
         )
-        return Outcome(
+        return TakenReport(
             kind: report.kind.rawValue,
             period: period,
             rows: rows.count,

@@ -3,28 +3,43 @@ internal import Foundation
 internal import Storage
 internal import Stores
 public import TollgateAPI
-internal import TollgateCore
+public import TollgateCore
 
-extension Tollgate {
-    /// Signs for StoreKit that the session's customer may redeem an offer.
+/// Signs offers for StoreKit.
+public struct AppStoreOffers: Sendable {
+    let house: House
+    /// With which key; `nil` where none of App Store Connect is configured.
+    let clients: AppStoreClients?
+
+    /// Signs for StoreKit that a customer may redeem an offer.
     ///
     /// A promotional offer is signed if the catalog lists it; whether its conditions hold is for
     /// the App Store to say. The introductory offer is allowed to who never had one in the group.
     ///
     /// - Throws: refusals 404 `resource_missing` for a product or an offer that is not in the
     ///   catalog, 400 `parameter_missing`, 503 `store_unavailable` where no key is configured.
-    public func signOffer(
+    public func sign(
         _ request: API.OfferSignatureRequest,
-        for session: CustomerSession
+        for id: Customer.ID,
+        in environment: StoreEnvironment
     ) async throws -> API.OfferSignature {
-        let clients = try requireAppStoreClients()
-        let (product, productID) = try store.history.current.appStoreProduct(request.product)
-        let customer = try await directory.customer(session.customer.rawValue)
+        let signer = try configured().offers
+        let (product, productID) = try house.records.history.current.appStoreProduct(
+            request.product
+        )
+        let customer = try await house.profile(of: id).customer
         switch request.type {
         case .promotionalOffer:
-            return try sign(request, product, productID, for: customer, with: clients.offers)
+            return try sign(request, product, productID, for: customer, with: signer)
         case .introductoryOfferEligibility:
-            return try await signEligibility(request, product, productID, customer, session)
+            return try await signEligibility(
+                request,
+                product,
+                productID,
+                customer,
+                in: environment,
+                with: signer
+            )
         }
     }
 
@@ -47,8 +62,8 @@ extension Tollgate {
         guard product.promotionalOffers.contains(offer) else {
             throw Refusal.missing("promotional offer", offer, param: "offer")
         }
-        let nonce = random.uuid()
-        let wall = clocks.wall().milliseconds
+        let nonce = house.random.uuid()
+        let wall = house.clocks.wall().milliseconds
         let signature = try signer.promotionalOffer(
             productID: productID,
             offerID: offer,
@@ -72,7 +87,7 @@ extension Tollgate {
                 productID: productID,
                 offerID: offer,
                 transactionID: request.transactionID,
-                nonce: random.uuid(),
+                nonce: house.random.uuid(),
                 issuedAt: wall / 1000
             )
         )
@@ -83,10 +98,11 @@ extension Tollgate {
         _ product: Catalog.Product,
         _ productID: String,
         _ customer: API.Customer,
-        _ session: CustomerSession
+        in environment: StoreEnvironment,
+        with signer: AppStore.OfferSigner
     ) async throws -> API.OfferSignature {
         let group = Set(
-            store.history.current.products
+            house.records.history.current.products
                 .filter {
                     $0.id == product.id
                         || $0.subscriptionGroup != nil
@@ -94,10 +110,13 @@ extension Tollgate {
                 }
                 .compactMap(\.appStoreProductID)
         )
-        let bought = try await store.purchases(of: session.customer, in: session.environment)
-            .filter { $0.record.key.store == .appStore }
-            .flatMap { $0.record.periods.map(\.period) }
-            .filter { !$0.isFamilyShared }
+        let bought = try await house.records.purchases(
+            of: Customer.ID(customer.id),
+            in: environment
+        )
+        .filter { $0.record.key.store == .appStore }
+        .flatMap { $0.record.periods.map(\.period) }
+        .filter { !$0.isFamilyShared }
         // The signature overrules the App Store for whoever made the transaction, so it is given for
         // the customer's own only: a new account here must not bring a new trial there.
         guard
@@ -120,12 +139,12 @@ extension Tollgate {
             type: request.type,
             productID: productID,
             appAccountToken: customer.appAccountToken,
-            compactJWS: try requireAppStoreClients().offers.introductoryOfferEligibilityJWS(
+            compactJWS: try signer.introductoryOfferEligibilityJWS(
                 productID: productID,
                 allowsIntroductoryOffer: !hadOne,
                 transactionID: transaction,
-                nonce: random.uuid(),
-                issuedAt: clocks.wall().milliseconds / 1000
+                nonce: house.random.uuid(),
+                issuedAt: house.clocks.wall().milliseconds / 1000
             ),
             allowsIntroductoryOffer: !hadOne
         )
@@ -135,8 +154,8 @@ extension Tollgate {
     private static let introductoryOffer: Int64 = 1
 
     /// - Throws: a refusal 503 `store_unavailable` where no key of App Store Connect is configured.
-    func requireAppStoreClients() throws -> AppStoreClients {
-        guard let appStoreClients else {
+    func configured() throws -> AppStoreClients {
+        guard let clients else {
             throw Refusal(
                 503,
                 .apiError,
@@ -144,13 +163,15 @@ extension Tollgate {
                 "The App Store's keys are not configured: set TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE."
             )
         }
-        return appStoreClients
+        return clients
     }
 }
 
 extension Catalog {
     /// A product on sale in the App Store, by its id in the catalog or there.
-    func appStoreProduct(_ id: String) throws -> (Catalog.Product, String) {
+    ///
+    /// - Throws: a refusal 404 `resource_missing`.
+    public func appStoreProduct(_ id: String) throws -> (Catalog.Product, String) {
         guard
             let product = product(id: id) ?? product(appStoreProductID: id),
             let productID = product.appStoreProductID, !product.isRetired

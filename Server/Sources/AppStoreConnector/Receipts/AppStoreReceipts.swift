@@ -1,13 +1,18 @@
 internal import AppStoreAPI
-internal import Intake
 internal import Logging
 internal import Storage
 public import Stores
 public import TollgateAPI
 public import TollgateCore
 
-// The legacy way in, and the way off it.
-extension Tollgate {
+/// Legacy receipts: the old way in, and the way off it.
+public struct AppStoreReceipts: Sendable {
+    let house: House
+    let messages: AppStoreMessages
+    let reads: AppStoreReads
+    /// `verifyReceipt`, for those who still live on receipts.
+    let client: AppStore.ReceiptClient?
+
     /// Takes in a legacy receipt: the full history by the App Store Server API where that is
     /// configured, else what `verifyReceipt` answers.
     ///
@@ -21,7 +26,7 @@ extension Tollgate {
     ///   - isTrusted: whether it comes from the app's backend, which knows whose receipt it is.
     /// - Throws: refusals 400 `parameter_invalid` for what is no receipt, 404 `app_unknown` for
     ///   another app's, 404 `receipt_unknown` for one that the App Store does not know.
-    public func receiveReceipt(
+    public func receive(
         _ receiptData: String,
         from customer: Customer.ID?,
         mode: Claim.Mode,
@@ -31,7 +36,7 @@ extension Tollgate {
         do { receipt = try AppStore.LocalReceipt(base64: receiptData) } catch {
             throw Refusal.invalid("receipt_data", "receipt_data: \(error).")
         }
-        let verifier = try verifier()
+        let verifier = try messages.configured()
         guard receipt.bundleID == nil || receipt.bundleID == verifier.bundleID else {
             throw Refusal(
                 404,
@@ -42,7 +47,7 @@ extension Tollgate {
             )
         }
         let claim = customer.map { Claim(customer: $0, mode: mode) }
-        if !appStoreEnvironments.isEmpty {
+        if !reads.environments.isEmpty {
             guard !isTrusted else {
                 return try await readHistory(
                     by: receipt.anyTransactionID,
@@ -76,18 +81,18 @@ extension Tollgate {
             return API.AppStoreReceiptReply(environment: nil, purchases: [], new: 0)
         }
         // Production first, as Apple asks for, unless the receipt itself says sandbox.
-        var environments = appStoreEnvironments
+        var environments = reads.environments
         if sandboxFirst { environments.reverse() }
         let named = Array(transactions.prefix(Self.mostNamed))
         for environment in environments {
             do {
-                let count = try await readWhatLasts(
+                let count = try await reads.readWhatLasts(
                     of: id,
                     in: environment,
                     named: named,
                     claim: claim
                 )
-                _ = try await readStatuses(of: id, in: environment, confirms: false)
+                _ = try await reads.readStatuses(of: id, in: environment, confirms: false)
                 return API.AppStoreReceiptReply(
                     environment: API.Environment(rawValue: environment.rawValue),
                     purchases: count.purchases.map(\.canonical).sorted(),
@@ -122,7 +127,7 @@ extension Tollgate {
                 receipt.isTransactionReceipt
                 ? verified.purchases.compactMap(\.originalTransactionID).first ?? ""
                 : "app receipt"
-            try await store.keep(
+            try await house.records.keep(
                 StoredReceipt(
                     key: RowKey("receipt", claim.customer.rawValue, form),
                     customer: claim.customer,
@@ -146,7 +151,7 @@ extension Tollgate {
         _ receiptData: String,
         isKept: Bool = false
     ) async throws -> AppStore.VerifiedReceipt {
-        guard let client = appStoreOptions.receipts else {
+        guard let client else {
             throw Refusal(
                 503,
                 .apiError,
@@ -169,7 +174,7 @@ extension Tollgate {
                 throw error
             }
         }
-        let verifier = try verifier()
+        let verifier = try messages.configured()
         guard verified.bundleID == nil || verified.bundleID == verifier.bundleID else {
             throw AppStore.VerificationError(.bundle)
         }
@@ -182,34 +187,34 @@ extension Tollgate {
     private func journal(
         _ verified: AppStore.VerifiedReceipt,
         claim: Claim?
-    ) async throws -> ReadCount {
-        let now = await clocks.now()
-        let history = store.history
-        let statements = AppStoreIntake.statements(
+    ) async throws -> AppStoreReads.ReadCount {
+        let now = await house.clocks.now()
+        let history = house.records.history
+        let statements = AppStoreTranslator.statements(
             verified,
-            bundleID: try verifier().bundleID,
+            bundleID: try messages.configured().bundleID,
             at: now
         ) { product, purchased in
             history.product(StoreProduct(.appStore, product), at: purchased).map {
                 ($0.kind, $0.duration)
             }
         }
-        var count = ReadCount()
+        var count = AppStoreReads.ReadCount()
         for statement in statements {
-            let read = VerifiedRead(
-                message: statement.message,
-                source: statement.source,
+            let read = AppStoreMessages.answer(
+                statement.message,
+                statement.source,
                 stated: verified.requestDate.map { Instant(milliseconds: $0) } ?? now,
-                body: statement.body
+                statement.body
             )
-            count = count + (try await journal([read], claim: claim))
+            count = count + (try await reads.journal([read], claim: claim))
         }
         return count
     }
 
     /// When to ask about a customer again: soon after the newest period ends, else once a day.
     private func nextLook(after verified: AppStore.VerifiedReceipt) async -> Instant {
-        let now = await clocks.now()
+        let now = await house.clocks.now()
         let tomorrow = now.advanced(by: 86_400_000)
         let ends = verified.purchases.compactMap(\.expiresDate).map {
             Instant(milliseconds: $0).advanced(by: 60_000)
@@ -230,14 +235,14 @@ extension Tollgate {
     ///
     /// - Returns: `nil` where nobody lives on receipts, or another server is at it.
     @discardableResult
-    public func revalidateReceipts(
+    public func revalidate(
         limit: Int64 = 100,
         progress: @escaping WorkProgress.Report = { _ in }
     ) async throws -> Revalidation? {
-        guard appStoreOptions.receipts != nil else { return nil }
-        let due = try await store.receipts(due: await clocks.now(), limit: limit)
+        guard client != nil else { return nil }
+        let due = try await house.records.receipts(due: await house.clocks.now(), limit: limit)
         guard !due.isEmpty else { return nil }
-        return try await leases.holding("receipts/app_store") { prolong in
+        return try await house.leases.holding("receipts/app_store") { prolong in
             var result = Revalidation()
             for receipt in due {
                 try await revalidate(receipt, &result)
@@ -272,39 +277,37 @@ extension Tollgate {
             guard error.status != nil, error.status != .wrongSharedSecret else { throw error }
             // Later, so that one receipt does not hold up all others.
             let isPassing = error.isRetryable || error.status == .malformed
-            next.due = await clocks.now().advanced(by: isPassing ? 3_600_000 : 7 * 86_400_000)
-            logger.warning(
+            next.due = await house.clocks.now().advanced(by: isPassing ? 3_600_000 : 7 * 86_400_000)
+            house.logger.warning(
                 "a kept receipt is not taken now",
                 metadata: ["customer": "\(receipt.customer)", "error": "\(error)"]
             )
         } catch let error as AppStore.VerificationError {
-            next.due = await clocks.now().advanced(by: 86_400_000)
-            logger.warning(
+            next.due = await house.clocks.now().advanced(by: 86_400_000)
+            house.logger.warning(
                 "a kept receipt is of another app or environment",
                 metadata: ["customer": "\(receipt.customer)", "error": "\(error)"]
             )
         } catch let refusal as Refusal {
             guard refusal.status < 500 else { throw refusal }
             result.dropped += 1
-            logger.warning(
+            house.logger.warning(
                 "a kept receipt is taken no more, and dropped",
                 metadata: [
                     "customer": "\(receipt.customer)", "reason": "\(refusal.error.message)",
                 ]
             )
-            return try await store.drop(receipt)
+            return try await house.records.drop(receipt)
         }
-        try await store.renew(next)
+        try await house.records.renew(next)
     }
-}
 
-extension Tollgate {
     /// Validates again what is due; errors are logged and tried again.
-    public func revalidateReceiptsIfDue() async {
+    public func revalidateIfDue() async {
         do {
-            while let result = try await revalidateReceipts(), result.receipts > 0 {}
+            while let result = try await revalidate(), result.receipts > 0 {}
         } catch {
-            logger.warning(
+            house.logger.warning(
                 "validating receipts again will be tried again",
                 metadata: ["error": "\(error)"]
             )

@@ -5,7 +5,7 @@ internal import Storage
 public import Stores
 public import TollgateCore
 
-extension Tollgate {
+extension AppStoreConnector {
     /// Brings the record up to what the App Store knows, in one environment.
     ///
     /// All that was sent since the last pass is compared with the journal. The first time, once
@@ -18,25 +18,25 @@ extension Tollgate {
     /// - Returns: `nil` if another server is at it.
     /// - Throws: a refusal 503 where the App Store Server API is not configured;
     ///   `AppStore.ServerAPIError` where it does not answer: another call goes on from there.
-    public func reconcileAppStore(
+    public func reconcile(
         in environment: StoreEnvironment,
         reach: ReconciliationReach = .news,
         slice: Int64? = nil,
         progress: @escaping WorkProgress.Report = { _ in }
     ) async throws -> AppStoreReconciliation.Report? {
         let pass = AppStoreReconciliation(
-            tollgate: self,
+            connector: self,
             environment: environment,
-            client: try appStoreServer(environment),
+            client: try reads.client(environment),
             reach: reach,
             slice: slice,
             progress: progress
         )
         let name = AppStoreReconciliation.cursorName(environment)
-        let report = try await leases.holding(name) { prolong in try await pass.run(prolong) }
+        let report = try await house.leases.holding(name) { prolong in try await pass.run(prolong) }
         if let report {
-            counters.count("tollgate_reconciliations_total", "store=\"app_store\"")
-            counters.count(
+            house.counters.count("tollgate_reconciliations_total", "store=\"app_store\"")
+            house.counters.count(
                 "tollgate_reconciled_total",
                 "store=\"app_store\"",
                 by: Int64(report.taken + report.changed + report.historiesChanged)
@@ -52,28 +52,30 @@ extension Tollgate {
     ///
     /// - Returns: whether nothing failed.
     @discardableResult
-    public func reconcileAppStoreIfDue(every seconds: Int64) async -> Bool {
+    public func reconcileIfDue(every seconds: Int64) async -> Bool {
         var isDone = true
-        for environment in appStoreEnvironments {
+        for environment in environments {
             do {
-                let kept = try await store.cursor(AppStoreReconciliation.cursorName(environment))
+                let kept = try await house.records.cursor(
+                    AppStoreReconciliation.cursorName(environment)
+                )
                 let place = kept.flatMap {
                     try? JSONDecoder().decode(
                         AppStoreReconciliation.Place.self,
                         from: Data($0.body)
                     )
                 }
-                let wall = clocks.wall().milliseconds
+                let wall = house.clocks.wall().milliseconds
                 if let finished = place?.finished, place?.step == .done, place?.reading == nil,
                     finished <= wall, wall - finished < seconds * 1000
                 {
                     continue
                 }
-                let report = try await reconcileAppStore(in: environment, slice: Self.slice)
+                let report = try await reconcile(in: environment, slice: Self.slice)
                 if let report { tell(report) }
             } catch {
                 isDone = false
-                logger.warning(
+                house.logger.warning(
                     "reconciling with the App Store will be tried again",
                     metadata: ["environment": "\(environment.rawValue)", "error": "\(error)"]
                 )
@@ -88,7 +90,7 @@ extension Tollgate {
     private func tell(_ report: AppStoreReconciliation.Report) {
         let purchases = report.changed + report.historiesChanged
         guard report.taken + purchases + report.parked > 0 else { return }
-        logger.notice(
+        house.logger.notice(
             "the App Store had news that the record lacked",
             metadata: [
                 "environment": "\(report.environment.rawValue)",

@@ -244,14 +244,3 @@ public struct AppStoreSupport: Sendable {
         }
     }
 }
-
-extension Tollgate {
-    /// - Throws: a refusal 503 `store_unavailable` where the App Store is not set up.
-    public func appStoreSupport() throws -> AppStoreSupport {
-        AppStoreSupport(
-            clients: try requireAppStoreClients(),
-            verifier: try verifier(),
-            now: clocks.now
-        )
-    }
-}

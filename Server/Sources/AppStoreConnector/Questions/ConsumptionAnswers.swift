@@ -6,39 +6,49 @@ internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 
-extension Tollgate {
+/// Answers the App Store's questions about what was consumed, from what the ledger knows.
+struct ConsumptionAnswers: Sendable {
+    let house: House
+    let clients: AppStoreClients?
+    private let pace = RetryPace()
+
+    init(_ house: House, _ clients: AppStoreClients?) {
+        self.house = house
+        self.clients = clients
+    }
+
     /// How long the App Store waits for the answer to a CONSUMPTION_REQUEST, in milliseconds.
     private static let answerTime: Int64 = 12 * 3_600_000
 
-    /// Answers the App Store's questions about what was consumed, from what the ledger knows.
+    /// Answers what waits.
     ///
-    /// Call it again and again. Without the customer's consent nothing is sent; whatever became of a
+    /// Without the customer's consent nothing is sent; whatever became of a
     /// question is journalled.
-    func answerConsumptionRequests() async {
-        guard let appStoreClients, consumptionPace.isDue(at: clocks.wall()) else { return }
+    func answer() async {
+        guard let clients, pace.isDue(at: house.clocks.wall()) else { return }
         var failure: (any Error)?
         do {
-            for wanted in try await store.wanted(.consumption, limit: 100) {
+            for wanted in try await house.records.wanted(.consumption, limit: 100) {
                 // One that fails does not hold up those behind it.
-                do { try await answer(wanted, with: appStoreClients) } catch { failure = error }
+                do { try await answer(wanted, with: clients) } catch { failure = error }
             }
         } catch {
             failure = error
         }
-        guard let failure else { return consumptionPace.succeeded() }
-        consumptionPace.failed(at: clocks.wall())
-        logger.warning(
+        guard let failure else { return pace.succeeded() }
+        pace.failed(at: house.clocks.wall())
+        house.logger.warning(
             "answering the App Store about consumption will be tried again",
             metadata: ["error": "\(failure)"]
         )
     }
 
     private func answer(_ wanted: WantedRow, with clients: AppStoreClients) async throws {
-        guard let key = wanted.purchase, let record = try await store.record(of: key) else {
-            return try await store.settle(wanted)
+        guard let key = wanted.purchase, let record = try await house.records.record(of: key) else {
+            return try await house.records.settle(wanted)
         }
         var answer = ConsumptionAnswer(transaction: wanted.object, outcome: .sent)
-        let now = await clocks.now()
+        let now = await house.clocks.now()
         if now > wanted.raised.advanced(by: Self.answerTime) {
             (answer.outcome, answer.reason) = (.late, "the twelve hours were over")
         } else if let reason = try await reasonForSilence(key) {
@@ -58,8 +68,8 @@ extension Tollgate {
             }
         }
         try await journal(answer, to: wanted, about: key, at: now)
-        try await store.settle(wanted)
-        counters.count(
+        try await house.records.settle(wanted)
+        house.counters.count(
             "tollgate_consumption_answers_total",
             "outcome=\"\(answer.outcome.rawValue)\""
         )
@@ -67,7 +77,7 @@ extension Tollgate {
 
     /// Apple lets us speak only of customers who agreed to it.
     private func reasonForSilence(_ key: Purchase.Key) async throws -> String? {
-        let holders = try await store.holders(of: key)
+        let holders = try await house.records.holders(of: key)
         if holders.isEmpty { return "nobody is known to hold the purchase" }
         for holder in holders {
             guard !holder.body.isEmpty, try Profile(holder).customer.consumptionConsent else {
@@ -88,7 +98,7 @@ extension Tollgate {
             periods.first { $0.transactionID == transaction }
             ?? periods.max { $0.start < $1.start }
         let product = period.flatMap {
-            store.history.product(StoreProduct(.appStore, $0.product), at: $0.start)
+            house.records.history.product(StoreProduct(.appStore, $0.product), at: $0.start)
         }
         guard let period, let product else {
             // Sold by the store, but in no catalog so far: nothing was handed out.
@@ -131,8 +141,8 @@ extension Tollgate {
             return try await elapsedShare(of: period, in: record, at: now)
         case .consumable:
             guard product.coins > 0 else { return nil }
-            for holder in try await store.holders(of: record.key) {
-                let transfers = try await store.transfers(
+            for holder in try await house.records.holders(of: record.key) {
+                let transfers = try await house.records.transfers(
                     of: holder.customer,
                     in: record.key.environment
                 )
@@ -171,14 +181,14 @@ extension Tollgate {
         in record: Purchase,
         at now: Instant
     ) async throws -> Int64? {
-        guard let holder = try await store.holders(of: record.key).first else { return nil }
-        let purchases = try await store.purchases(
+        guard let holder = try await house.records.holders(of: record.key).first else { return nil }
+        let purchases = try await house.records.purchases(
             of: holder.customer,
             in: record.key.environment
         )
         let entry = Timeline(
             ofProducts: purchases.map { ($0.record.key, $0.access) },
-            in: store.history.current
+            in: house.records.history.current
         ).entries.first { $0.purchase == record.key && $0.evidence == period.transactionID }
         guard let entry, let until = entry.until else { return nil }
         let length = until.milliseconds - entry.since.milliseconds
@@ -194,7 +204,7 @@ extension Tollgate {
         about key: Purchase.Key,
         at now: Instant
     ) async throws {
-        _ = try await store.submit(
+        _ = try await house.records.submit(
             .message(
                 dedupeKey: RowKey(
                     "consumption answer",

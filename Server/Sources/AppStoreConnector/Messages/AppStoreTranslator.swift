@@ -6,7 +6,7 @@ public import TollgateCore
 /// Turns what the App Store signed into facts.
 ///
 /// The only place that speaks Apple's language and ours.
-public enum AppStoreIntake {
+public enum AppStoreTranslator {
     /// The facts of a verified notification.
     ///
     /// The stated `status` is believed over what the type's name suggests.

@@ -1,24 +1,24 @@
-internal import AppStoreAPI
+public import AppStoreAPI
 internal import Foundation
-internal import Reports
-internal import Storage
+public import Reports
+public import Storage
 internal import TollgateAPI
 internal import TollgateCore
 
 /// What App Store Connect's sales and finance reports say, as far as they are here.
-struct AppStoreLines: Sendable {
+public struct AppStoreLines: Sendable {
     private let store: RecordStore
 
-    init(_ store: RecordStore) {
+    public init(_ store: RecordStore) {
         self.store = store
     }
 
-    static let sales = AppStore.ConnectReport.Kind.sales.rawValue
-    static let financial = AppStore.ConnectReport.Kind.financial.rawValue
+    public static let sales = AppStore.ConnectReport.Kind.sales.rawValue
+    public static let financial = AppStore.ConnectReport.Kind.financial.rawValue
 
     /// The in-app purchases of sales reports about days from `first` to `last`, and the days that
     /// the reports cover.
-    func sales(
+    public func sales(
         from first: Finance.Day,
         to last: Finance.Day
     ) async throws -> (lines: [Finance.AppStoreLine], covered: Set<Finance.Day>) {
@@ -33,7 +33,7 @@ struct AppStoreLines: Sendable {
     ///
     /// Where there are daily reports, a monthly one would tell the same again: of reports that tell
     /// of the same days, only some are used.
-    func salesRows(
+    public func salesRows(
         from first: Finance.Day,
         to last: Finance.Day
     ) async throws -> (
@@ -105,7 +105,7 @@ struct AppStoreLines: Sendable {
     }
 
     /// Every report that was issued again.
-    func reissues() async throws -> [Finance.Reissue] {
+    public func reissues() async throws -> [Finance.Reissue] {
         try await store.reportEditions([Self.sales, Self.financial]).map {
             Finance.Reissue(
                 source: $0.kind,
@@ -118,7 +118,7 @@ struct AppStoreLines: Sendable {
 
     /// The lines of finance reports whose fiscal months end from `first` to `last`, and the days
     /// that these months cover.
-    func financial(
+    public func financial(
         from first: Finance.Day,
         to last: Finance.Day
     ) async throws -> (lines: [Finance.AppStoreLine], covered: Set<Finance.Day>) {

@@ -11,17 +11,17 @@ extension AppStoreReconciliation {
         _ place: inout Place,
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
-        let now = await tollgate.clocks.now()
+        let now = await house.clocks.now()
         let scope = Purchase.awaitedScope(
             environment,
-            application: try tollgate.verifier().bundleID
+            application: try connector.messages.configured().bundleID
         )
-        try await tollgate.store.followAwaited(
-            wall: tollgate.clocks.wall(),
+        try await house.records.followAwaited(
+            wall: house.clocks.wall(),
             prolong: prolong
         ) { $0.awaited }
         while true {
-            let page = try await tollgate.store.overdue(
+            let page = try await house.records.overdue(
                 in: scope,
                 at: now,
                 after: place.after.flatMap(AwaitedPlace.init(text:))
@@ -49,12 +49,12 @@ extension AppStoreReconciliation {
         let isNews = try await unlessRefused(&report) {
             var request = AppStore.TransactionHistoryRequest()
             request.startDate = record.newestStart
-            let history = try await tollgate.readHistory(
+            let history = try await connector.reads.readHistory(
                 of: record.key.id,
                 in: environment,
                 request
             )
-            let statuses = try await tollgate.readStatuses(
+            let statuses = try await connector.reads.readStatuses(
                 of: record.key.id,
                 in: environment,
                 confirms: true
@@ -103,11 +103,11 @@ extension AppStoreReconciliation {
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
         guard var reading = place.reading else { return }
-        let began = tollgate.clocks.wall().milliseconds
+        let began = house.clocks.wall().milliseconds
         // One question answers for all that a customer bought.
         var covered: Set<RowKey> = []
         while true {
-            let page = try await tollgate.store.records(
+            let page = try await house.records.records(
                 after: reading.after.flatMap(RowKey.init(hex:)),
                 limit: 100
             )
@@ -116,7 +116,7 @@ extension AppStoreReconciliation {
                 guard try isOurs(record.key), covered.remove(row) == nil else { continue }
                 try await readHistory(of: record, row, reading, &place.report, &covered)
                 try await prolong()
-                if let slice, tollgate.clocks.wall().milliseconds - began >= slice {
+                if let slice, house.clocks.wall().milliseconds - began >= slice {
                     place.reading = reading
                     return try await keep(place)
                 }
@@ -133,7 +133,7 @@ extension AppStoreReconciliation {
 
     private func isOurs(_ key: Purchase.Key) throws -> Bool {
         try key.store == .appStore && key.environment == environment
-            && key.application == tollgate.verifier().bundleID
+            && key.application == connector.messages.configured().bundleID
     }
 
     private func readHistory(
@@ -145,13 +145,13 @@ extension AppStoreReconciliation {
     ) async throws {
         report.histories += 1
         let read = try await unlessRefused(&report) {
-            var read = try await tollgate.readHistory(
+            var read = try await connector.reads.readHistory(
                 of: record.key.id,
                 in: environment,
                 coinsSince: reading.coinsSince
             )
             if read.hasPlan {
-                let statuses = try await tollgate.readStatuses(
+                let statuses = try await connector.reads.readStatuses(
                     of: record.key.id,
                     in: environment,
                     confirms: false

@@ -1,19 +1,20 @@
 internal import AppStoreAPI
 internal import Storage
+internal import Stores
 internal import Synchronization
 
-extension Tollgate {
+extension AppStoreConnector {
     /// Lets certificate chains that were proven before be proven again outside of the budget, so that
     /// a flood of unknown ones keeps none of Apple's out after a restart.
     public func recallProvenChains() async throws {
-        appStore?.recall(try await store.provenChains())
+        verifier?.recall(try await house.records.provenChains())
     }
 
     /// Keeps which chains were proven since; nothing is written where none was.
     public func keepProvenChains() async throws {
-        let digests = appStore?.provenChains ?? []
+        let digests = verifier?.provenChains ?? []
         guard keptChains.withLock({ !$0.isSuperset(of: digests) }) else { return }
-        try await store.keepProvenChains(digests)
+        try await house.records.keepProvenChains(digests)
         keptChains.withLock { $0 = Set(digests) }
     }
 }

@@ -5,7 +5,13 @@ internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 
-extension Tollgate {
+/// Replies to the App Store's realtime requests about customers who are about to cancel.
+public struct RetentionMessages: Sendable {
+    let house: House
+    let messages: AppStoreMessages
+    let offers: AppStoreOffers
+    let rules: [RetentionRule]
+
     /// Chooses what a customer is shown who is about to cancel a subscription: the reply to a realtime
     /// request of the App Store's, by the first rule that fits.
     ///
@@ -16,22 +22,18 @@ extension Tollgate {
     /// - Throws: `AppStore.VerificationError` for what the App Store did not sign for this app; a
     ///   refusal 404 `resource_missing` where no rule fits, and then the App Store shows the default
     ///   message.
-    public func retentionMessage(for body: [UInt8]) async throws -> [UInt8] {
+    public func reply(to body: [UInt8]) async throws -> [UInt8] {
         let signedPayload = try AppStore.NotificationBody(body).signedPayload
-        let verifier = try verifier()
-        try await checkRevocation(of: signedPayload)
-        let request: AppStore.RealtimeRequest
-        do {
-            request = try verifier.verifyRealtimeRequest(
-                signedPayload: signedPayload,
-                now: await clocks.now().milliseconds
-            )
-        } catch {
-            noteClock(error)
-            throw error
+        try await messages.checkRevocation(of: signedPayload)
+        let now = await house.clocks.now().milliseconds
+        let request = try messages.verified { verifier throws(AppStore.VerificationError) in
+            try verifier.verifyRealtimeRequest(signedPayload: signedPayload, now: now)
         }
         let reply = try realtimeResponse(to: request)
-        counters.count("tollgate_retention_messages_total", "reply=\"\(reply?.kind ?? "none")\"")
+        house.counters.count(
+            "tollgate_retention_messages_total",
+            "reply=\"\(reply?.kind ?? "none")\""
+        )
         guard let reply else {
             throw Refusal(
                 404,
@@ -48,12 +50,12 @@ extension Tollgate {
     ) throws -> AppStore.RealtimeResponse? {
         guard let productID = request.productID,
             let environment = request.environment.flatMap(StoreEnvironment.init),
-            let rule = appStoreOptions.retentionRules.first(where: {
+            let rule = rules.first(where: {
                 $0.fits(
                     product: productID,
                     locale: request.userLocale,
                     in: environment,
-                    catalog: store.history.current
+                    catalog: house.records.history.current
                 )
             })
         else { return nil }
@@ -64,12 +66,12 @@ extension Tollgate {
         case .promotionalOffer(let offer, let other):
             // The transaction, optional elsewhere, is required here.
             guard let transaction = request.originalTransactionID else { return nil }
-            let jws = try requireAppStoreClients().offers.promotionalOfferJWS(
+            let jws = try offers.configured().offers.promotionalOfferJWS(
                 productID: other ?? productID,
                 offerID: offer,
                 transactionID: transaction,
-                nonce: random.uuid(),
-                issuedAt: clocks.wall().milliseconds / 1000
+                nonce: house.random.uuid(),
+                issuedAt: house.clocks.wall().milliseconds / 1000
             )
             return .promotionalOffer(rule.message, compactJWS: jws)
         }

@@ -104,7 +104,8 @@ public struct AppStoreReconciliation: Sendable {
         var after: String?
     }
 
-    let tollgate: Tollgate
+    let connector: AppStoreConnector
+    var house: House { connector.house }
     let environment: StoreEnvironment
     let client: AppStore.ServerAPIClient
     let reach: ReconciliationReach
@@ -135,7 +136,7 @@ public struct AppStoreReconciliation: Sendable {
     func run(_ prolong: @Sendable () async throws -> Void) async throws -> Report {
         var place = try await begin()
         try await goThrough(&place, prolong)
-        let now = await tollgate.clocks.now().milliseconds
+        let now = await house.clocks.now().milliseconds
         if now - place.report.completeUntil > Self.underWay + Self.patience {
             // It was long, or the rest of one that was broken off: what was sent since follows.
             place.left = news(after: place.report.completeUntil, of: place, now)
@@ -145,7 +146,7 @@ public struct AppStoreReconciliation: Sendable {
         }
         place.step = .done
         place.proven = Span(from: place.report.completeFrom, to: place.report.completeUntil)
-        place.finished = tollgate.clocks.wall().milliseconds
+        place.finished = house.clocks.wall().milliseconds
         try await keep(place)
         return place.report
     }
@@ -172,9 +173,9 @@ public struct AppStoreReconciliation: Sendable {
 
     /// The place kept, or that of a new pass.
     private func begin() async throws -> Place {
-        let now = await tollgate.clocks.now().milliseconds
+        let now = await house.clocks.now().milliseconds
         let earliest = now - window
-        let row = try await tollgate.store.cursor(Self.cursorName(environment))
+        let row = try await house.records.cursor(Self.cursorName(environment))
         let kept = row.flatMap { try? JSONDecoder().decode(Place.self, from: Data($0.body)) }
         if var kept, kept.step != .done, reach == .news || reach == kept.reach,
             kept.report.completeUntil <= now
@@ -183,7 +184,7 @@ public struct AppStoreReconciliation: Sendable {
             return kept
         }
         var known = kept?.proven
-        if kept == nil, row != nil, let birth = tollgate.store.history.versions.first?.adopted {
+        if kept == nil, row != nil, let birth = house.records.history.versions.first?.adopted {
             // Earlier programs asked only for what had not been delivered, which proves nothing; but
             // what was sent before there was this database is not its to catch up with.
             known = Span(from: birth.milliseconds, to: birth.milliseconds)
@@ -255,10 +256,10 @@ public struct AppStoreReconciliation: Sendable {
     }
 
     func keep(_ place: Place) async throws {
-        try await tollgate.store.keepCursor(
+        try await house.records.keepCursor(
             Self.cursorName(environment),
             Array(try JSONEncoder().encode(place)),
-            now: tollgate.clocks.wall()
+            now: house.clocks.wall()
         )
     }
 }

@@ -3,7 +3,7 @@ public import AppStoreAPI
 internal import Foundation
 public import TollgateCore
 
-extension AppStoreIntake {
+extension AppStoreTranslator {
     /// What a legacy receipt leaves to the catalog: the kind of a product, and how long a period of
     /// it lasts.
     public typealias CatalogEntry = (kind: Catalog.Product.Kind, duration: CalendarDuration?)

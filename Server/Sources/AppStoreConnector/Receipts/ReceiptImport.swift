@@ -4,7 +4,7 @@ internal import Logging
 internal import Storage
 public import Stores
 internal import StrictJSON
-internal import TollgateAPI
+public import TollgateAPI
 internal import TollgateCore
 
 /// Brings in what the customers of another system bought, by a file of their receipts.
@@ -70,13 +70,22 @@ public struct ReceiptImport: Sendable {
         case unmatched(Unmatched)
     }
 
-    private let tollgate: Tollgate
+    private let receipts: AppStoreReceipts
     private let name: String
+    private let register: @Sendable (API.CreateCustomerRequest) async throws -> API.Customer
+    private var house: House { receipts.house }
 
-    /// - Parameter file: names the file across runs: a hash of its content, say.
-    public init(_ tollgate: Tollgate, file: String) {
-        self.tollgate = tollgate
+    /// - Parameters:
+    ///   - file: names the file across runs: a hash of its content, say.
+    ///   - register: makes a customer known, or finds them.
+    public init(
+        _ receipts: AppStoreReceipts,
+        file: String,
+        register: @escaping @Sendable (API.CreateCustomerRequest) async throws -> API.Customer
+    ) {
+        self.receipts = receipts
         name = "import/receipts/\(file)"
+        self.register = register
     }
 
     /// How many customers are asked about at once; Apple allows 50 calls a second.
@@ -91,9 +100,9 @@ public struct ReceiptImport: Sendable {
         next: () throws -> [UInt8]?,
         progress: WorkProgress.Report = { _ in }
     ) async throws -> Report? {
-        try await tollgate.leases.holding(name) { prolong in
+        try await house.leases.holding(name) { prolong in
             var place =
-                try await tollgate.store.cursor(name)
+                try await house.records.cursor(name)
                 .flatMap { try? JSONDecoder().decode(Place.self, from: Data($0.body)) } ?? Place()
             for _ in 0..<place.lines { _ = try next() }
             var isAtEnd = false
@@ -117,10 +126,10 @@ public struct ReceiptImport: Sendable {
                     }
                 }
                 place.lines += lines.count
-                try await tollgate.store.keepCursor(
+                try await house.records.keepCursor(
                     name,
                     Array(try JSONEncoder().encode(place)),
-                    now: tollgate.clocks.wall()
+                    now: house.clocks.wall()
                 )
                 try await prolong()
                 progress(WorkProgress(step: "receipts", done: place.lines))
@@ -156,8 +165,8 @@ public struct ReceiptImport: Sendable {
         do {
             var request = API.CreateCustomerRequest(appUserID: line.appUserID)
             request.appAccountToken = line.appAccountToken
-            let customer = try await tollgate.customers.create(request).customer
-            let reply = try await tollgate.receiveReceipt(
+            let customer = try await register(request)
+            let reply = try await receipts.receive(
                 line.receiptData,
                 from: Customer.ID(customer.id),
                 mode: .observed,

@@ -1,15 +1,25 @@
 internal import AppStoreAPI
 internal import Crypto
 internal import Foundation
-internal import Intake
 internal import Logging
 internal import Storage
 internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 
-// What the App Store answers when it is asked.
-extension Tollgate {
+/// What the App Store answers when it is asked: verified, translated, and journalled unless the record
+/// says it already.
+struct AppStoreReads: Sendable {
+    let house: House
+    let messages: AppStoreMessages
+    /// Speaks to the App Store; `nil` where no key of App Store Connect is configured.
+    let clients: AppStoreClients?
+    /// Whether the answers of one page are journalled one after the other.
+    let journalsInTurn: Bool
+    /// Restores by who does not have the purchase, per customer and purchase: each is kept, because
+    /// the latest may own it.
+    let restores = CallLimit(calls: 10, seconds: 86_400)
+
     /// How many answers said what, for whoever asked.
     struct ReadCount: Sendable {
         /// Statements that the record did not have.
@@ -33,11 +43,17 @@ extension Tollgate {
         }
     }
 
+    /// The environments in which the App Store Server API can be asked, production first.
+    var environments: [StoreEnvironment] {
+        guard clients != nil, let verifier = messages.verifier else { return [] }
+        return [.production, .sandbox].filter { verifier.environments.contains($0.ofAppStore) }
+    }
+
     /// The client of an environment.
     ///
     /// - Throws: a refusal 503 where none is configured.
-    func appStoreServer(_ environment: StoreEnvironment) throws -> AppStore.ServerAPIClient {
-        guard let appStoreClients, appStoreEnvironments.contains(environment) else {
+    func client(_ environment: StoreEnvironment) throws -> AppStore.ServerAPIClient {
+        guard let clients, environments.contains(environment) else {
             throw Refusal(
                 503,
                 .apiError,
@@ -45,7 +61,7 @@ extension Tollgate {
                 "The App Store Server API is not configured for \(environment.rawValue): set TOLLGATE_APP_STORE_ISSUER_ID, …_KEY_ID and …_KEY_FILE."
             )
         }
-        return appStoreClients[environment]
+        return clients[environment]
     }
 
     /// Asks for the state of all subscriptions of the customer that a transaction belongs to.
@@ -56,16 +72,16 @@ extension Tollgate {
         in environment: StoreEnvironment,
         confirms: Bool
     ) async throws -> ReadCount {
-        let response = try await appStoreServer(environment).subscriptionStatuses(transactionID)
+        let response = try await client(environment).subscriptionStatuses(transactionID)
         var count = ReadCount()
         for item in response.data.flatMap(\.lastTransactions) {
             guard let signedTransaction = item.signedTransactionInfo else { continue }
-            let body = StatusBody(
+            let entry = AppStoreMessages.StatusBody(
                 status: item.status?.rawValue,
                 signedTransactionInfo: signedTransaction,
                 signedRenewalInfo: item.signedRenewalInfo
             )
-            if let read = try await statements(of: body) {
+            if let read = try await ours({ try messages.translate(entry, at: $0) }) {
                 count = count + (try await journal(read, confirms: confirms))
             }
         }
@@ -86,12 +102,12 @@ extension Tollgate {
         coinsSince: Int64 = .min,
         claim: Claim? = nil
     ) async throws -> ReadCount {
-        let client = try appStoreServer(environment)
+        let client = try client(environment)
         var count = ReadCount()
         for try await page in client.transactionHistory(transactionID, request) {
-            var reads: [VerifiedRead] = []
+            var reads: [Translation] = []
             for signed in page.signedTransactions {
-                guard let read = try await statements(of: Array(signed.utf8)),
+                guard let read = try await answer(Array(signed.utf8)),
                     try await !isCreditedElsewhere(read, before: coinsSince)
                 else { continue }
                 reads.append(read)
@@ -102,13 +118,13 @@ extension Tollgate {
     }
 
     /// Whether a read is of a consumable that was bought before `instant` and that the record lacks.
-    private func isCreditedElsewhere(_ read: VerifiedRead, before instant: Int64) async throws
+    private func isCreditedElsewhere(_ read: Translation, before instant: Int64) async throws
         -> Bool
     {
-        guard case .facts(let facts, let key) = read.message else { return false }
+        guard case .facts(let facts, let key) = read.meaning else { return false }
         for case .period(let period) in facts.map(\.statement)
         where period.kind == .consumable && period.start.milliseconds < instant {
-            return try await store.record(of: key) == nil
+            return try await house.records.record(of: key) == nil
         }
         return false
     }
@@ -129,7 +145,7 @@ extension Tollgate {
         var request = AppStore.TransactionHistoryRequest()
         request.productTypes = ["AUTO_RENEWABLE", "NON_RENEWABLE", "NON_CONSUMABLE"]
         var count = try await readHistory(of: transactionID, in: environment, request, claim: claim)
-        let client = try appStoreServer(environment)
+        let client = try client(environment)
         for id in named where !count.transactionIDs.contains(id) {
             let signed: String
             do { signed = try await client.transactionInfo(id) } catch let error {
@@ -137,16 +153,16 @@ extension Tollgate {
                 guard error.isNotFound else { throw error }
                 continue
             }
-            guard let read = try await statements(of: Array(signed.utf8)) else { continue }
+            guard let read = try await answer(Array(signed.utf8)) else { continue }
             count = count + (try await journal([read], claim: claim))
         }
         return count
     }
 
     /// Several at once, so that they share commits; then one claim for each purchase.
-    func journal(_ reads: [VerifiedRead], claim: Claim?) async throws -> ReadCount {
+    func journal(_ reads: [Translation], claim: Claim?) async throws -> ReadCount {
         var count = ReadCount()
-        if appStoreOptions.journalsInTurn {
+        if journalsInTurn {
             for read in reads { count = count + (try await journal(read, confirms: false)) }
         } else {
             count = try await withThrowingTaskGroup(of: ReadCount.self) { group in
@@ -165,127 +181,40 @@ extension Tollgate {
 
     // MARK: - One answer
 
-    /// An answer about one purchase, whose signatures were found to be good.
-    struct VerifiedRead: Sendable {
-        var message: Translation.Meaning
-        var source: String
-        /// When it was signed.
-        var stated: Instant
-        var body: [UInt8]
+    private func answer(_ body: [UInt8]) async throws -> Translation? {
+        try await ours { try messages.translate(answer: body, at: $0) }
     }
 
-    /// An entry of a status response, as it is kept.
-    struct StatusBody: Codable {
-        var status: Int?
-        var signedTransactionInfo: String
-        var signedRenewalInfo: String?
-    }
-
-    /// Verifies an entry of a status response; `nil` if it is not for us.
-    private func statements(of entry: StatusBody) async throws -> VerifiedRead? {
-        let verifier = try verifier()
-        let now = await clocks.now().milliseconds
-        do {
-            let transaction = try verifier.verifyTransaction(
-                Array(entry.signedTransactionInfo.utf8),
-                now: now
-            )
-            let renewalInfo = try entry.signedRenewalInfo.map {
-                try verifier.verifyRenewalInfo(Array($0.utf8), of: transaction, now: now)
-            }
-            let source = "read:\(transaction.originalTransactionID ?? "")"
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return VerifiedRead(
-                message: AppStoreIntake.message(
-                    transaction,
-                    renewalInfo: renewalInfo,
-                    status: entry.status.map(AppStore.Status.init),
-                    at: transaction.signedDate,
-                    source: source
-                ),
-                source: source,
-                stated: Instant(
-                    milliseconds: renewalInfo?.signedDate ?? transaction.signedDate ?? now
-                ),
-                body: Array(try encoder.encode(entry))
-            )
-        } catch let error as AppStore.VerificationError {
-            try ignore(error)
-            return nil
-        }
-    }
-
-    /// Verifies a transaction that came alone; `nil` if it is not for us.
-    private func statements(of signedTransaction: [UInt8]) async throws -> VerifiedRead? {
-        let verifier = try verifier()
-        let now = await clocks.now().milliseconds
-        do {
-            let transaction = try verifier.verifyTransaction(signedTransaction, now: now)
-            let source = "read:\(transaction.transactionID ?? "")"
-            return VerifiedRead(
-                message: AppStoreIntake.message(transaction, source: source),
-                source: source,
-                stated: Instant(milliseconds: transaction.signedDate ?? now),
-                body: signedTransaction
-            )
-        } catch {
-            try ignore(error)
-            return nil
-        }
-    }
-
+    /// Verifies and translates an answer; `nil` if it is not for us.
+    ///
     /// An answer over TLS whose signature is not Apple's is nothing to act on.
     ///
     /// - Throws: the error, where asking again may help: then the answer is not in yet.
-    private func ignore(_ error: AppStore.VerificationError) throws {
-        noteClock(error)
-        guard !error.isRetryable else { throw error }
-        counters.count("tollgate_unverified_reads_total", "store=\"app_store\"")
-        logger.error(
-            "the App Store's answer holds something that it did not sign for this app",
-            metadata: ["error": "\(error)"]
-        )
-    }
-
-    /// Takes in again what was parked after a read.
-    func take(read body: [UInt8]) async throws -> Receipt {
-        let read: VerifiedRead?
-        if let entry = try? JSONDecoder().decode(StatusBody.self, from: Data(body)) {
-            read = try await statements(of: entry)
-        } else {
-            read = try await statements(of: body)
+    private func ours(_ translate: (Instant) throws -> Translation) async throws -> Translation? {
+        let now = await house.clocks.now()
+        do {
+            return try translate(now)
+        } catch let error as AppStore.VerificationError {
+            guard !error.isRetryable else { throw error }
+            house.counters.count("tollgate_unverified_reads_total", "store=\"app_store\"")
+            house.logger.error(
+                "the App Store's answer holds something that it did not sign for this app",
+                metadata: ["error": "\(error)"]
+            )
+            return nil
         }
-        guard let read else { return .parked }
-        return try await submit(read)
-    }
-
-    private func submit(_ read: VerifiedRead) async throws -> Receipt {
-        try await house.journal(
-            Translation(
-                read.message,
-                evidence: Evidence(
-                    source: read.source,
-                    key: RowKey("read", read.source, read.digest),
-                    stated: read.stated,
-                    kind: .fetched,
-                    body: read.body
-                )
-            ),
-            of: .appStore
-        )
     }
 
     /// Journals an answer, unless the record says the same already.
     func journal(
-        _ read: VerifiedRead,
+        _ read: Translation,
         confirms: Bool
     ) async throws -> ReadCount {
-        guard case .facts(let stated, let key) = read.message else {
-            _ = try await submit(read)
+        guard case .facts(let stated, let key) = read.meaning else {
+            _ = try await house.journal(read, of: .appStore)
             return ReadCount(news: 0, all: 1)
         }
-        let record = try await store.record(of: key)
+        let record = try await house.records.record(of: key)
         var count = ReadCount(news: 0, all: 1, purchases: [key])
         for case .period(let period) in stated.map(\.statement) {
             count.transactionIDs.insert(period.transactionID)
@@ -293,9 +222,9 @@ extension Tollgate {
         }
         if let record, !record.isContested, stated.allSatisfy(record.repeats) {
             // The same again: what counts is only that it was still so (RULES §11).
-            if confirms { try await confirm(stated, about: key, read) }
+            if confirms { try await confirm(stated, about: key, read.evidence) }
         } else {
-            count.news = try await submit(read) == .recorded ? 1 : 0
+            count.news = try await house.journal(read, of: .appStore) == .recorded ? 1 : 0
         }
         return count
     }
@@ -304,33 +233,48 @@ extension Tollgate {
     private func confirm(
         _ facts: [Fact],
         about key: Purchase.Key,
-        _ read: VerifiedRead
+        _ evidence: Evidence
     ) async throws {
-        _ = try await store.submit(
+        _ = try await house.records.submit(
             JournalItem(
-                dedupeKey: RowKey("confirmed", key.canonical, read.digest),
+                dedupeKey: RowKey("confirmed", key.canonical, digest(evidence.body)),
                 subject: RecordStore.subject(of: key),
                 kind: .fetched,
-                stated: read.stated,
+                stated: evidence.stated,
                 content: .facts(facts),
-                received: read.body
+                received: evidence.body
             )
         )
-        counters.count("tollgate_messages_total", "store=\"app_store\",outcome=\"confirmed\"")
+        house.counters.count("tollgate_messages_total", "store=\"app_store\",outcome=\"confirmed\"")
+    }
+
+    /// Whether one more restore may move a purchase: under `transfer`, to who does not have it.
+    ///
+    /// The policy is that of the beginning of an epoch, and every epoch begins with a period.
+    func isMoved(
+        by customer: Customer.ID,
+        _ key: Purchase.Key,
+        _ record: Purchase?,
+        bought: Instant? = nil
+    ) async throws -> Bool {
+        let starts = (record?.periods.map(\.period.start) ?? []) + [bought].compactMap(\.self)
+        guard starts.contains(where: { house.records.history.ownership(at: $0) == .transfer })
+        else { return false }
+        return try await !house.records.holds(customer, key)
     }
 
     /// Journals that a customer says of a purchase that it is theirs, unless that changes nothing.
     ///
     /// - Throws: a refusal 429 `rate_limited` for who restores another's purchase all day.
     private func claim(_ key: Purchase.Key, _ claim: Claim) async throws {
-        let record = try await store.record(of: key)
+        let record = try await house.records.record(of: key)
         guard record?.knows(claim) != true else { return }
         if claim.mode == .restored, record?.hasRestored(claim.customer) == true {
             guard try await isMoved(by: claim.customer, key, record) else { return }
-            try restores.admit("\(claim.customer) \(key.canonical)", at: clocks.wall())
+            try restores.admit("\(claim.customer) \(key.canonical)", at: house.clocks.wall())
         }
-        let now = await clocks.now()
-        _ = try await store.submit(
+        let now = await house.clocks.now()
+        _ = try await house.records.submit(
             JournalItem(
                 dedupeKey: RowKey(
                     "claim",
@@ -355,10 +299,9 @@ extension Tollgate {
     }
 }
 
-extension Tollgate.VerifiedRead {
-    var digest: String {
-        SHA256.hash(data: body).map { String($0, radix: 16) }.joined(separator: "-")
-    }
+/// A digest of what was kept, as it stands in the keys of rows.
+func digest(_ body: [UInt8]) -> String {
+    SHA256.hash(data: body).map { String($0, radix: 16) }.joined(separator: "-")
 }
 
 extension Purchase {

@@ -6,21 +6,32 @@ internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 
-extension Tollgate {
-    /// Asks the App Store what its messages did not carry.
-    func fetchWantedFromAppStore() async {
-        let environments = appStoreEnvironments
+/// Asks the App Store what its messages did not carry.
+struct AppStoreQuestions: Sendable {
+    let house: House
+    let reads: AppStoreReads
+    private let questions: Questions
+
+    init(_ house: House, _ reads: AppStoreReads) {
+        self.house = house
+        self.reads = reads
+        questions = Questions(house)
+    }
+
+    /// Asks what may be asked now.
+    func ask() async {
+        let environments = reads.environments
         guard !environments.isEmpty else { return }
-        await appStoreQuestions.ask { again, round in
+        await questions.ask { again, round in
             var asked: [(kind: Wanted.Kind, rows: [WantedRow])] = []
             for kind in [Wanted.Kind.subscriptionStatus, .transactionHistory, .appAccountToken] {
-                let rows = try await appStoreQuestions.due(kind, again: again) { row in
+                let rows = try await questions.due(kind, again: again) { row in
                     row.purchase.map { environments.contains($0.environment) } ?? true
                 }
                 asked.append((kind, rows))
             }
             guard asked.contains(where: { !$0.rows.isEmpty }) else { return }
-            _ = try await leases.holding("wanted/app_store") { prolong in
+            _ = try await house.leases.holding("wanted/app_store") { prolong in
                 for (kind, rows) in asked {
                     round.beginKind()
                     for wanted in rows where round.goesOn {
@@ -45,7 +56,7 @@ extension Tollgate {
                 try await setAppAccountToken(wanted.object, about: purchase)
             } else if let environment = wanted.purchase?.environment {
                 if kind == .transactionHistory {
-                    _ = try await readWhatLasts(
+                    _ = try await reads.readWhatLasts(
                         of: wanted.object,
                         in: environment,
                         named: [wanted.object]
@@ -53,14 +64,18 @@ extension Tollgate {
                     // It may have been a consumable that was refunded.
                     var refunds = AppStore.TransactionHistoryRequest()
                     refunds.revoked = true
-                    _ = try await readHistory(of: wanted.object, in: environment, refunds)
+                    _ = try await reads.readHistory(of: wanted.object, in: environment, refunds)
                 }
-                _ = try await readStatuses(of: wanted.object, in: environment, confirms: false)
+                _ = try await reads.readStatuses(
+                    of: wanted.object,
+                    in: environment,
+                    confirms: false
+                )
             }
         } catch let error as AppStore.ServerAPIError {
-            return try await appStoreQuestions.take(error, error.meaning, of: wanted, kind, &round)
+            return try await questions.take(error, error.meaning, of: wanted, kind, &round)
         }
-        try await appStoreQuestions.settle(wanted)
+        try await questions.settle(wanted)
         round.answered()
     }
 
@@ -71,14 +86,14 @@ extension Tollgate {
     ///
     /// - Parameter object: as ``Wanted/Kind/appAccountToken`` has it.
     private func setAppAccountToken(_ object: String, about key: Purchase.Key) async throws {
-        let now = await clocks.now()
+        let now = await house.clocks.now()
         guard let original = object.split(separator: " ").first,
-            let owner = try await store.record(of: key)?.ownerToName(at: now),
+            let owner = try await house.records.record(of: key)?.ownerToName(at: now),
             // Whoever was erased since has no name any more.
-            let stored = try await store.profile(owner), !stored.body.isEmpty,
+            let stored = try await house.records.profile(owner), !stored.body.isEmpty,
             let token = UUID(uuidString: try Profile(stored).customer.appAccountToken)
         else { return }
-        try await appStoreServer(key.environment).setAppAccountToken(
+        try await reads.client(key.environment).setAppAccountToken(
             token,
             originalTransactionID: String(original)
         )

@@ -20,8 +20,8 @@ extension AppStoreReconciliation {
         let lost = place.lost - place.said
         guard lost > 0 else { return }
         place.said = place.lost
-        let now = await tollgate.clocks.now().milliseconds
-        tollgate.logger.warning(
+        let now = await house.clocks.now().milliseconds
+        house.logger.warning(
             "the App Store had delivered notifications that the record lacked, such as after a restored backup; they were taken in",
             metadata: ["environment": "\(environment.rawValue)", "notifications": "\(lost)"]
         )
@@ -91,11 +91,11 @@ extension AppStoreReconciliation {
         _ place: inout Place
     ) async throws {
         let items = page.notificationHistory.map { ($0, $0.unverified) }
-        let bundleID = try tollgate.verifier().bundleID
+        let bundleID = try connector.messages.configured().bundleID
         func key(_ item: AppStore.UnverifiedNotification?) -> RowKey? {
-            item.map { Tollgate.key(ofNotification: $0.notificationUUID, bundleID) }
+            item.map { AppStoreMessages.key(ofNotification: $0.notificationUUID, bundleID) }
         }
-        let known = try await tollgate.store.known(items.compactMap { key($0.1) })
+        let known = try await house.records.known(items.compactMap { key($0.1) })
         for (item, unverified) in items {
             place.report.notifications += 1
             if !item.wasDelivered { place.report.undelivered += 1 }
@@ -110,7 +110,7 @@ extension AppStoreReconciliation {
                     signed >= proven.from
                 else { break }
                 place.lost += 1
-                tollgate.counters.count("tollgate_lost_messages_total", "store=\"app_store\"")
+                house.counters.count("tollgate_lost_messages_total", "store=\"app_store\"")
             case .parked?: place.report.parked += 1
             case .duplicate?: break
             case nil: place.report.foreign += 1
@@ -121,14 +121,12 @@ extension AppStoreReconciliation {
     /// Takes in a notification as if it had been delivered; `nil` if it is not for us.
     private func take(_ signedPayload: String) async throws -> Receipt? {
         do {
-            return try await tollgate.receive(
-                signedPayload: Array(signedPayload.utf8),
-                in: Array("{\"signedPayload\":\"\(signedPayload)\"}".utf8),
-                kind: .fetched
+            return try await connector.receive(
+                ReceivedMessage(Array("{\"signedPayload\":\"\(signedPayload)\"}".utf8), .fetched)
             )
         } catch let error as AppStore.VerificationError {
             guard !error.isRetryable else { throw error }
-            tollgate.counters.count("tollgate_unverified_reads_total", "store=\"app_store\"")
+            house.counters.count("tollgate_unverified_reads_total", "store=\"app_store\"")
             return nil
         }
     }

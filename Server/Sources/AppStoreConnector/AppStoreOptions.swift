@@ -1,5 +1,5 @@
 public import AppStoreAPI
-public import TollgateCore
+internal import TollgateCore
 
 /// What else of the App Store may be configured.
 public struct AppStoreOptions: Sendable {
@@ -28,14 +28,6 @@ public struct AppStoreOptions: Sendable {
         self.sharedSecret = sharedSecret
         self.revocation = revocation
         self.connect = connect
-    }
-}
-
-extension Tollgate {
-    /// The environments in which the App Store Server API can be asked, production first.
-    public var appStoreEnvironments: [StoreEnvironment] {
-        guard appStoreClients != nil, let appStore else { return [] }
-        return [.production, .sandbox].filter { appStore.environments.contains($0.ofAppStore) }
     }
 }
 

@@ -1,0 +1,96 @@
+public import AppStoreAPI
+internal import Storage
+public import Stores
+internal import Synchronization
+internal import TollgateAPI
+public import TollgateCore
+
+/// The App Store's room: what it signs, what it is asked, and what it is told.
+public final class AppStoreConnector: StoreConnector {
+    public let store = Store.appStore
+    public let house: House
+    /// Speaks to the App Store; `nil` where no key of App Store Connect is configured.
+    public let clients: AppStoreClients?
+    /// What else the App Store may be asked.
+    public let options: AppStoreOptions
+    let messages: AppStoreMessages
+    let reads: AppStoreReads
+    public let devices: DeviceTransactions
+    public let receipts: AppStoreReceipts
+    public let offers: AppStoreOffers
+    public let retentionMessages: RetentionMessages
+    private let questions: AppStoreQuestions
+    private let consumption: ConsumptionAnswers
+    /// The digests of certificate chains that this server has kept.
+    let keptChains = Mutex<Set<[UInt8]>>([])
+
+    /// - Parameters:
+    ///   - verifier: checks what the App Store signs; `nil` where no trusted root is configured.
+    ///   - clients: `nil` where no key of App Store Connect is configured.
+    public init(
+        _ house: House,
+        verifier: AppStore.SignedDataVerifier?,
+        clients: AppStoreClients?,
+        options: AppStoreOptions
+    ) {
+        self.house = house
+        self.clients = clients
+        self.options = options
+        messages = AppStoreMessages(house, verifier, options)
+        reads = AppStoreReads(
+            house: house,
+            messages: messages,
+            clients: clients,
+            journalsInTurn: options.journalsInTurn
+        )
+        devices = DeviceTransactions(house: house, messages: messages, reads: reads)
+        receipts = AppStoreReceipts(
+            house: house,
+            messages: messages,
+            reads: reads,
+            client: options.receipts
+        )
+        offers = AppStoreOffers(house: house, clients: clients)
+        retentionMessages = RetentionMessages(
+            house: house,
+            messages: messages,
+            offers: offers,
+            rules: options.retentionRules
+        )
+        questions = AppStoreQuestions(house, reads)
+        consumption = ConsumptionAnswers(house, clients)
+    }
+
+    /// Checks what the App Store signs; `nil` where no trusted root is configured.
+    public var verifier: AppStore.SignedDataVerifier? { messages.verifier }
+
+    /// The environments in which the App Store Server API can be asked, production first.
+    public var environments: [StoreEnvironment] { reads.environments }
+
+    /// - Throws: a refusal 503 `store_unavailable` where the App Store is not set up.
+    public func support() throws -> AppStoreSupport {
+        AppStoreSupport(
+            clients: try offers.configured(),
+            verifier: try messages.configured(),
+            now: house.clocks.now
+        )
+    }
+
+    public func check(_ message: ReceivedMessage) async throws {
+        try await messages.checkRevocation(
+            of: try? AppStore.NotificationBody(message.body).signedPayload
+        )
+    }
+
+    public func translate(
+        _ message: ReceivedMessage,
+        at now: Instant
+    ) throws -> Translation {
+        try messages.translate(message, at: now)
+    }
+
+    public func askWhatIsWanted() async {
+        await consumption.answer()
+        await questions.ask()
+    }
+}

@@ -1,0 +1,141 @@
+internal import AppStoreAPI
+internal import Storage
+internal import Stores
+public import TollgateAPI
+public import TollgateCore
+
+/// Transactions that devices present, signed by the App Store.
+public struct DeviceTransactions: Sendable {
+    let house: House
+    let messages: AppStoreMessages
+    let reads: AppStoreReads
+
+    /// Takes in a transaction that a device presents, signed by the App Store.
+    ///
+    /// - Parameter customer: who is signed in on the device; `nil` claims for nobody.
+    /// - Throws: as a notification does, and a refusal `owned_elsewhere` where the
+    ///   purchase is, by the catalog's ownership policy, another customer's; 429 `rate_limited`
+    ///   for who restores another's purchase all day.
+    public func receive(
+        _ request: API.AppStoreTransactionRequest,
+        from customer: Customer.ID?
+    ) async throws -> API.AppStoreTransactionReply {
+        let now = await house.clocks.now()
+        let body = Array(request.signedTransaction.utf8)
+        try await messages.checkRevocation(of: body)
+        let transaction = try messages.transaction(body, at: now)
+        guard case .facts(var facts, let key) = AppStoreTranslator.message(transaction) else {
+            throw Refusal.invalid(
+                "signed_transaction",
+                "This transaction lacks fields that every purchase has."
+            )
+        }
+        let mode = Claim.Mode(rawValue: request.mode.rawValue) ?? .observed
+        if let customer {
+            facts.append(
+                Fact(
+                    purchase: key,
+                    source: "claim:\(customer)",
+                    stated: Stated(now),
+                    statement: .claim(Claim(customer: customer, mode: mode))
+                )
+            )
+        }
+        // Under `transfer` the last who restores owns it, and a device shows the same bytes each time;
+        // but a retry by who has it already is no news. Under other policies only the first counts.
+        var turn = ""
+        if let customer, mode == .restored,
+            try await reads.isMoved(
+                by: customer,
+                key,
+                house.records.record(of: key),
+                bought: Instant(milliseconds: transaction.purchaseDate ?? now.milliseconds)
+            )
+        {
+            try reads.restores.admit("\(customer) \(key.canonical)", at: house.clocks.wall())
+            turn = "\(now.milliseconds)"
+        }
+        let dedupeKey = RowKey(
+            "transaction",
+            key.canonical,
+            transaction.transactionID ?? "",
+            "\(transaction.signedDate ?? 0)",
+            customer?.rawValue ?? "",
+            mode.rawValue,
+            turn
+        )
+        let evidence = Evidence(
+            source: key.id,
+            key: dedupeKey,
+            stated: Instant(milliseconds: transaction.signedDate ?? now.milliseconds),
+            kind: .signed,
+            body: body
+        )
+        let receipt = try await house.journal(
+            Translation(.facts(facts, about: key), evidence: evidence),
+            of: .appStore
+        )
+        guard receipt != .parked else {
+            throw Refusal(
+                500,
+                .apiError,
+                .internalError,
+                "This transaction could not be recorded; it is kept aside, and people were told."
+            )
+        }
+        if let customer, try await !house.records.holds(customer, key) {
+            throw Refusal(
+                409,
+                .invalidRequestError,
+                "owned_elsewhere",
+                "This purchase belongs to another customer; the ownership policy of the catalog decides that."
+            )
+        }
+        if let customer, mode == .restored, receipt == .recorded {
+            try await tellWhoRestored(transaction, customer, about: key)
+        }
+        return API.AppStoreTransactionReply(
+            environment: API.Environment(rawValue: key.environment.rawValue),
+            purchase: key.canonical,
+            customer: customer?.rawValue,
+            new: receipt == .recorded
+        )
+    }
+
+    /// Where a purchase goes to who restores it, the App Store is to name them from now on.
+    private func tellWhoRestored(
+        _ transaction: AppStore.Transaction,
+        _ customer: Customer.ID,
+        about key: Purchase.Key
+    ) async throws {
+        let bought = Instant(milliseconds: transaction.purchaseDate ?? transaction.signedDate ?? 0)
+        guard house.records.history.ownership(at: bought) == .transfer,
+            reads.environments.contains(key.environment),
+            transaction.inAppOwnershipType == .purchased,
+            let original = transaction.originalTransactionID
+        else { return }
+        let token = try await house.profile(of: customer).customer.appAccountToken
+        // Also where the transaction bears it: it says what was so when it was signed, and somebody
+        // else may have restored the purchase since. The question outlives an erasure, so it hashes it.
+        let whose = RowKey("account token", token).hex
+        let wanted = Wanted(kind: .appAccountToken, object: "\(original) \(whose)")
+        try await house.records.want(wanted, about: key, at: await house.clocks.now())
+    }
+
+    /// The purchase that a signed transaction is of; `nil` for one of an environment that is not kept.
+    public func purchase(of signedTransaction: String) async throws -> Purchase.Key? {
+        let transaction = try messages.transaction(
+            Array(signedTransaction.utf8),
+            at: await house.clocks.now()
+        )
+        guard let environment = transaction.environment.flatMap(StoreEnvironment.init),
+            let id = transaction.originalTransactionID
+        else { return nil }
+        return Purchase.Key(
+            store: .appStore,
+            environment: environment,
+            application: try messages.configured().bundleID,
+            id: id
+        )
+    }
+}
