@@ -127,7 +127,6 @@ struct SimulationTests {
             bug: bug
         )
         settings.derivesAgain = bug == .tornTransactions
-        settings.hasAppStoreHistories = PlantedBug.ofAppStoreHistories.contains(bug)
         return settings
     }
 

@@ -40,24 +40,7 @@ extension Reports {
                 customer: buyer
             )
             rows.sales.append(sale)
-            if let revoked = effective.revoked, !period.isFamilyShared {
-                let share = period.revokedShare ?? 100_000
-                rows.sales.append(
-                    sale.takenBack(
-                        .refund,
-                        Reports.share(sale.amount, share, of: 100_000),
-                        at: revoked
-                    )
-                )
-            }
-            if let returned = effective.seatsRevoked, !period.isFamilyShared {
-                let amount = Reports.share(
-                    sale.amount,
-                    period.revokedSeats ?? 0,
-                    of: max(1, period.quantity)
-                )
-                rows.sales.append(sale.takenBack(.refund, amount, at: returned))
-            }
+            if !period.isFamilyShared { rows.sales += refunds(of: sale, effective) }
             guard isPlan,
                 let end = period.end
                     ?? product.known?.duration?.adding(to: period.start.milliseconds)
@@ -85,6 +68,27 @@ extension Reports {
             row.isAddition = effective.isAddition ? true : nil
             rows.periods.append(row)
         }
+    }
+
+    /// The refunds of some seats and of the whole; what went back with seats does not go back again.
+    private static func refunds(of sale: Sale, _ effective: EffectivePeriod) -> [Sale] {
+        let period = effective.period
+        var returned: Int64 = 0
+        var refunds: [Sale] = []
+        func add(_ amount: Int64, at instant: Instant) {
+            refunds.append(
+                sale.takenBack(.refund, amount, at: instant, isFirst: refunds.isEmpty)
+            )
+        }
+        for refund in effective.seatRefunds {
+            let amount = share(sale.amount, refund.seats, of: max(1, period.quantity))
+            add(amount - returned, at: refund.stated)
+            returned = amount
+        }
+        if let revoked = effective.revoked {
+            add(share(sale.amount - returned, period.revokedShare ?? 100_000, of: 100_000), at: revoked)
+        }
+        return refunds
     }
 }
 

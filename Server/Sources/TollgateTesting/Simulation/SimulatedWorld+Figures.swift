@@ -61,7 +61,12 @@ extension SimulatedWorld {
         for original in Set(all.map(\.originalID)) {
             subscriptions[original] = try? await store.subscription(original)
         }
-        return FigureTruth(all, subscriptions: subscriptions, reversed: reversed, in: catalog)
+        return FigureTruth(
+            all,
+            subscriptions: subscriptions,
+            refundedSeats: refundedSeats,
+            AppStoreTruth(catalog: catalog, now: now, reversed: reversed, shown: [])
+        )
     }
 }
 
@@ -139,11 +144,10 @@ extension FigureTruth {
             let own = active(atEndOf: day)
             let lines = told.filter { $0.key.day == day }
             let count = lines.values.reduce(0) { $0 + Int($1[0]) }
-            let range = own.sure.count...(own.sure.count + own.open.count)
-            if !range.contains(count) {
+            if !own.count.contains(count) {
                 objections.append(
-                    "end of \(day): by the books \(own.sure.count) to "
-                        + "\(range.upperBound) subscriptions are active, by the report \(count)"
+                    "end of \(day): by the books \(own.count.lowerBound) to "
+                        + "\(own.count.upperBound) subscriptions are active, by the report \(count)"
                 )
             }
             guard let mrr = own.mrr else { continue }
