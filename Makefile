@@ -1,7 +1,7 @@
 # Two commands carry everything: `make run` and `make test`. CONTRIBUTING.md explains the others.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test soak fuzz bench lint format docs check clean
+.PHONY: help run test sandbox soak fuzz bench lint format docs check clean
 
 help:    ## Show the commands
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -11,6 +11,9 @@ run:     ## Install what is missing, build, and start the demo on 127.0.0.1:8080
 
 test:    ## Install what is missing, and run the quick proof (ONLY=TollgateCoreTests for one module)
 	@bash scripts/test.sh $(ONLY)
+
+sandbox: ## Build the stores alone, for any project: Sandbox/.build/debug/sandbox
+	@bash scripts/bootstrap.sh run && bash scripts/swift.sh build --package-path Sandbox --product sandbox
 
 soak:    ## The long tests, hours of them, in pieces that add up over several runs (PARTS="worlds fuzz …")
 	@bash scripts/bootstrap.sh test && bash scripts/python.sh && bash scripts/soak.sh $(PARTS)
@@ -35,4 +38,4 @@ check:   ## lint and test, with one closing line: what CI runs
 	@bash .ci/run
 
 clean:   ## Remove what was built and what the demo stored
-	rm -rf .build .build-docs .build-tsan .build-figures AppleStubs/.build Server/.build Server/Benchmarks/.build .venv .venv-bench output .tollgate
+	rm -rf .build .build-docs .build-tsan .build-figures AppleStubs/.build Server/.build Sandbox/.build Shared/.build Server/Benchmarks/.build .venv .venv-bench output .tollgate

@@ -18,6 +18,8 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "BillingSDK", path: ".."),
+        .package(name: "Sandbox", path: "../Sandbox"),
+        .package(name: "Shared", path: "../Shared"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
@@ -54,9 +56,9 @@ let package = Package(
             dependencies: [
                 "AppStoreAPI", "StrictJSON",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
         ),
         .target(
@@ -87,18 +89,14 @@ let package = Package(
 
         // MARK: - Figures over what was recorded
         .target(
-            name: "Markup",
-            dependencies: [.product(name: "Mustache", package: "swift-mustache")]
+            name: "Reports",
+            dependencies: [.core, .markup]
         ),
-        .testTarget(
-            name: "MarkupTests",
-            dependencies: ["Markup", .product(name: "Mustache", package: "swift-mustache")]
-        ),
-        .target(name: "Reports", dependencies: ["Markup", .core]),
         .testTarget(
             name: "ReportsTests",
             dependencies: [
-                "AppStoreAPI", "Reports", "Storage", "TollgateService", "TollgateTesting", .core,
+                "AppStoreAPI", "Reports", "Storage", "TollgateService", "TollgateSimulation",
+                .core,
             ]
         ),
 
@@ -112,25 +110,16 @@ let package = Package(
                 "AppStoreAPI", "Intake", "Reports", "SecondOpinion", "Storage", "StrictJSON",
                 "StripeAPI", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ]
-        ),
-        // Also the simulators': a server may end while connections come.
-        .target(
-            name: "AcceptedConnections",
-            dependencies: [
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
         .target(
             name: "TollgateServer",
             dependencies: [
-                "AcceptedConnections", "Markup", "Reports", "Storage", "TollgateService", .api,
-                .core,
+                "Reports", "Storage", "TollgateService", .acceptedConnections, .api, .core,
+                .markup,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -146,59 +135,16 @@ let package = Package(
             resources: [.embedInCode("Pages")]
         ),
 
-        // MARK: - The sandbox: shares no code with our reading of the stores
-        .target(name: "SandboxClock"),
+        // MARK: - Worlds and scenarios, with the stores in the same process
         .target(
-            name: "AppStoreSimulator",
+            name: "TollgateSimulation",
             dependencies: [
-                "AcceptedConnections", "SandboxClock",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "AppStoreAPI", "CLibPQ", "Reports", "SecondOpinion", "Storage",
+                "StoragePostgres", "StorageSQLite", "StripeAPI", "TollgateService", .api,
+                .appStoreSimulator, .core, .sandboxClock, .scenarioWriting, .stripeSimulator,
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "X509", package: "swift-certificates"),
-            ]
-        ),
-        .target(
-            name: "StripeSimulator",
-            dependencies: [
-                "AcceptedConnections", "Markup", "SandboxClock",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Mustache", package: "swift-mustache"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-            ],
-            resources: [.embedInCode("Pages")]
-        ),
-
-        .testTarget(
-            name: "AppStoreSimulatorTests",
-            dependencies: [
-                "AcceptedConnections", "AppStoreSimulator", "SandboxClock",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-            ]
-        ),
-        .testTarget(
-            name: "StripeSimulatorTests",
-            dependencies: [
-                "AcceptedConnections", "SandboxClock", "StripeSimulator",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "Yams", package: "Yams"),
             ]
         ),
 
@@ -206,65 +152,68 @@ let package = Package(
         .executableTarget(
             name: "TollgateCLI",
             dependencies: [
-                "AppStoreAPI", "AppStoreSimulator", "Intake", "Markup", "Reports", "SandboxClock",
-                "Storage", "StoragePostgres", "StorageSQLite", "StripeAPI", "StripeSimulator",
-                "StrictJSON", "TollgateServer", "TollgateService", "TollgateTesting", .api, .core,
+                "AppStoreAPI", "Intake", "Reports", "Storage", "StoragePostgres",
+                "StorageSQLite", "StrictJSON", "StripeAPI", "TollgateServer", "TollgateService",
+                "TollgateSimulation", .api, .appStoreSimulator, .commandOutput, .sandboxCommands,
+                .core, .markup, .sandboxClock,
+                .stripeSimulator,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "BillingSDK", package: "BillingSDK"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             resources: [.embedInCode("Pages")]
         ),
 
         // MARK: - Tests
-        .target(
-            name: "TollgateTesting",
-            dependencies: [
-                "AppStoreAPI", "AppStoreSimulator", "CLibPQ", "Reports", "SandboxClock",
-                "SecondOpinion", "Storage", "StoragePostgres", "StorageSQLite", "StripeAPI",
-                "StripeSimulator", "TollgateService", .api, .core,
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Yams", package: "Yams"),
-            ]
-        ),
         .testTarget(
             name: "ScenarioTests",
             dependencies: [
-                "AppStoreSimulator", "SandboxClock", "StripeSimulator", "TollgateTesting",
+                "TollgateSimulation", .appStoreSimulator, .sandboxClock, .stripeSimulator,
             ]
         ),
         .testTarget(
             name: "SecondOpinionTests",
             dependencies: [
-                "AppStoreAPI", "AppStoreSimulator", "SandboxClock", "SecondOpinion", "Storage",
-                "StripeAPI", "TollgateService", "TollgateTesting", .api, .core,
+                "AppStoreAPI", "SecondOpinion", "Storage", "StripeAPI", "TollgateService",
+                "TollgateSimulation", .api, .appStoreSimulator, .core, .sandboxClock,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["AppStoreSimulator", "TollgateTesting"]
+            dependencies: [
+                "TollgateSimulation", .appStoreSimulator,
+            ]
         ),
         .testTarget(
             name: "StorageTests",
-            dependencies: ["Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting"]
+            dependencies: [
+                "Storage", "StoragePostgres", "StorageSQLite", "TollgateSimulation",
+                "TollgateTesting",
+            ]
         ),
         .testTarget(
             name: "StripeAPITests",
             dependencies: [
-                "StrictJSON", "StripeAPI", .product(name: "Crypto", package: "swift-crypto"),
+                "StrictJSON", "StripeAPI",
+                .product(name: "Crypto", package: "swift-crypto"),
             ]
+        ),
+        // A driver that fails at a chosen step.
+        .target(
+            name: "TollgateTesting",
+            dependencies: ["Storage"],
+            path: "Tests/TollgateTesting"
         ),
         // A file system for SQLite that forgets what was not flushed.
         .target(
@@ -275,8 +224,8 @@ let package = Package(
         .testTarget(
             name: "RecordTests",
             dependencies: [
-                "CPowerCut", "Storage", "StoragePostgres", "StorageSQLite", "TollgateTesting",
-                .core,
+                "CPowerCut", "Storage", "StoragePostgres", "StorageSQLite",
+                "TollgateSimulation", "TollgateTesting", .core,
             ]
         ),
         .testTarget(
@@ -286,9 +235,9 @@ let package = Package(
         .testTarget(
             name: "TollgateServerTests",
             dependencies: [
-                "AcceptedConnections", "AppStoreAPI", "AppStoreSimulator", "Reports",
-                "SandboxClock", "Storage", "StripeAPI", "StrictJSON", "StripeSimulator",
-                "TollgateServer", "TollgateService", "TollgateTesting", .api, .core, .sdk,
+                "AppStoreAPI", "Reports", "Storage", "StrictJSON", "StripeAPI",
+                "TollgateServer", "TollgateService", "TollgateSimulation", .acceptedConnections,
+                .api, .appStoreSimulator, .core, .sandboxClock, .sdk, .stripeSimulator,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -302,7 +251,34 @@ let package = Package(
         ),
         .testTarget(
             name: "TollgateServiceTests",
-            dependencies: ["Storage", "TollgateService", "TollgateTesting", .api, .core]
+            dependencies: ["Storage", "TollgateService", "TollgateSimulation", .api, .core]
+        ),
+        // MARK: - Tests of the packages below, compiled with the server's: links to their folders
+        .testTarget(
+            name: "MarkupTests",
+            dependencies: [.markup, .product(name: "Mustache", package: "swift-mustache")]
+        ),
+        .testTarget(
+            name: "AppStoreSimulatorTests",
+            dependencies: [
+                .acceptedConnections, .appStoreSimulator, .sandboxClock,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(
+            name: "StripeSimulatorTests",
+            dependencies: [
+                .acceptedConnections, .sandboxClock, .stripeSimulator,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]
         ),
     ]
 )
@@ -311,6 +287,16 @@ extension Target.Dependency {
     static let core = product(name: "TollgateCore", package: "BillingSDK")
     static let api = product(name: "TollgateAPI", package: "BillingSDK")
     static let sdk = product(name: "BillingSDK", package: "BillingSDK")
+
+    static let appStoreSimulator = product(name: "AppStoreSimulator", package: "Sandbox")
+    static let sandboxClock = product(name: "SandboxClock", package: "Sandbox")
+    static let sandboxCommands = product(name: "SandboxCommands", package: "Sandbox")
+    static let scenarioWriting = product(name: "ScenarioWriting", package: "Sandbox")
+    static let stripeSimulator = product(name: "StripeSimulator", package: "Sandbox")
+
+    static let acceptedConnections = product(name: "AcceptedConnections", package: "Shared")
+    static let commandOutput = product(name: "CommandOutput", package: "Shared")
+    static let markup = product(name: "Markup", package: "Shared")
 }
 
 // `make test ONLY=NAME` builds no other tests.

@@ -1161,7 +1161,7 @@ def test_every_error_that_the_simulator_knows_is_provoked_here():
     """Whoever is provoked is asked for a sentence: `refused` and `raw` look at it."""
     root = pathlib.Path(__file__).resolve().parents[2]
     known = set()
-    for path in (root / "Sources/AppStoreSimulator").rglob("*.swift"):
+    for path in (root.parent / "Sandbox/Sources/AppStoreSimulator").rglob("*.swift"):
         known |= set(re.findall(r"\b[45]_\d{3}_\d{3}\b", path.read_text()))
     known = {code.replace("_", "") for code in known if int(code.replace("_", "")) >= 4_000_000}
     assert len(known) > 50

@@ -17,7 +17,7 @@ from test_stripe_library import DAY, checkout, receiver, sandbox
 
 __all__ = ["receiver", "sandbox"]
 
-SOURCES = ROOT / "Server/Sources/StripeSimulator"
+SOURCES = ROOT / "Sandbox/Sources/StripeSimulator"
 
 
 def declared_routes():

@@ -1,6 +1,6 @@
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 @testable import Storage
 

@@ -3,7 +3,7 @@ import Storage
 import Synchronization
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 /// I13: what waits is bounded, and all of it ends.
 @Suite("Bounded queues")

@@ -2,6 +2,7 @@ import Storage
 import Synchronization
 import Testing
 import TollgateCore
+import TollgateSimulation
 import TollgateTesting
 
 @Suite("A new engine")

@@ -2,7 +2,7 @@ import Foundation
 import Storage
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 /// D4: names that purchases bring after their holder was erased.
 @Suite("Payers of who was erased")

@@ -2,7 +2,7 @@ import Storage
 import StorageSQLite
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 extension Instant {
     /// Days since the stories began, on 2026-01-01.

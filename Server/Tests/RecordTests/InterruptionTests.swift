@@ -1,6 +1,7 @@
 import Storage
 import Testing
 import TollgateCore
+import TollgateSimulation
 import TollgateTesting
 
 /// F4, F6 and F7 at the level of statements: a write that fails at any of them leaves nothing, and

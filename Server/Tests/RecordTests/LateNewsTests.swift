@@ -1,7 +1,7 @@
 import Storage
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 /// Words of the stores that come late, and what customers have been told since.
 @Suite("News of the past")

@@ -1,7 +1,7 @@
 import Storage
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 /// What a batch writes, and what it leaves as it is.
 @Suite("Ledger")

@@ -5,7 +5,7 @@ import StorageSQLite
 import Synchronization
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 /// F5: the power fails, and what was not flushed is gone, or came through torn and out of order.
 ///

@@ -3,7 +3,7 @@ import Storage
 import Synchronization
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 /// What a lease cannot promise: that its holder knows when it has ended.
 @Suite("Publishers that outlive their lease")

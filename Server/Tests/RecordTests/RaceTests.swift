@@ -2,7 +2,7 @@ import Foundation
 import Storage
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 /// C1, in numbers: what races for the same coins never gets more than there are.
 @Suite("Races for coins")

@@ -1,7 +1,7 @@
 import Storage
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Record")
 struct RecordTests {

@@ -4,7 +4,7 @@ import Storage
 import Testing
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Figures in step with the journal")
 struct DerivationTests {

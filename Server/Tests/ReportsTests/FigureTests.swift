@@ -1,7 +1,7 @@
 import Reports
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Figures")
 struct FigureTests {

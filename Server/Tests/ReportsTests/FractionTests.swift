@@ -1,7 +1,7 @@
 @testable import Reports
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Exact numbers")
 struct FractionTests {

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("The journal, given out for a warehouse")
 struct JournalExportTests {

@@ -3,7 +3,7 @@ import Storage
 import Testing
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Which sums a report reads")
 struct SelectionTests {

@@ -1,7 +1,7 @@
 import Reports
 import Storage
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 extension Instant {
     /// Days since the stories began, on 2026-01-01.

@@ -1,6 +1,6 @@
 import AppStoreSimulator
 import Foundation
-import TollgateTesting
+import TollgateSimulation
 import Testing
 
 /// The files of `Server/Scenarios`, played against Tollgate in process.

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 /// Whole worlds, in which nearly everything goes wrong.
 @Suite("Simulated worlds", .serialized)
@@ -173,7 +173,7 @@ struct SimulationTests {
             let settings = try Self.settings(bug, seed: seed)
             let outcome = try await worlds.run(settings)
             guard !outcome.failures.isEmpty else { continue }
-            var shrinking = Shrinking(budget: 8) { smaller in
+            var shrinking = Shrinking(budget: isOfHistories ? 24 : 8) { smaller in
                 var outcome = try await worlds.run(smaller)
                 var without = smaller
                 without.bug = nil

@@ -1,6 +1,6 @@
 import Storage
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Browsing")
 struct BrowsingTests {

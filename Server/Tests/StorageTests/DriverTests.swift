@@ -1,6 +1,6 @@
 import Storage
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 /// What both databases promise alike.
 @Suite struct DriverTests {

@@ -1,5 +1,6 @@
 import Storage
 import Testing
+import TollgateSimulation
 import TollgateTesting
 
 /// F18 and F6: a migration that is interrupted half-way.

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 import Storage
 

@@ -2,7 +2,7 @@ import Storage
 import StoragePostgres
 import Synchronization
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 /// What holds for PostgreSQL alone.
 @Suite struct PostgresTests {

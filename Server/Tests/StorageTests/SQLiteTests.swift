@@ -2,7 +2,7 @@ import Foundation
 import Storage
 import StorageSQLite
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 /// What holds for a SQLite file alone.
 @Suite struct SQLiteTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Storage
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 @Suite struct SignedBodyTests {
     // MARK: - A notification like Apple's

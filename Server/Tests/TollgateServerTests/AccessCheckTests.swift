@@ -6,7 +6,7 @@ import Storage
 import Testing
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// The second opinion in a running server: who is locked out, who is let in, and what devices see.
 @Suite("Access checks")

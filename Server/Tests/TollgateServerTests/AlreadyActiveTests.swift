@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("What the customer has already")
 struct AlreadyActiveTests {

@@ -13,7 +13,7 @@ import Synchronization
 import TollgateAPI
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// An application and the App Store that it speaks with: notifications come as they are sent, and
 /// questions go over real HTTP.

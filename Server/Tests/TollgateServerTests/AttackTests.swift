@@ -9,7 +9,7 @@ import Testing
 import TollgateAPI
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// Rows of the attack list that concern every address alike: D1, K2, T1, C1 and J14.
 @Suite("Attacks on every address")

@@ -1,7 +1,7 @@
 import HTTPTypes
 import NIOHTTP1
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 /// L2: what makes this server call a store is limited.
 @Suite("Addresses that ask Stripe for whoever opens them")

@@ -4,7 +4,7 @@ import StripeSimulator
 import Testing
 import TollgateService
 import TollgateAPI
-import TollgateTesting
+import TollgateSimulation
 
 /// N1: names of different kinds never meet.
 @Suite("What was bought signed out")

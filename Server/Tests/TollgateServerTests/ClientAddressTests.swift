@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 import Testing
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @testable import TollgateServer
 

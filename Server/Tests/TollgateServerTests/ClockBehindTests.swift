@@ -7,7 +7,7 @@ import Storage
 import Testing
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// Minutes are enough that all that the App Store signs lies in the future.
 @Suite("A server whose clock is behind")

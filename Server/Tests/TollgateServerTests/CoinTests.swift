@@ -2,7 +2,7 @@ import HTTPTypes
 import AppStoreSimulator
 import Foundation
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Coins")
 struct CoinTests {

@@ -8,7 +8,7 @@ import Storage
 import Testing
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Sales and finance reports")
 struct ConnectReportsTests {

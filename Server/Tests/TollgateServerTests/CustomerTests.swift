@@ -1,7 +1,7 @@
 import HTTPTypes
 import Foundation
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Customers")
 struct CustomerTests {

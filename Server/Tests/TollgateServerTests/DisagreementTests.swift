@@ -5,7 +5,7 @@ import Testing
 import TollgateAPI
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// What is asked of the App Store where its statements disagree (RULES §2.1, §2.10).
 @Suite("Statements that disagree")

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 import TollgateAPI
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Entitlements")
 struct EntitlementTests {

@@ -5,7 +5,7 @@ import SandboxClock
 import Storage
 import Testing
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("The feed")
 struct FeedTests {

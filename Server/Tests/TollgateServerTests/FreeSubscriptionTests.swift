@@ -6,7 +6,7 @@ import HTTPTypes
 import Storage
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Free subscriptions")
 struct FreeSubscriptionTests {

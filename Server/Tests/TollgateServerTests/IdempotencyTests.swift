@@ -3,7 +3,7 @@ import Storage
 import HTTPTypes
 import Testing
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// I15, and P1: a key that is none.
 @Suite("Idempotency keys")

@@ -2,7 +2,7 @@ import AppStoreSimulator
 import Storage
 import Testing
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// I13: attempts are bounded while a store is down, and when it is back all is done within a quarter
 /// of an hour.

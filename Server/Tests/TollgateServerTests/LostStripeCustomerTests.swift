@@ -2,7 +2,7 @@ import StripeAPI
 import StripeSimulator
 import Testing
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("A Stripe customer that Stripe no longer knows")
 struct LostStripeCustomerTests {

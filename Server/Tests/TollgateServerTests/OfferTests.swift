@@ -6,7 +6,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Offers")
 struct OfferTests {

@@ -3,7 +3,7 @@ import Storage
 import Foundation
 import HTTPTypes
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Operations")
 struct OperationTests {

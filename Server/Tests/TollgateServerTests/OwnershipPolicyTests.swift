@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 import TollgateAPI
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 /// Whose a purchase is when two customers of the app show the same one (RULES §8).
 @Suite("Ownership policies")

@@ -7,7 +7,7 @@ import Testing
 import TollgateAPI
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// What is genuine is never refused for what it says (RULES §11), what is not leaves nothing.
 @Suite("Parking")

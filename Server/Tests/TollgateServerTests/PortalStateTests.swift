@@ -5,7 +5,7 @@ import StripeSimulator
 import Testing
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("How the portal and the dashboard say that something was not bought, or was given back")
 struct PortalStateTests {

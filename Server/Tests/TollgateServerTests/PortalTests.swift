@@ -6,7 +6,7 @@ import Testing
 import TollgateAPI
 import TollgateService
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("The customer portal")
 struct PortalTests {

@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 /// Every type of product of the App Store, from the purchase to the answer.
 @Suite("Product types")

@@ -12,7 +12,7 @@ import Storage
 import Testing
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// An application beside an App Store that sells for real money, whose reports it fetches, and one
 /// that is a sandbox; both on one clock.

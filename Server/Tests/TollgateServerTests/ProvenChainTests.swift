@@ -2,7 +2,7 @@ import AppStoreAPI
 import Storage
 import Testing
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Certificate chains that were proven")
 struct ProvenChainTests {

@@ -7,7 +7,7 @@ import Testing
 import TollgateAPI
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Legacy receipts")
 struct ReceiptTests {

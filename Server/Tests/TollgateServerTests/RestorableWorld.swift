@@ -11,7 +11,7 @@ import Testing
 import TollgateAPI
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// An application on a database that can be copied and put back, beside both stores, whose books are
 /// the truth.

@@ -7,7 +7,7 @@ import Testing
 import TollgateAPI
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// F21, judged by the stores' own books: what was sold after a backup was made is in no copy, and was
 /// answered 200, so no store sends it again by itself.

@@ -8,7 +8,7 @@ import Testing
 import TollgateAPI
 import TollgateServer
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Secret keys with scopes")
 struct SecretKeyTests {

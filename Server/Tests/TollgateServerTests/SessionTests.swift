@@ -3,7 +3,7 @@ import Storage
 import HTTPTypes
 import Foundation
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Customer sessions")
 struct SessionTests {

@@ -19,7 +19,7 @@ import TollgateAPI
 import TollgateCore
 import TollgateServer
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// A server beside a Stripe that is played, the two on one clock and speaking HTTP.
 struct Shop: Sendable {

@@ -7,7 +7,7 @@ import Testing
 import TollgateAPI
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// K2: the key that signs answers is changed while devices go on trusting what it signed.
 @Suite("Signing keys that change")

@@ -6,7 +6,7 @@ import Testing
 import TollgateAPI
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// D5: somebody has a copy of the database, and not the secret key.
 @Suite("A stolen database")

@@ -14,7 +14,7 @@ import StripeSimulator
 import Testing
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// What the stores report is compared with what they told as it happened.
 @Suite("Reconciling with the stores' reports")

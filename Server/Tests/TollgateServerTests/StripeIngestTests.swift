@@ -5,7 +5,7 @@ import StripeSimulator
 import Testing
 import TollgateService
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("What Stripe's events do not say is read")
 struct StripeIngestTests {

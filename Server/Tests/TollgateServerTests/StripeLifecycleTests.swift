@@ -6,7 +6,7 @@ import Testing
 import TollgateAPI
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// Every status of a Stripe subscription, and what it means here.
 @Suite("The life of a Stripe subscription")

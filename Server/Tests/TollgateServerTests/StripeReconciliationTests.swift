@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Nothing of Stripe's is missed")
 struct StripeReconciliationTests {

@@ -4,7 +4,7 @@ import StripeSimulator
 import Testing
 import TollgateService
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Money that goes back through Stripe")
 struct StripeRefundTests {

@@ -16,7 +16,7 @@ import Testing
 import TollgateCore
 import TollgateServer
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// A whole server on loopback: its database, both stores and both clocks are the test's own.
 ///

@@ -3,7 +3,7 @@ import AppStoreSimulator
 import Foundation
 import SandboxClock
 import Testing
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Transactions that devices present")
 struct TransactionTests {

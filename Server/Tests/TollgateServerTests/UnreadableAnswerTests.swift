@@ -3,7 +3,7 @@ import Storage
 import Testing
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// A store's answer that cannot be read, or a fault of its own over one object, may stay as it is for
 /// ever, and be one of hundreds.

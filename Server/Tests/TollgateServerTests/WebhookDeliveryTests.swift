@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 import TollgateAPI
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// F16, F17 and R1, and invariant I11.
 @Suite("Outgoing webhooks")

@@ -1,6 +1,6 @@
 import Foundation
 import Storage
-import TollgateTesting
+import TollgateSimulation
 
 /// Everything that a database holds: every value of every table.
 struct WholeDatabase: Sendable {

@@ -10,7 +10,7 @@ import Testing
 import TollgateAPI
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// D4: an erasure takes every value that was ever given for a customer, from every table, and from
 /// the files.

@@ -6,7 +6,7 @@ import Storage
 import Testing
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// L1: a customer who fills the disk.
 ///

@@ -2,7 +2,7 @@ import Storage
 import Synchronization
 import Testing
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 @testable import TollgateService
 

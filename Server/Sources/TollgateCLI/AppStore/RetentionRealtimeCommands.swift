@@ -1,3 +1,4 @@
+import CommandOutput
 import AppStoreAPI
 import ArgumentParser
 import Foundation

@@ -1,3 +1,4 @@
+import CommandOutput
 import Storage
 import TollgateAPI
 import TollgateService

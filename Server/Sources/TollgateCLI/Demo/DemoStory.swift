@@ -1,3 +1,4 @@
+import CommandOutput
 import BillingSDK
 import Foundation
 import Storage

@@ -1,3 +1,4 @@
+import CommandOutput
 import Foundation
 
 /// The lines of a file, one after the other, however large it is.

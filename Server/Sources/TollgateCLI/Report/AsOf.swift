@@ -1,3 +1,4 @@
+import CommandOutput
 import Storage
 import TollgateCore
 import TollgateService

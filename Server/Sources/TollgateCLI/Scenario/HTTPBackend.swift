@@ -1,9 +1,10 @@
+import CommandOutput
 import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
 import StripeSimulator
-import TollgateTesting
+import TollgateSimulation
 
 /// Any backend, by the address of its webhook and of one question.
 struct HTTPBackend: ScenarioBackend {

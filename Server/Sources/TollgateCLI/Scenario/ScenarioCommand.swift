@@ -1,7 +1,8 @@
+import CommandOutput
 import AppStoreSimulator
 import ArgumentParser
 import Foundation
-import TollgateTesting
+import TollgateSimulation
 
 /// `tollgate scenario`.
 struct ScenarioCommand: AsyncParsableCommand {

@@ -1,7 +1,8 @@
+import CommandOutput
 import AppStoreSimulator
 import ArgumentParser
 import Foundation
-import TollgateTesting
+import TollgateSimulation
 
 /// `tollgate scenario run FILE…`: plays stories on the simulated stores and asks Tollgate, or any
 /// backend, what access there is.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandOutput
 
 /// Gathers what is wrong with settings, so that one message says it all.
 struct SettingProblems {
@@ -38,12 +39,16 @@ struct SettingProblems {
 }
 
 /// Settings with which a command does not begin.
-struct WrongSettings: Error, CustomStringConvertible {
+struct WrongSettings: ProgramFailure, CustomStringConvertible {
     var problems: [String]
     /// Whether the exit code is that of a wrong usage.
     var isUsage: Bool
 
-    var description: String {
+    var exitCode: ExitCode { ExitCode(isUsage ? 2 : 1) }
+
+    var description: String { message }
+
+    var message: String {
         problems.count == 1
             ? problems[0]
             : "\(problems.count) settings are wrong:\n"

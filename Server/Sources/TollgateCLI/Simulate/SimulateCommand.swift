@@ -1,6 +1,7 @@
+import CommandOutput
 import ArgumentParser
 import Foundation
-import TollgateTesting
+import TollgateSimulation
 
 /// `tollgate simulate`: years of a world with both stores, in which nearly everything goes wrong.
 struct SimulateCommand: AsyncParsableCommand {

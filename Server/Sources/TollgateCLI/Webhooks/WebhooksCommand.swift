@@ -1,3 +1,4 @@
+import CommandOutput
 import ArgumentParser
 import Foundation
 import Storage

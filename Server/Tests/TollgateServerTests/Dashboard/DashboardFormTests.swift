@@ -4,7 +4,7 @@ import Storage
 import Testing
 import TollgateAPI
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Forms of the dashboard")
 struct DashboardFormTests {

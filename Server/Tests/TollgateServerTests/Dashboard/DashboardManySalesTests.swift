@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 /// What would take long is not done while somebody waits for a page.
 @Suite("The dashboard with many sales")

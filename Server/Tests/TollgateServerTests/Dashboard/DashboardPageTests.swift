@@ -7,7 +7,7 @@ import TollgateAPI
 import TollgateCore
 import TollgateServer
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Pages of the dashboard")
 struct DashboardPageTests {

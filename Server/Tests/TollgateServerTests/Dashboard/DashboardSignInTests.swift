@@ -5,7 +5,7 @@ import Testing
 import TollgateAPI
 import TollgateCore
 import TollgateService
-import TollgateTesting
+import TollgateSimulation
 
 @Suite("Signing in to the dashboard")
 struct DashboardSignInTests {

@@ -3,7 +3,7 @@ import Storage
 import Testing
 import TollgateAPI
 import TollgateCore
-import TollgateTesting
+import TollgateSimulation
 
 @testable import TollgateService
 
