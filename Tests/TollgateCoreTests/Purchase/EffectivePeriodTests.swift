@@ -175,7 +175,8 @@ struct EffectivePeriodTests {
             rows: [Row(id: "p1", end: 30, seatRefunds: [10: 1, 12: 2])]
         ),
         Case(
-            testDescription: "a smaller number of refunded seats that was stated later, or with a larger one",
+            testDescription:
+                "a smaller number of refunded seats that was stated later, or with a larger one",
             facts: [
                 .paid("p1", 0, 30, said: 10, seats: 5, returned: 2),
                 .paid("p1", 0, 30, said: 12, seats: 5, returned: 1),

@@ -169,15 +169,18 @@ struct PredecessorTests {
         }
     }
 
-    @Test("what took a purchase's place ends it, though nobody heard of its end", arguments: [
-        ([.paid("p1", 0, 30), .status(1, 1, reaching: 60), .terms(1)], 10, 10),
-        ([.paid("p1", 0, 30), .status(1, 1, reaching: 60), .terms(1)], 30, 30),
-        // Back from the bundle.
-        ([.paid("p1", 0, 30), .paid("p2", 30, 60)], 10, 60),
-        ([.paid("p1", 0, 30), .paid("p2", 10, 40)], 10, 40),
-        ([.paid("p1", 0, 30), .paid("p2", 31, 61)], 61, 61),
-        ([.paid("p1", 0, 30), .paid("p1", 0, 30, said: 8, upgraded: true)], 10, 8),
-    ] as [([Fact], Double, Double)])
+    @Test(
+        "what took a purchase's place ends it, though nobody heard of its end",
+        arguments: [
+            ([.paid("p1", 0, 30), .status(1, 1, reaching: 60), .terms(1)], 10, 10),
+            ([.paid("p1", 0, 30), .status(1, 1, reaching: 60), .terms(1)], 30, 30),
+            // Back from the bundle.
+            ([.paid("p1", 0, 30), .paid("p2", 30, 60)], 10, 60),
+            ([.paid("p1", 0, 30), .paid("p2", 10, 40)], 10, 40),
+            ([.paid("p1", 0, 30), .paid("p2", 31, 61)], 61, 61),
+            ([.paid("p1", 0, 30), .paid("p1", 0, 30, said: 8, upgraded: true)], 10, 8),
+        ] as [([Fact], Double, Double)]
+    )
     func replaced(_ facts: [Fact], since: Double, end: Double) {
         var plan = Purchase(key: Self.plan, joining: facts.map { Self.about(Self.plan, $0) })
         plan.isContinued(by: Successor(id: "2", since: .day(since)))

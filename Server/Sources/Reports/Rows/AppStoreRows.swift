@@ -86,7 +86,10 @@ extension Reports {
             returned = amount
         }
         if let revoked = effective.revoked {
-            add(share(sale.amount - returned, period.revokedShare ?? 100_000, of: 100_000), at: revoked)
+            add(
+                share(sale.amount - returned, period.revokedShare ?? 100_000, of: 100_000),
+                at: revoked
+            )
         }
         return refunds
     }

@@ -47,7 +47,8 @@ extension AppStoreTruth {
         }
         guard let running, running.isOwn else { return }
         let latest = running.transaction
-        if let since = replacement(of: chain, in: chains), latest.purchaseDate < since, since <= now {
+        if let since = replacement(of: chain, in: chains), latest.purchaseDate < since, since <= now
+        {
             return
         }
         let parts = period(of: latest, in: chain)
@@ -79,8 +80,9 @@ extension AppStoreTruth {
         return found
     }
 
-    /// When another subscription replaced this one: for a bundle's transaction
-    /// `previousOriginalTransactionId` is that of the subscription which it replaced:
+    /// When another subscription replaced this one.
+    ///
+    /// For a bundle's transaction `previousOriginalTransactionId` is that of the subscription which it replaced:
     /// https://developer.apple.com/documentation/storekit/transaction/previousoriginaltransactionid
     private func replacement(
         of chain: [Transaction],

@@ -269,7 +269,8 @@ extension FigureTruth {
         money[Place(day: day, currency: currency), default: Money()].slack += 1
     }
 
-    /// Whether one transaction adds seats to the period of another one, which it does not replace:
+    /// Whether one transaction adds seats to the period of another one, which it does not replace.
+    ///
     /// https://developer.apple.com/documentation/appstoreserverapi/additionaltransactionreason
     private static func adds(
         _ one: SimulatedAppStore.Transaction,

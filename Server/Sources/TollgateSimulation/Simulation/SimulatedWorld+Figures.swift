@@ -66,7 +66,8 @@ extension SimulatedWorld {
     }
 
     /// A day of each of the last months that are over, at most as many as lie between two quiet points.
-    private static func monthsOver(by last: Reports.Day, since first: Reports.Day) -> [Finance.Day] {
+    private static func monthsOver(by last: Reports.Day, since first: Reports.Day) -> [Finance.Day]
+    {
         let ends = (first.number...last.number).map { Finance.Day(number: $0) }.filter {
             $0.month != $0.advanced(by: 1).month
         }
@@ -178,7 +179,8 @@ extension FigureTruth {
                 abs(gross - books.gross) > books.slack + 1
                     || abs(back - books.refunds) > books.slack + 1
             else { return nil }
-            return "the books have \(books.gross) gross and \(books.refunds) back in thousandths of "
+            return
+                "the books have \(books.gross) gross and \(books.refunds) back in thousandths of "
                 + "\(currency), the statement \(gross) and \(back)"
         }
     }
