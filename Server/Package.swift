@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "Storage", targets: ["Storage"]),
         .library(name: "StoragePostgres", targets: ["StoragePostgres"]),
         .library(name: "StorageSQLite", targets: ["StorageSQLite"]),
+        .library(name: "Stores", targets: ["Stores"]),
         .library(name: "StripeAPI", targets: ["StripeAPI"]),
         .library(name: "TollgateService", targets: ["TollgateService"]),
     ],
@@ -67,7 +68,7 @@ let package = Package(
         ),
 
         // MARK: - From a store's words to ours, and where they are kept
-        .target(name: "Intake", dependencies: ["AppStoreAPI", "StripeAPI", .core]),
+        .target(name: "Intake", dependencies: ["AppStoreAPI", "Stores", "StripeAPI", .core]),
         .target(
             name: "Storage",
             dependencies: [.core, .product(name: "Crypto", package: "swift-crypto")]
@@ -87,6 +88,14 @@ let package = Package(
         ),
         .target(name: "StoragePostgres", dependencies: ["CLibPQ", "Storage"]),
 
+        // MARK: - What every store needs once
+        .target(
+            name: "Stores",
+            dependencies: [
+                "Storage", .api, .core, .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+
         // MARK: - Figures over what was recorded
         .target(
             name: "Reports",
@@ -95,8 +104,8 @@ let package = Package(
         .testTarget(
             name: "ReportsTests",
             dependencies: [
-                "AppStoreAPI", "Reports", "Storage", "TollgateService", "TollgateSimulation",
-                .core,
+                "AppStoreAPI", "Reports", "Storage", "Stores", "TollgateService",
+                "TollgateSimulation", .core,
             ]
         ),
 
@@ -107,8 +116,8 @@ let package = Package(
         .target(
             name: "TollgateService",
             dependencies: [
-                "AppStoreAPI", "Intake", "Reports", "SecondOpinion", "Storage", "StrictJSON",
-                "StripeAPI", .api, .core,
+                "AppStoreAPI", "Intake", "Reports", "SecondOpinion", "Storage", "Stores",
+                "StrictJSON", "StripeAPI", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -118,8 +127,8 @@ let package = Package(
         .target(
             name: "TollgateServer",
             dependencies: [
-                "Reports", "Storage", "TollgateService", .acceptedConnections, .api, .core,
-                .markup,
+                "Reports", "Storage", "Stores", "TollgateService", .acceptedConnections, .api,
+                .core, .markup,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -140,8 +149,9 @@ let package = Package(
             name: "TollgateSimulation",
             dependencies: [
                 "AppStoreAPI", "CLibPQ", "Reports", "SecondOpinion", "Storage",
-                "StoragePostgres", "StorageSQLite", "StripeAPI", "TollgateService", .api,
-                .appStoreSimulator, .core, .sandboxClock, .scenarioWriting, .stripeSimulator,
+                "StoragePostgres", "StorageSQLite", "Stores", "StripeAPI", "TollgateService",
+                .api, .appStoreSimulator, .core, .sandboxClock, .scenarioWriting,
+                .stripeSimulator,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
@@ -153,9 +163,9 @@ let package = Package(
             name: "TollgateCLI",
             dependencies: [
                 "AppStoreAPI", "Intake", "Reports", "Storage", "StoragePostgres",
-                "StorageSQLite", "StrictJSON", "StripeAPI", "TollgateServer", "TollgateService",
-                "TollgateSimulation", .api, .appStoreSimulator, .commandOutput, .sandboxCommands,
-                .core, .markup, .sandboxClock,
+                "StorageSQLite", "Stores", "StrictJSON", "StripeAPI", "TollgateServer",
+                "TollgateService", "TollgateSimulation", .api, .appStoreSimulator,
+                .commandOutput, .sandboxCommands, .core, .markup, .sandboxClock,
                 .stripeSimulator,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -183,8 +193,9 @@ let package = Package(
         .testTarget(
             name: "SecondOpinionTests",
             dependencies: [
-                "AppStoreAPI", "SecondOpinion", "Storage", "StripeAPI", "TollgateService",
-                "TollgateSimulation", .api, .appStoreSimulator, .core, .sandboxClock,
+                "AppStoreAPI", "SecondOpinion", "Storage", "Stores", "StripeAPI",
+                "TollgateService", "TollgateSimulation", .api, .appStoreSimulator, .core,
+                .sandboxClock,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -230,12 +241,14 @@ let package = Package(
         ),
         .testTarget(
             name: "IntakeTests",
-            dependencies: ["AppStoreAPI", "Intake", "StrictJSON", "StripeAPI", .core, .sdk]
+            dependencies: [
+                "AppStoreAPI", "Intake", "Stores", "StrictJSON", "StripeAPI", .core, .sdk,
+            ]
         ),
         .testTarget(
             name: "TollgateServerTests",
             dependencies: [
-                "AppStoreAPI", "Reports", "Storage", "StrictJSON", "StripeAPI",
+                "AppStoreAPI", "Reports", "Storage", "Stores", "StrictJSON", "StripeAPI",
                 "TollgateServer", "TollgateService", "TollgateSimulation", .acceptedConnections,
                 .api, .appStoreSimulator, .core, .sandboxClock, .sdk, .stripeSimulator,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -251,7 +264,9 @@ let package = Package(
         ),
         .testTarget(
             name: "TollgateServiceTests",
-            dependencies: ["Storage", "TollgateService", "TollgateSimulation", .api, .core]
+            dependencies: [
+                "Storage", "Stores", "TollgateService", "TollgateSimulation", .api, .core,
+            ]
         ),
         // MARK: - Tests of the packages below, compiled with the server's: links to their folders
         .testTarget(

@@ -16,6 +16,8 @@ python3 scripts/check_links.py || problem "a link in a document leads nowhere"
 
 python3 scripts/named_cases.py || problem "a case and its tests do not match (docs/cases.md, docs/attacks.md)"
 
+python3 scripts/sizes.py || problem "too long to be read at once"
+
 python3 scripts/mutants/mutants.py --named || problem "a named survivor is gone (docs/reliability.md)"
 
 # Swift Testing only: the test run does not look for XCTest cases.

@@ -8,6 +8,20 @@
 set -uo pipefail
 command="$1"
 shift
+# A build does not notice by itself that a package below got or lost a file; it does when a manifest is
+# younger than its plan.
+root="$(cd "$(dirname "$0")/.." && pwd)"
+package=.
+for ((index = 1; index < $#; index++)); do
+    [ "${!index}" = --package-path ] && next=$((index + 1)) && package="${!next}"
+done
+if [ -d "$package/.build" ]; then
+    files="$(cd "$root" && find Sources Shared/Sources Sandbox/Sources -name '*.swift' 2>/dev/null | sort)"
+    if [ "$files" != "$(cat "$package/.build/files-below" 2>/dev/null)" ]; then
+        touch "$package/Package.swift"
+        printf '%s\n' "$files" >"$package/.build/files-below"
+    fi
+fi
 # The compiler remarks for each module that it is not compiled in pieces.
 swift "$command" -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 \
     -Xswiftc -no-emit-module-separately-wmo \

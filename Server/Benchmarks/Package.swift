@@ -29,6 +29,7 @@ let package = Package(
                 .product(name: "Storage", package: "Server"),
                 .product(name: "StoragePostgres", package: "Server"),
                 .product(name: "StorageSQLite", package: "Server"),
+                .product(name: "Stores", package: "Server"),
                 .product(name: "TollgateAPI", package: "BillingSDK"),
                 .product(name: "TollgateCore", package: "BillingSDK"),
                 .product(name: "TollgateService", package: "Server"),

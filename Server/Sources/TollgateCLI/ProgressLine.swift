@@ -1,5 +1,6 @@
 import CommandOutput
 import Foundation
+import Stores
 import TollgateService
 
 /// One line on the terminal that says how far long work has come; nothing where nobody looks.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -29,7 +30,7 @@ enum Credentials {
         case .secret? where tollgate.configuration.isSecretKey(key):
             self = .secret(nil)
         case .secret?:
-            guard let scoped = try await tollgate.scopedKey(key) else { throw Self.invalidKey }
+            guard let scoped = try await tollgate.secretKeys.key(key) else { throw Self.invalidKey }
             try scoped.require(RouteScope.needed(request.method, request.uri.path))
             self = .secret(scoped)
         case .publishable? where tollgate.configuration.isPublishableKey(key):
@@ -39,9 +40,9 @@ enum Credentials {
                 self = .publishable(nil)
                 return
             }
-            self = .publishable(try await tollgate.session(secret))
+            self = .publishable(try await tollgate.sessions.session(secret))
         case .customerSession?:
-            self = .session(try await tollgate.session(key))
+            self = .session(try await tollgate.sessions.session(key))
         default: throw Self.invalidKey
         }
     }
@@ -64,17 +65,17 @@ enum Credentials {
             self = .secret(nil)
         case .secret?:
             let needed = RouteScope.needed(.get, APIPath.customerEntitlements.template)
-            guard let scoped = try? tollgate.scopedKeyAtOnce(key),
+            guard let scoped = try? tollgate.secretKeys.keyAtOnce(key),
                 (try? scoped.require(needed)) != nil
             else { return nil }
             self = .secret(scoped)
         case .publishable? where tollgate.configuration.isPublishableKey(key):
             guard let secret = headers[Self.sessionHeader],
-                let session = try? tollgate.sessionAtOnce(secret)
+                let session = try? tollgate.sessions.sessionAtOnce(secret)
             else { return nil }
             self = .publishable(session)
         case .customerSession?:
-            guard let session = try? tollgate.sessionAtOnce(key) else { return nil }
+            guard let session = try? tollgate.sessions.sessionAtOnce(key) else { return nil }
             self = .session(session)
         default: return nil
         }

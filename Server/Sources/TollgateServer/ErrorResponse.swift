@@ -3,6 +3,7 @@ internal import HTTPTypes
 public import Hummingbird
 internal import Logging
 internal import NIOCore
+internal import Stores
 internal import TollgateAPI
 internal import TollgateService
 

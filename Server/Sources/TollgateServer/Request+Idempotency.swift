@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -39,7 +40,7 @@ extension Request {
             let fresh = try await answer()
             return Response.json(bytes: fresh.body, status: fresh.status)
         }
-        let kept = try await tollgate.once(
+        let kept = try await tollgate.replies.once(
             key,
             by: owner,
             path: "\(method.rawValue) \(uri.path)?\(uri.query ?? "")",

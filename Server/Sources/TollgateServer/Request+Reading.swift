@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService

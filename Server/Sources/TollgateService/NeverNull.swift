@@ -1,3 +1,4 @@
+internal import Stores
 internal import StrictJSON
 internal import TollgateAPI
 

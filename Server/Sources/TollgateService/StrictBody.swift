@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Stores
 internal import StrictJSON
 public import TollgateAPI
 

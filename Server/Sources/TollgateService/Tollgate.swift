@@ -1,40 +1,12 @@
 public import AppStoreAPI
 public import Logging
 public import Storage
+public import Stores
 public import StripeAPI
 internal import Synchronization
-public import TollgateCore
 
-/// The application, without HTTP: everything it depends on is handed in.
+/// The application, without HTTP: its features, put together from what is handed in.
 public final class Tollgate: Sendable {
-    /// The two clocks, which must not be one (RULES §14).
-    public struct Clocks: Sendable {
-        /// The stores' time: evaluation, freshness of signed dates.
-        ///
-        /// Virtual in the sandbox.
-        public var now: @Sendable () async -> Instant
-        /// The same without suspension, where that is possible: lets the commonest question be
-        /// answered at once.
-        public var nowAtOnce: (@Sendable () -> Instant)?
-        /// Real time: sessions, the tolerance of signatures, the end of signed answers.
-        public var wall: @Sendable () -> Instant
-        /// Whether `now` is a sandbox's clock, which stands still until it is moved: then much happens
-        /// within one second.
-        public var isVirtual: Bool
-
-        public init(
-            now: @escaping @Sendable () async -> Instant,
-            wall: @escaping @Sendable () -> Instant,
-            isVirtual: Bool = false,
-            nowAtOnce: (@Sendable () -> Instant)? = nil
-        ) {
-            self.now = now
-            self.nowAtOnce = nowAtOnce
-            self.wall = wall
-            self.isVirtual = isVirtual
-        }
-    }
-
     public let configuration: Configuration
     public let store: RecordStore
     /// Checks what the App Store signs; `nil` where no trusted root is configured.
@@ -45,32 +17,56 @@ public final class Tollgate: Sendable {
     public let appStoreOptions: AppStoreOptions
     /// Speaks to Stripe; `nil` where no secret key is configured.
     public let stripe: Stripe.Client?
-    /// Carries what the app's backend is told; `nil` where nothing is sent.
-    public let webhooks: WebhookTransport?
-    public let clocks: Clocks
-    /// Unguessable bytes.
-    public let randomBytes: @Sendable (Int) -> [UInt8]
-    public let counters: Counters
+    /// What this server hands to each store's room.
+    public let house: House
     public let signer: AnswerSigner
-    public let logger: Logger
     /// How often each caller may have Stripe asked.
-    public let callLimits = CallLimits()
+    public let callLimits: CallLimits
     /// The warning that a proxy in front of the server is not believed about who is behind it.
     public let proxyWarning = Once()
     /// The digests of certificate chains that this server has kept.
     let keptChains = Mutex<Set<[UInt8]>>([])
     let readOrder = ReadOrder()
     let consumptionPace = RetryPace()
-    let appStorePaces = QuestionPaces()
-    let stripePaces = QuestionPaces()
-    let questionRetries = QuestionRetries()
-    let webhookPace = WorkPace()
+    let appStoreQuestions: Questions
+    let stripeQuestions: Questions
+    /// Restores by who does not have the purchase, per customer and purchase: each is kept, because
+    /// the latest may own it.
+    let restores = CallLimit(calls: 10, seconds: 86_400)
     /// How often a store's signature may have us say that our clock is wrong.
     let clockPace = WorkPace()
-    let keyUses = KeyUses()
-    let sealing: SealingKeys
-    /// Where staff may sign in besides; `nil` where no issuer is configured.
-    public let openID: OpenIDClient?
+
+    public let directory: CustomerDirectory
+    public let customers: Customers
+    public let sessions: Sessions
+    public let entitlements: Entitlements
+    public let explanations: Explanations
+    public let grants: Grants
+    public let coins: Coins
+    public let purchases: Purchases
+    public let freeSubscriptions: FreeSubscriptions
+    public let consents: Consents
+    public let publishedCatalog: PublishedCatalog
+    public let buyButtons: BuyButtons
+    public let replies: IdempotentReplies
+    public let secretKeys: SecretKeys
+    public let signingKeys: SigningKeys
+    public let events: Events
+    public let deliveryLog: DeliveryLog
+    public let webhookEndpoints: WebhookEndpoints
+    public let webhookDeliveries: WebhookDeliveries
+    public let staff: Staff
+    public let signIns: SignIns
+    public let passwords: Passwords
+    public let secondFactors: SecondFactors
+    public let openIDSignIn: OpenIDSignIn
+    public let auditLog: AuditLog
+    public let customerFiles: CustomerFiles
+    public let figures: Figures
+    public let reporting: Reporting
+    public let journalExport: JournalExport
+    package let accessChecks: AccessChecks
+    public let metrics: Metrics
 
     public init(
         configuration: Configuration,
@@ -92,43 +88,235 @@ public final class Tollgate: Sendable {
         self.appStoreClients = appStoreClients
         self.appStoreOptions = appStoreOptions
         self.stripe = stripe
-        self.webhooks = webhooks
-        self.openID = openID
-        sealing = SealingKeys(configuration)
-        self.clocks = clocks
-        self.randomBytes = randomBytes
-        counters = Counters()
+        let (random, counters) = (RandomSource(randomBytes), Counters())
+        house = House(
+            records: store,
+            clocks: clocks,
+            random: random,
+            counters: counters,
+            logger: logger
+        )
+        let leases = house.leases
+        appStoreQuestions = Questions(house)
+        stripeQuestions = Questions(house)
         self.signer = signer
-        self.logger = logger
-    }
-
-    /// A new identifier: the prefix and 24 random letters and digits.
-    func newID(_ prefix: String, length: Int = 24) -> String {
-        let alphabet = Array("0123456789abcdefghijklmnopqrstuvwxyz")
-        return prefix
-            + String(randomBytes(length).map { alphabet[Int($0) % alphabet.count] })
+        callLimits = CallLimits()
+        let sealing = SealingKeys(configuration)
+        let (environment, url) = (configuration.defaultEnvironment, configuration.publicURL)
+        directory = CustomerDirectory(records: store)
+        customers = Customers(
+            records: store,
+            clocks: clocks,
+            random: random,
+            directory: directory,
+            names: CustomerNames(
+                records: store,
+                random: random,
+                secretKey: configuration.secretKey
+            )
+        )
+        sessions = Sessions(
+            records: store,
+            clocks: clocks,
+            random: random,
+            directory: directory,
+            defaultEnvironment: environment,
+            lifetime: configuration.sessionLifetime
+        )
+        entitlements = Entitlements(
+            records: store,
+            clocks: clocks,
+            directory: directory,
+            signer: signer,
+            defaultEnvironment: environment
+        )
+        explanations = Explanations(
+            records: store,
+            clocks: clocks,
+            defaultEnvironment: environment
+        )
+        grants = Grants(
+            records: store,
+            clocks: clocks,
+            random: random,
+            directory: directory,
+            defaultEnvironment: environment
+        )
+        coins = Coins(
+            records: store,
+            clocks: clocks,
+            directory: directory,
+            defaultEnvironment: environment
+        )
+        purchases = Purchases(records: store, clocks: clocks, directory: directory)
+        freeSubscriptions = FreeSubscriptions(
+            records: store,
+            clocks: clocks,
+            directory: directory,
+            defaultEnvironment: environment
+        )
+        consents = Consents(records: store, clocks: clocks, random: random)
+        publishedCatalog = PublishedCatalog(records: store, clocks: clocks, signer: signer)
+        buyButtons = BuyButtons(records: store, publicURL: url)
+        replies = IdempotentReplies(
+            records: store,
+            clocks: clocks,
+            sealing: sealing,
+            logger: logger
+        )
+        auditLog = AuditLog(records: store, clocks: clocks, logger: logger)
+        secretKeys = SecretKeys(
+            records: store,
+            clocks: clocks,
+            random: random,
+            auditLog: auditLog,
+            logger: logger,
+            prefix: configuration.secretKey.hasPrefix("sk_live_") ? "sk_live_" : "sk_test_"
+        )
+        signingKeys = SigningKeys(
+            signer: signer,
+            clocks: clocks,
+            auditLog: auditLog,
+            logger: logger
+        )
+        events = Events(records: store, clocks: clocks, leases: leases, logger: logger)
+        deliveryLog = DeliveryLog(records: store)
+        webhookEndpoints = WebhookEndpoints(
+            records: store,
+            log: deliveryLog,
+            clocks: clocks,
+            random: random,
+            sealing: sealing,
+            allowsPrivate: configuration.allowsPrivateWebhooks
+        )
+        webhookDeliveries = WebhookDeliveries(
+            records: store,
+            clocks: clocks,
+            random: random,
+            leases: leases,
+            endpoints: webhookEndpoints,
+            transport: webhooks,
+            counters: counters,
+            logger: logger
+        )
+        staff = Staff(records: store, clocks: clocks)
+        let limits = SignInLimits(records: store, clocks: clocks, random: random, sealing: sealing)
+        passwords = Passwords(
+            records: store,
+            random: random,
+            staff: staff,
+            limits: limits,
+            rounds: configuration.passwordRounds
+        )
+        secondFactors = SecondFactors(
+            records: store,
+            clocks: clocks,
+            random: random,
+            sealing: sealing,
+            staff: staff,
+            limits: limits,
+            passwords: passwords,
+            publicURL: url,
+            logger: logger
+        )
+        signIns = SignIns(
+            records: store,
+            clocks: clocks,
+            random: random,
+            staff: staff,
+            limits: limits,
+            passwords: passwords,
+            secondFactors: secondFactors,
+            publicURL: url
+        )
+        openIDSignIn = OpenIDSignIn(
+            records: store,
+            clocks: clocks,
+            random: random,
+            openID: openID,
+            sealing: sealing,
+            staff: staff,
+            signIns: signIns,
+            auditLog: auditLog,
+            publicURL: url,
+            logger: logger
+        )
+        customerFiles = CustomerFiles(
+            records: store,
+            clocks: clocks,
+            directory: directory,
+            bundleID: appStore?.bundleID,
+            defaultEnvironment: environment
+        )
+        figures = Figures(records: store, clocks: clocks, leases: leases)
+        reporting = Reporting(
+            records: store,
+            clocks: clocks,
+            figures: figures,
+            defaultEnvironment: environment,
+            financeTerms: configuration.financeTerms
+        )
+        journalExport = JournalExport(records: store)
+        accessChecks = AccessChecks(records: store, clocks: clocks, leases: leases, logger: logger)
+        metrics = Metrics(
+            records: store,
+            clocks: clocks,
+            counters: counters,
+            accessChecks: accessChecks,
+            logger: logger
+        )
     }
 }
 
 extension Tollgate {
-    /// An application that only answers questions about what is recorded, for commands.
-    ///
-    /// - Parameter now: the instant of questions that name none.
-    public convenience init(reading store: RecordStore, now: @escaping @Sendable () -> Instant) {
-        self.init(
-            configuration: Configuration(
-                secretKey: "",
-                publishableKey: "",
-                publicURL: "",
-                defaultEnvironment: .sandbox
-            ),
-            store: store,
-            appStore: nil,
-            stripe: nil,
-            clocks: Clocks(now: { now() }, wall: now),
-            randomBytes: { Array(repeating: 0, count: $0) },
-            signer: AnswerSigner(),
-            logger: Logger(label: "tollgate")
+    public var clocks: Clocks { house.clocks }
+    public var random: RandomSource { house.random }
+    public var counters: Counters { house.counters }
+    public var logger: Logger { house.logger }
+    var leases: Leases { house.leases }
+}
+
+// Features that have a store do something.
+extension Tollgate {
+    public var checkouts: Checkouts {
+        Checkouts(
+            records: store,
+            clocks: clocks,
+            random: random,
+            directory: directory,
+            customers: customers,
+            purchases: purchases,
+            stripe: self,
+            claims: callLimits.claims,
+            publicURL: configuration.publicURL,
+            defaultEnvironment: configuration.defaultEnvironment,
+            logger: logger
+        )
+    }
+
+    public var portal: Portal {
+        Portal(
+            records: store,
+            clocks: clocks,
+            random: random,
+            directory: directory,
+            coins: coins,
+            checkouts: checkouts,
+            stripe: self,
+            links: callLimits.portalLinks,
+            publicURL: configuration.publicURL,
+            portalReturnURL: configuration.portalReturnURL,
+            logger: logger
+        )
+    }
+
+    package var deviceObservations: DeviceObservations {
+        DeviceObservations(
+            records: store,
+            clocks: clocks,
+            appStore: self,
+            limit: callLimits.observations,
+            counters: counters
         )
     }
 }

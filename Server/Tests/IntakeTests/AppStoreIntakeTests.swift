@@ -1,6 +1,7 @@
 import AppStoreAPI
 import Foundation
 import Intake
+import Stores
 import StrictJSON
 import Testing
 import TollgateCore
@@ -76,7 +77,7 @@ struct AppStoreIntakeTests {
         return try AppStore.Notification(json: JSON(Array(text.utf8)))
     }
 
-    static func facts(_ message: StoreMessage) -> [Fact] {
+    static func facts(_ message: Translation.Meaning) -> [Fact] {
         if case .facts(let facts, _) = message { facts } else { [] }
     }
 
@@ -349,7 +350,7 @@ struct AppStoreIntakeTests {
     )
     func leftToTheTeam(type: String, isLeft: Bool) throws {
         let notification = try Self.notification(type, status: nil, renewalInfo: nil)
-        #expect(AppStoreIntake.isLeftToTheTeam(notification) == isLeft)
+        #expect((AppStoreIntake.leftToTheTeam(by: notification) != nil) == isLeft)
     }
 
     @Test("a request for consumption asks for an answer, no other notification does")

@@ -1,6 +1,7 @@
 import AppStoreAPI
 import Foundation
 import Intake
+import Stores
 import Testing
 import TollgateCore
 

@@ -1,6 +1,7 @@
 import AppStoreAPI
 import Foundation
 import Intake
+import Stores
 import StrictJSON
 import Testing
 import TollgateCore

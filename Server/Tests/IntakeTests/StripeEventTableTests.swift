@@ -1,5 +1,6 @@
 import Foundation
 import Intake
+import Stores
 import StrictJSON
 import StripeAPI
 import Testing

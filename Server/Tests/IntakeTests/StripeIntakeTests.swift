@@ -1,5 +1,6 @@
 import Foundation
 import Intake
+import Stores
 import StrictJSON
 import StripeAPI
 import Testing
@@ -10,7 +11,7 @@ struct StripeIntakeTests {
     static let second = Stated(Instant(seconds: 1_790_000_001))
 
     static func event(_ type: String, _ object: String, livemode: Bool = false) throws
-        -> StoreMessage
+        -> Translation.Meaning
     {
         let text = """
             {"id":"evt_1","object":"event","api_version":"\(Stripe.apiVersion)",
@@ -77,7 +78,7 @@ struct StripeIntakeTests {
         """
     }
 
-    static func fact(_ message: StoreMessage) -> Fact? {
+    static func fact(_ message: Translation.Meaning) -> Fact? {
         if case .facts(let facts, _) = message, facts.count == 1 { facts.first } else { nil }
     }
 
@@ -476,7 +477,7 @@ struct StripeIntakeTests {
 
     // MARK: - Hints
 
-    static func hint(_ message: StoreMessage) -> [Wanted]? {
+    static func hint(_ message: Translation.Meaning) -> [Wanted]? {
         if case .hint(let wanted, _, _) = message { wanted } else { nil }
     }
 

@@ -15,12 +15,12 @@ struct JournalExportTests {
         var place: String?
 
         init(of store: RecordStore, after begin: String?) async throws {
-            let tollgate = Tollgate(reading: store, now: { .day(100) })
+            let export = JournalExport(records: store)
             place = begin
-            let horizon = try await tollgate.exportableJournal(after: begin)
+            let horizon = try await export.horizon(after: begin)
             var next = begin
             repeat {
-                let page = try await tollgate.exportedJournal(
+                let page = try await export.rows(
                     from: .story(-2000),
                     to: .story(100),
                     after: next,

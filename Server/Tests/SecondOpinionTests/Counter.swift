@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import SandboxClock
 import Storage
+import Stores
 import StripeAPI
 import Synchronization
 import Testing
@@ -192,7 +193,7 @@ struct Counter: Sendable {
     func customer(_ user: String) async throws -> Customer.ID {
         var request = API.CreateCustomerRequest(appUserID: user)
         request.appAccountToken = Self.token(of: user)
-        let customer = Customer.ID(try await tollgate.createCustomer(request).customer.id)
+        let customer = Customer.ID(try await tollgate.customers.create(request).customer.id)
         try await register([.stripeCustomer("cus_\(user)")], of: customer, user)
         return customer
     }
@@ -294,7 +295,11 @@ struct Counter: Sendable {
 
     /// What the server answers.
     func active(_ customer: Customer.ID, at instant: Instant) async throws -> Set<String> {
-        let list = try await tollgate.entitlements(of: customer.rawValue, in: .sandbox, at: instant)
+        let list = try await tollgate.entitlements.active(
+            of: customer.rawValue,
+            in: .sandbox,
+            at: instant
+        )
         return Set(list.data.map(\.lookupKey))
     }
 

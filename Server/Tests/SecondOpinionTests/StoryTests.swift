@@ -1,5 +1,6 @@
 import Foundation
 import Storage
+import Stores
 import Testing
 import TollgateAPI
 import TollgateCore
@@ -132,7 +133,7 @@ extension Counter {
                         signedTransaction: try await sign(paid.json(signed: signed)),
                         mode: API.SubmissionMode(rawValue: mode) ?? .observed
                     ),
-                    from: Customer.ID(try await tollgate.customer(user).id)
+                    from: Customer.ID(try await tollgate.directory.customer(user).id)
                 )
             } catch let refusal as Refusal where refusal.status == 409 {}
         case .event(let type, let created, let thing):
@@ -155,12 +156,12 @@ extension Counter {
             )
             _ = try await tollgate.receiveReceipt(
                 Self.receiptData,
-                from: Customer.ID(try await tollgate.customer(user).id),
+                from: Customer.ID(try await tollgate.directory.customer(user).id),
                 mode: .restored,
                 isTrusted: true
             )
         case .assigns(let user, let original):
-            _ = try await tollgate.assign(
+            _ = try await tollgate.purchases.assign(
                 API.PurchaseAssignment(
                     purchase: "app_store/sandbox/\(Self.bundleID)/\(original)",
                     customer: ""
@@ -168,7 +169,7 @@ extension Counter {
                 to: user
             )
         case .grants(let user, let until):
-            _ = try await tollgate.grant(
+            _ = try await tollgate.grants.give(
                 API.GrantRequest(
                     lookupKey: "pro",
                     until: until.map { Instant.day($0).milliseconds }
@@ -177,12 +178,12 @@ extension Counter {
                 idempotencyKey: "story"
             )
         case .takesFree(let user):
-            _ = try await tollgate.takeFreeSubscription(
+            _ = try await tollgate.freeSubscriptions.take(
                 API.FreeSubscriptionRequest(product: "reader"),
                 for: user
             )
         case .removesFree(let user):
-            _ = try await tollgate.removeFreeSubscription("reader", of: user)
+            _ = try await tollgate.freeSubscriptions.remove("reader", of: user)
         case .adopts(let day, let ownership, let refundedPlan):
             set(.day(day))
             var catalog = tollgate.store.history.current

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import SandboxClock
 import Storage
+import Stores
 import Testing
 import TollgateCore
 import TollgateService
@@ -65,14 +66,14 @@ struct AccessCheckTests {
             let idler = try await server.customer("idler")
             let bought = try await answer(of: payer, server)
             #expect(try await metric("tollgate_access_check_age_seconds", server) == nil)
-            #expect(try await #require(server.tollgate.checkAccess()).findings.isEmpty)
+            #expect(try await #require(server.tollgate.accessChecks.check()).findings.isEmpty)
             var browser = try await server.staff(.viewer)
             let calm = try await browser.open("/dashboard/access")
             #expect(calm.words.contains("Nobody who paid is locked out"))
 
             try await plant([], in: payer, server)
             try await plant(bought, in: idler, server)
-            let report = try #require(try await server.tollgate.checkAccess())
+            let report = try #require(try await server.tollgate.accessChecks.check())
             let found = report.findings.filter { $0.lookupKey == "pro" }
             #expect(found.map(\.kind) == [.letIn, .lockedOut])
             #expect(found.map(\.customer.rawValue) == [idler, payer])
@@ -102,7 +103,7 @@ struct AccessCheckTests {
 
             // What lasts keeps the time at which it was first found; what is mended is gone.
             try await plant(bought, in: payer, server)
-            _ = try await server.tollgate.checkAccess()
+            _ = try await server.tollgate.accessChecks.check()
             let kept = try await server.tollgate.store.accessFindings()
             #expect(Set(kept.map(\.finding.customer.rawValue)) == [idler])
             #expect(kept.allSatisfy { $0.seen.milliseconds - $0.firstSeen.milliseconds == 90_000 })
@@ -112,7 +113,7 @@ struct AccessCheckTests {
             try await server.tollgate.store.keep(report, now: server.wall.now)
             let late = try await server.tollgate.store.accessFindings()
             #expect(Set(late.map(\.finding.customer.rawValue)) == [payer])
-            #expect(try await #require(server.tollgate.checkAccess()).findings.isEmpty)
+            #expect(try await #require(server.tollgate.accessChecks.check()).findings.isEmpty)
         }
     }
 
@@ -152,15 +153,15 @@ struct AccessCheckTests {
     func nightly() async throws {
         try await TestServer.run { server in
             func ended() async throws -> Instant? {
-                try await server.tollgate.accessSummary()?.ended
+                try await server.tollgate.accessChecks.summary()?.ended
             }
-            #expect(await server.tollgate.checkAccessIfDue())
+            #expect(await server.tollgate.accessChecks.checkIfDue())
             let first = try #require(try await ended())
             server.wall.advance(seconds: 3 * 3600 - 1)
-            #expect(await server.tollgate.checkAccessIfDue())
+            #expect(await server.tollgate.accessChecks.checkIfDue())
             #expect(try await ended() == first, "once a night")
             server.wall.advance(seconds: 1)
-            #expect(await server.tollgate.checkAccessIfDue())
+            #expect(await server.tollgate.accessChecks.checkIfDue())
             let second = try #require(try await ended())
             #expect(second > first, "at 03:00")
             // As if an engine before this one had been checked.
@@ -173,7 +174,7 @@ struct AccessCheckTests {
                 now: second
             )
             server.wall.advance(seconds: 60)
-            #expect(await server.tollgate.checkAccessIfDue())
+            #expect(await server.tollgate.accessChecks.checkIfDue())
             #expect(try await #require(ended()) > second, "a new engine")
         }
     }
@@ -235,10 +236,10 @@ struct AccessCheckTests {
             var browser = try await server.staff(.support)
             #expect(try await browser.open("/dashboard/access").words.contains("On a device"))
             // A check does not take it away; a yes does.
-            _ = try await server.tollgate.checkAccess()
+            _ = try await server.tollgate.accessChecks.check()
             #expect(try await server.tollgate.store.accessFindings().count == 1)
             _ = try await server.post("/v1/customers/\(second)/grants", "{\"lookup_key\":\"pro\"}")
-            _ = try await server.tollgate.checkAccess()
+            _ = try await server.tollgate.accessChecks.check()
             #expect(try await server.tollgate.store.accessFindings().isEmpty)
         }
     }

@@ -9,6 +9,7 @@ import Logging
 import NIOCore
 import SandboxClock
 import Storage
+import Stores
 import Synchronization
 import TollgateAPI
 import TollgateCore
@@ -325,7 +326,7 @@ struct AppStoreWorld: Sendable {
         let token = UUID().uuidString.lowercased()
         var request = API.CreateCustomerRequest(appUserID: user)
         request.appAccountToken = token
-        let customer = try await tollgate.createCustomer(request).customer
+        let customer = try await tollgate.customers.create(request).customer
         let buyer = try await appStore.createCustomer(appAccountToken: token)
         return (customer.id, buyer.id)
     }
@@ -352,7 +353,9 @@ struct AppStoreWorld: Sendable {
     }
 
     func isEntitled(_ customer: String, _ lookupKey: String = "pro") async throws -> Bool {
-        try await tollgate.entitlements(of: customer).data.contains { $0.lookupKey == lookupKey }
+        try await tollgate.entitlements.active(of: customer).data.contains {
+            $0.lookupKey == lookupKey
+        }
     }
 
     func balance(_ customer: String) async throws -> Int64 {

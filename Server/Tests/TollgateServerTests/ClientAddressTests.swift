@@ -166,8 +166,8 @@ struct ClientAddressTests {
     @Test("Wrong passwords from one address behind a proxy lock nobody else of the staff out")
     func signIn() async throws {
         try await TestServer.run(clientAddressHeader: "X-Real-IP") { server in
-            try await server.tollgate.addStaff("ann", role: .admin)
-            try await server.tollgate.setStaffPassword(DashboardSignInTests.password, of: "ann")
+            try await server.tollgate.staff.add("ann", role: .admin)
+            try await server.tollgate.passwords.set(DashboardSignInTests.password, of: "ann")
             func attempt(
                 _ name: String,
                 _ password: String,

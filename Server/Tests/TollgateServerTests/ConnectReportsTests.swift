@@ -200,14 +200,14 @@ struct ConnectReportsTests {
             {
                 let first = try #require(Reports.Day(from))
                 let last = try #require(Reports.Day(to))
-                let downloads = try await server.tollgate.report(
+                let downloads = try await server.tollgate.reporting.report(
                     "downloads",
                     from: first,
                     to: last,
                     by: step,
                     environment: .production
                 )
-                let revenue = try await server.tollgate.report(
+                let revenue = try await server.tollgate.reporting.report(
                     "revenue",
                     from: first,
                     to: last,

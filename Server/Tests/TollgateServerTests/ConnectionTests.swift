@@ -136,7 +136,7 @@ struct ConnectionTests {
             #expect(await other.ask().hasPrefix("HTTP/1.1 200"))
             for wire in two { #expect(await wire.ask().hasPrefix("HTTP/1.1 200")) }
             #expect(
-                await server.tollgate.metrics().contains(
+                await server.tollgate.metrics.text().contains(
                     "status=\"503\",code=\"too_many_connections\"} 1\n"
                 )
             )
@@ -186,7 +186,7 @@ struct ConnectionTests {
             #expect(answer.contains("\"code\":\"too_many_connections\""))
             #expect(await first.ask().hasPrefix("HTTP/1.1 200"))
             #expect(
-                await server.tollgate.metrics().contains(
+                await server.tollgate.metrics.text().contains(
                     "status=\"503\",code=\"too_many_connections\"} 1\n"
                 )
             )

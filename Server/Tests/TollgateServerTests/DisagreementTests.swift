@@ -105,7 +105,7 @@ struct SuccessionTests {
             #expect(try await world.isEntitled(bob.id))
             #expect(try await !world.isEntitled(ann.id))
             await world.pass(days: 1)
-            _ = try await world.tollgate.assign(
+            _ = try await world.tollgate.purchases.assign(
                 API.PurchaseAssignment(
                     purchase: Self.key(plan.originalTransactionID).canonical,
                     customer: nil

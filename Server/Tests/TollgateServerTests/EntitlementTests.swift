@@ -59,7 +59,7 @@ struct EntitlementTests {
             let path = "/v1/customers/\(id)/entitlements"
             // A question with a query is the route's.
             let routed = path + "?environment=sandbox"
-            #expect(try server.tollgate.entitlementsAtOnce(of: id) == nil)
+            #expect(try server.tollgate.entitlements.activeAtOnce(of: id) == nil)
             let buyer = try await server.appStore.createCustomer()
             _ = try await server.appStore.buy(
                 "com.example.app.pro.monthly",
@@ -68,7 +68,7 @@ struct EntitlementTests {
             )
             _ = try await server.deliverNewestNotification()
 
-            let list = try server.tollgate.entitlementsAtOnce(of: id)
+            let list = try server.tollgate.entitlements.activeAtOnce(of: id)
             #expect((list != nil) == (backend == .sqlite))
             for key in [TestServer.secretKey, session] {
                 let atOnce = try await server.get(path, as: key)
@@ -88,7 +88,7 @@ struct EntitlementTests {
             #expect(try await server.get(path, as: stranger).status == 404)
             server.wall.advance(seconds: 86_400)
             #expect(try await server.get(path, as: session).status == 401)
-            _ = try await server.tollgate.revokeSession(stranger)
+            _ = try await server.tollgate.sessions.revoke(stranger)
             #expect(try await server.get(path, as: stranger).status == 401)
         }
     }

@@ -19,11 +19,11 @@ struct FeedTests {
     )
     func story(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
-            await server.tollgate.publishEvents()
+            await server.tollgate.events.publish()
             let buyer = try await Buyer(server)
             _ = try await buyer.buys("com.example.app.pass30")
             #expect(Self.types(try await server.get("/v1/events")).isEmpty, "not before its place")
-            await server.tollgate.publishEvents()
+            await server.tollgate.events.publish()
             let first = try await server.get("/v1/events")
             #expect(Self.types(first) == ["entitlements.changed"])
             let event = first.json["data"][0]
@@ -35,7 +35,7 @@ struct FeedTests {
 
             _ = try await buyer.buys("com.example.app.coins100")
             await server.clock.advance(to: until + 5)
-            for _ in 0..<3 { await server.tollgate.publishEvents() }
+            for _ in 0..<3 { await server.tollgate.events.publish() }
             let id = try #require(event["id"].string)
             let rest = try await server.get("/v1/events?starting_after=\(id)&limit=1")
             #expect(Self.types(rest) == ["coins.changed"])
@@ -49,7 +49,7 @@ struct FeedTests {
             #expect(lapse.json["data"][0]["created"].integer == until + 5)
 
             _ = try await server.send(.delete, "/v1/customers/\(buyer.id)")
-            await server.tollgate.publishEvents()
+            await server.tollgate.events.publish()
             let all = try await server.get("/v1/events?limit=100")
             #expect(Set(Self.types(all).suffix(2)) == ["customer.erased"])
             let scratch = try await Backend.sqlite.open()
@@ -63,7 +63,7 @@ struct FeedTests {
     @Test("News of the past are followed by what lapsed since, and a renewal is no lapse")
     func lateNews() async throws {
         try await TestServer.run { server in
-            await server.tollgate.publishEvents()
+            await server.tollgate.events.publish()
             let buyer = try await Buyer(server)
             let bought = try await server.appStore.buy(
                 "com.example.app.pass30",
@@ -72,9 +72,9 @@ struct FeedTests {
             )
             #expect(bought.transactionID.isEmpty == false)
             await server.clock.advance(to: TestServer.start + 40 * 86_400_000)
-            await server.tollgate.publishEvents()
+            await server.tollgate.events.publish()
             try await server.deliverNotifications()
-            for _ in 0..<2 { await server.tollgate.publishEvents() }
+            for _ in 0..<2 { await server.tollgate.events.publish() }
             let late = try await server.get("/v1/events?limit=100")
             let counts = (late.json["data"].array ?? []).map {
                 $0["entitlements"].array?.count
@@ -85,7 +85,7 @@ struct FeedTests {
             _ = try await other.buys(ProductTypeTests.monthly)
             for _ in 0..<4 {
                 try await server.pass(days: 20)
-                await server.tollgate.publishEvents()
+                await server.tollgate.events.publish()
             }
             let events = try await server.get("/v1/events?limit=100")
             let theirs = (events.json["data"].array ?? []).filter {

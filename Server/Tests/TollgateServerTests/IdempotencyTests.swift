@@ -215,14 +215,14 @@ struct IdempotencyTests {
                     }
                 }
             }
-            await server.tollgate.dropExpired()
+            await server.tollgate.replies.dropExpired()
             #expect(try await rows() == [1, 1])
             server.wall.advance(seconds: 2 * 86_400 + 1)
-            await server.tollgate.dropExpired()
+            await server.tollgate.replies.dropExpired()
             #expect(try await rows() == [0, 1])
             // An app that shows an expired session is told so for a week.
             server.wall.advance(seconds: 8 * 86_400)
-            await server.tollgate.dropExpired()
+            await server.tollgate.replies.dropExpired()
             #expect(try await rows() == [0, 0])
         }
     }

@@ -113,7 +113,7 @@ struct OwnershipPolicyTests {
                 #expect(try await isNamed(customer, in: bought.transactionID, world))
             }
             // Bob's request was slow: what it asks for is queued when Ann's is done and gone.
-            let token = try await world.tollgate.customer(bob.id).appAccountToken
+            let token = try await world.tollgate.directory.customer(bob.id).appAccountToken
             let key = try #require(purchase.flatMap { Purchase.Key(canonical: $0) })
             try await store.want(
                 Wanted(
@@ -184,7 +184,7 @@ struct OwnershipPolicyTests {
         _ world: AppStoreWorld
     ) async throws -> Bool {
         let now = try await world.appStore.signedTransaction(transaction).jws
-        let token = try await world.tollgate.customer(customer).appAccountToken
+        let token = try await world.tollgate.directory.customer(customer).appAccountToken
         let payload = try #require(now.split(separator: ".").dropFirst().first)
         let bytes = try #require(Base64URL.decode(String(payload)))
         let fields = String(decoding: bytes, as: UTF8.self)

@@ -3,6 +3,7 @@ import AppStoreSimulator
 import Foundation
 import SandboxClock
 import Storage
+import Stores
 import Testing
 import TollgateAPI
 import TollgateCore
@@ -78,7 +79,7 @@ struct ParkingTests {
                     "tollgate_parked_messages{store=\"app_store\"} \(payloads.count)\n"
                 )
             )
-            let again = try await server.tollgate.retryParked()
+            let again = try await server.tollgate.parked.retryAll()
             #expect(again.stillParked == payloads.count && again.used == 0)
         }
     }

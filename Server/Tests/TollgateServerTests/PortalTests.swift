@@ -73,7 +73,7 @@ struct PortalTests {
             )
             #expect(try await browser.send("/portal").status == 200)
             let unused = try await server.post("/v1/portal_sessions", as: session, "{}")
-            #expect(try await server.tollgate.revokeSession(session).revoked == 1)
+            #expect(try await server.tollgate.sessions.revoke(session).revoked == 1)
             #expect(try await browser.send("/portal").status == 401)
             var late = server.browser
             let opened = try await late.send(

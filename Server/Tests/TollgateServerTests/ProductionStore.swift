@@ -9,6 +9,7 @@ import Logging
 import NIOCore
 import SandboxClock
 import Storage
+import Stores
 import Testing
 import TollgateCore
 import TollgateService

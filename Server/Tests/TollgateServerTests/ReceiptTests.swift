@@ -3,6 +3,7 @@ import AppStoreSimulator
 import Foundation
 import SandboxClock
 import Storage
+import Stores
 import Testing
 import TollgateAPI
 import TollgateCore
@@ -38,7 +39,7 @@ struct ReceiptTests {
     /// A customer whom the App Store's tokens do not name, as those of old apps are.
     static func customer(_ user: String, _ world: AppStoreWorld) async throws -> (String, String) {
         let request = API.CreateCustomerRequest(appUserID: user)
-        let customer = try await world.tollgate.createCustomer(request).customer
+        let customer = try await world.tollgate.customers.create(request).customer
         return (customer.id, try await world.appStore.createCustomer().id)
     }
 
@@ -322,7 +323,7 @@ struct ReceiptTests {
             // Another device shows it once more: the same one.
             _ = try await Self.post(receipt, of: id, to: world, mode: .restored)
             #expect(try await world.count("purchase") == 1)
-            _ = try await world.tollgate.removeFreeSubscription("reader", of: id)
+            _ = try await world.tollgate.freeSubscriptions.remove("reader", of: id)
             #expect(try await !world.isEntitled(id, "archive"))
             #expect(try await world.isRebuilt())
         }

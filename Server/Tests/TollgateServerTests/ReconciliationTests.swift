@@ -3,6 +3,7 @@ import AppStoreSimulator
 import Foundation
 import SandboxClock
 import Storage
+import Stores
 import Testing
 import TollgateAPI
 import TollgateCore
@@ -214,7 +215,7 @@ struct ReconciliationTests {
             // While there is more to be read, the next pass is not waited for.
             for _ in 0..<10 { await world.tollgate.reconcileAppStoreIfDue(every: 900) }
             for number in 0..<5 {
-                let id = try await world.tollgate.customer("user-\(number)").id
+                let id = try await world.tollgate.directory.customer("user-\(number)").id
                 #expect(try await world.balance(id) == 200)
             }
             let last = try #require(try await world.tollgate.reconcileAppStore(in: .sandbox))
@@ -408,7 +409,7 @@ struct ReconciliationTests {
             #expect(try await world.count("wanted") == 1)
             await world.tollgate.fetchWanted()
             #expect(try await world.count("wanted") == 0)
-            let list = try await world.tollgate.entitlements(of: customer.id)
+            let list = try await world.tollgate.entitlements.active(of: customer.id)
             #expect(list.data.first?.ground == .payment)
             #expect(try await world.isRebuilt())
         }

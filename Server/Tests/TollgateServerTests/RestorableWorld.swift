@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import SandboxClock
 import Storage
+import Stores
 import StripeAPI
 import StripeSimulator
 import Synchronization
@@ -275,7 +276,7 @@ final class RestorableWorld: Sendable {
     /// The app's backend makes whoever signs in known, as at every sign-in.
     @discardableResult
     func signIn(_ user: String) async throws -> API.Customer {
-        try await tollgate.createCustomer(API.CreateCustomerRequest(appUserID: user)).customer
+        try await tollgate.customers.create(API.CreateCustomerRequest(appUserID: user)).customer
     }
 
     /// A day in which many do something; what is not possible is left.
@@ -324,7 +325,7 @@ final class RestorableWorld: Sendable {
 
     private func checkOut(_ product: String, _ person: Person) async throws {
         guard let tollgate = running.withLock({ $0 })?.tollgate else { return }
-        let session = try await tollgate.createCheckout(
+        let session = try await tollgate.checkouts.create(
             API.CheckoutSessionRequest(product: product),
             customer: person.user
         )
@@ -383,8 +384,8 @@ final class RestorableWorld: Sendable {
     private func answer(_ person: Person) async throws -> (has: Bool, coins: Int64) {
         let tollgate = try tollgate
         do {
-            let list = try await tollgate.entitlements(of: person.user)
-            let coins = try await tollgate.coins(of: person.user, in: .sandbox).balance
+            let list = try await tollgate.entitlements.active(of: person.user)
+            let coins = try await tollgate.coins.balance(of: person.user, in: .sandbox).balance
             return (list.data.contains { $0.lookupKey == "pro" }, coins)
         } catch let refusal as Refusal where refusal.status == 404 {
             return (false, 0)

@@ -3,6 +3,7 @@ import AppStoreSimulator
 import Foundation
 import SandboxClock
 import Storage
+import Stores
 import Testing
 import TollgateAPI
 import TollgateCore
@@ -56,7 +57,7 @@ struct RestoreTests {
             try await world.tollgate.reconcileAppStoreIfDue(every: 0)
             _ = try await world.tollgate.reconcileStripe()
             #expect(world.warnings.all.count { $0.contains("the record lacked, such as") } == 1)
-            let metrics = try await world.tollgate.metrics()
+            let metrics = try await world.tollgate.metrics.text()
             #expect(metrics.contains("tollgate_lost_messages_total{store=\"app_store\"}"))
             // Who came meanwhile is made known again when they sign in, under the names they had.
             for person in world.people {

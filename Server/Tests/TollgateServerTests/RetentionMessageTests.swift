@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import Storage
+import Stores
 import Testing
 import TollgateCore
 import TollgateService

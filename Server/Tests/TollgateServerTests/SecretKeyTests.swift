@@ -239,11 +239,11 @@ struct SecretKeyTests {
                 _ = try await server.get("/v1/customers/\(customer)/entitlements", as: key.secret)
             }
             #expect(try await lastUsed() == .null)
-            await server.tollgate.keepKeyUses()
+            await server.tollgate.secretKeys.keepUses()
             #expect(try await lastUsed() == .integer(TestServer.start))
             server.wall.advance(seconds: 90)
             _ = try await server.get("/v1/customers/\(customer)", as: key.secret)
-            await server.tollgate.keepKeyUses()
+            await server.tollgate.secretKeys.keepUses()
             #expect(try await lastUsed() == .integer(TestServer.start + 90_000))
         }
     }

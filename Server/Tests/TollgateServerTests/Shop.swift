@@ -11,6 +11,7 @@ import NIOCore
 import NIOHTTP1
 import SandboxClock
 import Storage
+import Stores
 import StripeAPI
 import StripeSimulator
 import Synchronization

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Logging
 import Storage
+import Stores
 import Synchronization
 import Testing
 import TollgateAPI
@@ -209,7 +210,9 @@ struct SigningKeyTests {
         func asked(_ times: Int) async -> Int {
             let before = driver.reads
             await withTaskGroup(of: Int.self) { group in
-                for _ in 0..<times { group.addTask { await tollgate.keySet().keys.count } }
+                for _ in 0..<times {
+                    group.addTask { await tollgate.signingKeys.keySet().keys.count }
+                }
                 for await count in group { #expect(count == 1) }
             }
             return driver.reads - before
@@ -241,7 +244,7 @@ struct SigningKeyTests {
         }
         async let slow: Void = signer.refresh(at: Self.start)
         for await _ in reads {}
-        _ = try await tollgate.rotateSigningKey(.init(forgetFormer: true))
+        _ = try await tollgate.signingKeys.rotate(.init(forgetFormer: true))
         mayEnd.finish()
         try await slow
         let soon = Self.later(60)
@@ -264,15 +267,15 @@ struct SigningKeyTests {
         }
         let one = try await application()
         let other = try await application()
-        #expect(await one.keySet().keys.count == 1)
-        _ = try await other.rotateSigningKey(.init(atOnce: true))
+        #expect(await one.signingKeys.keySet().keys.count == 1)
+        _ = try await other.signingKeys.rotate(.init(atOnce: true))
         // Who made the key shows it at once; the other one before it can sign anything.
-        #expect(await other.keySet().keys.count == 2)
+        #expect(await other.signingKeys.keySet().keys.count == 2)
         wall.advance(seconds: 4)
-        #expect(await one.keySet().keys.count == 1)
+        #expect(await one.signingKeys.keySet().keys.count == 1)
         wall.advance(seconds: 1)
-        #expect(await one.keySet() == other.keySet())
-        #expect(await one.keySet().keys.count == 2)
+        #expect(await one.signingKeys.keySet() == other.signingKeys.keySet())
+        #expect(await one.signingKeys.keySet().keys.count == 2)
         await driver.close()
     }
 
@@ -308,7 +311,7 @@ struct SigningKeyTests {
             try await AnswerSigner(keptIn: driver), try await AnswerSigner(keptIn: driver),
         ]
         let tollgate = Self.application(store, signers[0]) { Self.start }
-        _ = try await tollgate.rotateSigningKey(.init(atOnce: true))
+        _ = try await tollgate.signingKeys.rotate(.init(atOnce: true))
         #expect(signers[1].keySet(at: Self.start).keys.count == 1)
         try await signers[1].refresh(at: Self.later(20))
         #expect(signers[1].keySet(at: Self.later(20)) == signers[0].keySet(at: Self.later(20)))

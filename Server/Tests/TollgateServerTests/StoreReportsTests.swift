@@ -9,6 +9,7 @@ import NIOCore
 import Reports
 import SandboxClock
 import Storage
+import Stores
 import StripeAPI
 import StripeSimulator
 import Testing

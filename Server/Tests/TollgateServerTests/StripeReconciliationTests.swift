@@ -1,5 +1,6 @@
 import Foundation
 import Storage
+import Stores
 import StripeAPI
 import StripeSimulator
 import Synchronization

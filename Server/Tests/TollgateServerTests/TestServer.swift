@@ -10,6 +10,7 @@ import Logging
 import NIOCore
 import SandboxClock
 import Storage
+import Stores
 import StripeAPI
 import Synchronization
 import Testing

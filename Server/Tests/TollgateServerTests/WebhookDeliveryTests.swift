@@ -28,8 +28,8 @@ struct WebhookDeliveryTests {
     }
 
     static func deliver(_ server: TestServer) async {
-        await server.tollgate.publishEvents()
-        await server.tollgate.deliverWebhooks()
+        await server.tollgate.events.publish()
+        await server.tollgate.webhookDeliveries.deliver()
     }
 
     private static func changes(_ event: JSONValue) -> [String] {
@@ -337,16 +337,16 @@ struct WebhookDeliveryTests {
                 return WebhookResponse(status: 200)
             }
             _ = try await server.customerWithCoins("user-1")
-            await server.tollgate.publishEvents()
+            await server.tollgate.events.publish()
             let delivering = Task {
-                await server.tollgate.keepDeliveringWebhooks(every: .milliseconds(1))
+                await server.tollgate.webhookDeliveries.keepDelivering(every: .milliseconds(1))
             }
             for await _ in asked {}
             var others = taken.makeAsyncIterator()
             await others.next()
             // While the slow one is still being asked, what comes later reaches the other one.
             _ = try await server.customerWithCoins("user-2")
-            await server.tollgate.publishEvents()
+            await server.tollgate.events.publish()
             await others.next()
             // The receiver notes what it has answered, which is a moment later.
             while server.receiver.arrivals.count < 2 { await Task.yield() }

@@ -4,6 +4,7 @@ import AppStoreSimulator
 import Foundation
 import HTTPTypes
 import SandboxClock
+import Stores
 import Testing
 import TollgateAPI
 import TollgateCore
@@ -96,7 +97,7 @@ struct WebhookTests {
     @Test("A payload signed more than five minutes ahead of the stores' clock is refused")
     func signedInTheFuture() async throws {
         try await TestServer.run { server in
-            let skewed = Tollgate.Clocks(
+            let skewed = Clocks(
                 now: { Instant(milliseconds: TestServer.start - 300_001) },
                 wall: server.tollgate.clocks.wall
             )
@@ -107,7 +108,7 @@ struct WebhookTests {
                 appStore: tollgate.appStore,
                 stripe: tollgate.stripe,
                 clocks: skewed,
-                randomBytes: tollgate.randomBytes,
+                randomBytes: tollgate.random.bytes,
                 signer: tollgate.signer,
                 logger: tollgate.logger
             )

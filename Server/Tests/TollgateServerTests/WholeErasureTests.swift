@@ -57,7 +57,7 @@ struct WholeErasureTests {
                 idempotencyKey: "profile of ann"
             )
             #expect(again.status == 410 && again.code == "customer_erased")
-            await shop.server.tollgate.publishEvents()
+            await shop.server.tollgate.events.publish()
             try await Self.expectNothing(of: ann, in: driver)
 
             // Nobody else lost anything, and what was paid is in the books.
@@ -281,7 +281,7 @@ struct WholeErasureTests {
             idempotencyKey: "spend of \(name)"
         )
         #expect(spent.status == 200)
-        _ = try await server.tollgate.adjustCoins(
+        _ = try await server.tollgate.coins.adjust(
             5,
             of: id,
             reason: values["staff"] ?? "",
@@ -301,7 +301,7 @@ struct WholeErasureTests {
         )
         #expect(taken.status == 201)
         try await park(values, in: shop)
-        await server.tollgate.publishEvents()
+        await server.tollgate.events.publish()
         let purchases = try await server.tollgate.store.purchases(
             of: Customer.ID(id),
             in: .sandbox

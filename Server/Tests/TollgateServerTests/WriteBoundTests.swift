@@ -189,10 +189,10 @@ struct WriteBoundTests {
             )
             #expect(again.status == 200)
             server.wall.advance(seconds: 2 * 86_400)
-            await server.tollgate.dropExpired()
+            await server.tollgate.replies.dropExpired()
             #expect(try await Self.rows(server)["idempotency"] == 500)
             server.wall.advance(seconds: 1)
-            await server.tollgate.dropExpired()
+            await server.tollgate.replies.dropExpired()
             #expect(try await Self.rows(server)["idempotency"] == 0)
         }
     }

@@ -1,3 +1,4 @@
+import Stores
 import Testing
 import TollgateAPI
 import TollgateCore

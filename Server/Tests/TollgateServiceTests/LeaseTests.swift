@@ -1,4 +1,5 @@
 import Storage
+import Stores
 import Synchronization
 import Testing
 import TollgateCore
@@ -25,12 +26,17 @@ struct LeaseTests {
         let driver = try await backend.open()
         let store = try await RecordStore(driver)
         let wall = Wall()
-        let tollgate = Tollgate(reading: store, now: { wall.now })
+        let clocks = Clocks(now: { wall.now }, wall: { wall.now })
+        let leases = Leases(
+            records: store,
+            clocks: clocks,
+            random: RandomSource { Array(repeating: 0, count: $0) }
+        )
         func end() async throws -> Int64? {
             try await driver.readNow("SELECT until FROM lease WHERE name = 'work'", [])
                 .first?.int64(0)
         }
-        let result = try await tollgate.leased("work", seconds: 100) { prolong in
+        let result = try await leases.holding("work", seconds: 100) { prolong in
             #expect(try await end() == 100_000)
             wall.set(9.9)
             try await prolong()

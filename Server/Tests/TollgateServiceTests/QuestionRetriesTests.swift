@@ -2,7 +2,7 @@ import Storage
 import Testing
 import TollgateCore
 
-@testable import TollgateService
+@testable import Stores
 
 @Suite("When a question is asked again whose answer could not be read")
 struct QuestionRetriesTests {

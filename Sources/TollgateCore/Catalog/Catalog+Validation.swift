@@ -269,6 +269,15 @@ extension Catalog.Product {
             )
         default: break
         }
+        checkAppStoreDetails(at: place, into: &report)
+        checkGroup(at: place, into: &report)
+    }
+
+    /// Offers and answers about consumption, which only the App Store has.
+    private func checkAppStoreDetails(
+        at place: [CatalogProblem.Step],
+        into report: inout Report
+    ) {
         for (index, offer) in promotionalOffers.enumerated() {
             let here = place + [.key("promotional_offers"), .index(index)]
             report.identifier(offer, at: here, limit: 100, what: "an offer's identifier")
@@ -289,6 +298,9 @@ extension Catalog.Product {
                 "only the App Store asks what was consumed; add ‘app_store_product_id’"
             )
         }
+    }
+
+    private func checkGroup(at place: [CatalogProblem.Step], into report: inout Report) {
         if let group = subscriptionGroup {
             let here = place + [.key("subscription_group")]
             report.identifier(group, at: here, limit: 80, what: "a subscription group")

@@ -11,7 +11,9 @@ struct ControlRoutes: Sendable {
         let control = router.group("sandbox").add(middleware: RefusalMiddleware())
         addClock(to: control)
         addSetUp(to: control)
+        addBehaviour(to: control)
         addCustomers(to: control)
+        addActsOfCustomers(to: control)
         addSubscriptions(to: control)
         addTransactions(to: control)
         addNotifications(to: control)
@@ -86,6 +88,10 @@ struct ControlRoutes: Sendable {
             try await store.withdraw(productID: try context.parameters.require("id"))
             return try Response.json(ControlBody.List(data: await store.products()))
         }
+    }
+
+    /// How the store itself behaves, and by what it is known.
+    private func addBehaviour(to control: RouterGroup<BasicRequestContext>) {
         control.get("api_key") { [store] _, _ in
             let key = await store.apiKey
             return try Response.json(
@@ -190,6 +196,13 @@ struct ControlRoutes: Sendable {
                 ControlBody.List(data: await store.transactions(customer: id).map(\.orderID))
             )
         }
+        control.post("purchases") { [store] request, _ in
+            let body: ControlBody.Purchase = try await request.control()
+            return try Response.json(await store.buy(body), status: HTTPResponse.Status.created)
+        }
+    }
+
+    private func addActsOfCustomers(to control: RouterGroup<BasicRequestContext>) {
         control.post("customers/:id/family") { [store] request, context in
             let body: ControlBody.Family = try await request.control()
             let id = try context.parameters.require("id")
@@ -212,10 +225,6 @@ struct ControlRoutes: Sendable {
             let id = try context.parameters.require("id")
             try await store.recoverBilling(customer: id)
             return try Response.json(await store.customer(id))
-        }
-        control.post("purchases") { [store] request, _ in
-            let body: ControlBody.Purchase = try await request.control()
-            return try Response.json(await store.buy(body), status: HTTPResponse.Status.created)
         }
     }
 
@@ -256,22 +265,7 @@ struct ControlRoutes: Sendable {
             try await request.requireNoKeys()
             try await store.end(id)
         }
-        act("add_seats") { [store] request, id in
-            let body: ControlBody.Seats = try await request.control()
-            _ = try await store.addSeats(body.seats, to: id)
-        }
-        act("assign_seat") { [store] request, id in
-            let body: ControlBody.SeatHolder = try await request.control()
-            try await store.assignSeat(of: id, to: body.customer)
-        }
-        act("switch_to_bundle") { [store] request, id in
-            try await request.requireNoKeys()
-            _ = try await store.switchToBundle(id)
-        }
-        act("migrate") { [store] request, id in
-            try await request.requireNoKeys()
-            _ = try await store.migrate(id)
-        }
+        addSeatsAndBundles(act)
         act("attach") { [store] request, id in
             let body: ControlBody.Attachment = try await request.control()
             try await store.attach(appAccountToken: body.appAccountToken, to: id)
@@ -298,6 +292,27 @@ struct ControlRoutes: Sendable {
                     productID: body.productID
                 )
             )
+        }
+    }
+
+    private typealias Act = @Sendable (Request, String) async throws -> Void
+
+    private func addSeatsAndBundles(_ act: (String, @escaping Act) -> Void) {
+        act("add_seats") { [store] request, id in
+            let body: ControlBody.Seats = try await request.control()
+            _ = try await store.addSeats(body.seats, to: id)
+        }
+        act("assign_seat") { [store] request, id in
+            let body: ControlBody.SeatHolder = try await request.control()
+            try await store.assignSeat(of: id, to: body.customer)
+        }
+        act("switch_to_bundle") { [store] request, id in
+            try await request.requireNoKeys()
+            _ = try await store.switchToBundle(id)
+        }
+        act("migrate") { [store] request, id in
+            try await request.requireNoKeys()
+            _ = try await store.migrate(id)
         }
     }
 

@@ -76,25 +76,11 @@ extension SimulatedAppStore.World {
         let group = product.subscriptionGroup ?? product.id
         // What others share is no subscription of one's own that could be changed or taken up again.
         let previous = subscriptions(of: customer.id, in: group).first { $0.sharedFrom == nil }
-        if let current = previous {
-            switch current.state {
-            case .active where offerID != nil:
-                return try redeem(offerID ?? "", on: current, product: product, at: now)
-            case .active:
-                return try changePlan(of: current, to: product, at: now)
-            case .billingGrace, .billingRetry:
-                renew(current, at: now)
-                return try latestTransaction(of: current.originalTransactionID)
-            case .expired, .revoked:
-                break
-            }
+        if let previous, let taken = try takeUp(previous, product, offer: offerID, at: now) {
+            return taken
         }
-        let offer = try offer(
-            offerID,
-            of: product,
-            for: customer,
-            allowsIntroductory: allowsIntroductoryOffer
-        )
+        let introductory = allowsIntroductoryOffer
+        let offer = try offer(offerID, of: product, for: customer, allowsIntroductory: introductory)
         let id = nextTransactionID()
         let continues = previous != nil && behaviour.resubscribeKeepsOriginalTransactionID
         let originalID = continues ? previous?.originalTransactionID ?? id : id
@@ -142,13 +128,30 @@ extension SimulatedAppStore.World {
             subscription.recentStart = previous.recentStart
         }
         record(subscription)
-        announce(
-            "SUBSCRIBED",
-            previous == nil ? "INITIAL_BUY" : "RESUBSCRIBE",
-            subscription: originalID
-        )
+        let subtype = previous == nil ? "INITIAL_BUY" : "RESUBSCRIBE"
+        announce("SUBSCRIBED", subtype, subscription: originalID)
         share(transaction, at: now)
         return try latestTransaction(of: originalID)
+    }
+
+    /// Buys in a group in which a subscription runs.
+    ///
+    /// - Returns: `nil` where it has ended.
+    private mutating func takeUp(
+        _ current: Subscription,
+        _ product: Product,
+        offer: String?,
+        at now: Int64
+    ) throws(Refusal) -> Transaction? {
+        switch current.state {
+        case .active:
+            if let offer { return try redeem(offer, on: current, product: product, at: now) }
+            return try changePlan(of: current, to: product, at: now)
+        case .billingGrace, .billingRetry:
+            renew(current, at: now)
+            return try latestTransaction(of: current.originalTransactionID)
+        case .expired, .revoked: return nil
+        }
     }
 
     /// Changes to another plan of the group: up at once, down at the next renewal.

@@ -121,19 +121,7 @@ extension SimulatedAppStore.World {
             changed.anchor = cycleStart
             changed.periodsSinceAnchor = 0
         }
-        let end: Int64
-        if let own = offer.offer, own.discount != .payAsYouGo {
-            end = renewals.end(of: own.period, times: own.count, from: cycleStart)
-            changed.anchor = end
-            changed.periodsSinceAnchor = 0
-        } else {
-            changed.periodsSinceAnchor += 1
-            end = renewals.end(
-                of: product.period ?? .month,
-                times: changed.periodsSinceAnchor,
-                from: changed.anchor
-            )
-        }
+        let end = endOfNextPeriod(&changed, product: product, offer: offer.offer, from: cycleStart)
         let price =
             offer.offer?.price ?? (isNewPlan ? product.price : changed.renewalPrice)
         let commitment = nextCommitment(
@@ -169,32 +157,36 @@ extension SimulatedAppStore.World {
         transaction.previousOriginalID = subscription.previousOriginalID
         if subscription.isBundle ?? false { transaction.bundle = .init(of: transaction) }
         record(transaction, at: now)
-        changed.productID = product.id
-        changed.latestTransactionID = transaction.id
-        changed.renewalDate = end
-        changed.state = .active
-        changed.autoRenews = true
-        changed.expirationIntent = nil
-        changed.gracePeriodExpiresDate = nil
-        changed.billingRetryEnds = nil
-        changed.renewals += 1
-        changed.commitment = commitment
-        if let commitment, commitment.isLast, !commitment.renews {
-            changed.autoRenews = false
-            changed.expirationIntent = 1
-        }
+        changed.goesOn(with: transaction, until: end)
         if changed.offerPeriodsLeft > 0, let running = changed.offer {
             changed.renewalPrice = running.price
         } else if offer.offer != nil || isNewPlan {
             changed.renewalPrice = product.price
         }
         record(changed)
-        announce(
-            "DID_RENEW",
-            recovered ? "BILLING_RECOVERY" : nil,
-            subscription: original
-        )
+        announce("DID_RENEW", recovered ? "BILLING_RECOVERY" : nil, subscription: original)
         followShares(of: original, at: now)
+    }
+
+    /// When the coming period ends.
+    private func endOfNextPeriod(
+        _ subscription: inout Subscription,
+        product: Product,
+        offer: Offer?,
+        from cycleStart: Int64
+    ) -> Int64 {
+        if let offer, offer.discount != .payAsYouGo {
+            let end = renewals.end(of: offer.period, times: offer.count, from: cycleStart)
+            subscription.anchor = end
+            subscription.periodsSinceAnchor = 0
+            return end
+        }
+        subscription.periodsSinceAnchor += 1
+        return renewals.end(
+            of: product.period ?? .month,
+            times: subscription.periodsSinceAnchor,
+            from: subscription.anchor
+        )
     }
 
     /// The offer that the coming period has, taken off the subscription's account.
@@ -333,5 +325,28 @@ extension SimulatedAppStore.World {
         changed.priceIncrease = .init(price: increase.price, isAccepted: true)
         record(changed)
         announce("PRICE_INCREASE", "ACCEPTED", subscription: originalID)
+    }
+}
+
+extension SimulatedAppStore.Subscription {
+    /// Notes that another period is paid for.
+    fileprivate mutating func goesOn(
+        with transaction: SimulatedAppStore.Transaction,
+        until end: Int64
+    ) {
+        productID = transaction.productID
+        latestTransactionID = transaction.id
+        renewalDate = end
+        state = .active
+        autoRenews = true
+        expirationIntent = nil
+        gracePeriodExpiresDate = nil
+        billingRetryEnds = nil
+        renewals += 1
+        commitment = transaction.commitment
+        if let commitment, commitment.isLast, !commitment.renews {
+            autoRenews = false
+            expirationIntent = 1
+        }
     }
 }

@@ -19,10 +19,27 @@ extension World {
 
     /// Makes a draft and announces it. https://docs.stripe.com/api/invoices/object
     mutating func addInvoice(_ order: InvoiceOrder) -> JSON {
-        let instant = now(for: order.customer)
-        let customer = get(.customer, order.customer) ?? .null
         let id = newID(.invoice)
         let lines = order.lines.flatMap { tierLines($0) }.map { lineObject($0, invoice: id) }
+        var invoice = draft(order, id: id, lines: lines)
+        discount(&invoice)
+        tax(&invoice)
+        let balance = get(.customer, order.customer)?["balance"].count ?? 0
+        Self.sum(&invoice, balance: balance)
+        if order.finalizesByItself {
+            let instant = invoice["created"].count
+            let isSent = invoice["collection_method"].string == "send_invoice"
+            invoice["automatically_finalizes_at"] = .int(instant + 3_600)
+            invoice["next_payment_attempt"] = isSent ? .null : .int(instant + 3_600)
+            schedule(.finalizeInvoice(id), at: instant + 3_600, for: order.customer)
+        }
+        return add(.invoice, invoice, event: "invoice.created")
+    }
+
+    /// The object, before discounts, taxes and what is due.
+    private mutating func draft(_ order: InvoiceOrder, id: String, lines: [JSON]) -> JSON {
+        let instant = now(for: order.customer)
+        let customer = get(.customer, order.customer) ?? .null
         let subtotal = order.lines.map(\.amount).reduce(0, +)
         let subscription = order.subscription
         let method =
@@ -30,17 +47,7 @@ extension World {
             ?? "charge_automatically"
         let isSent = method == "send_invoice"
         let days = subscription?["days_until_due"].int ?? 0
-        var parent: JSON = .null
-        if let subscription {
-            parent = [
-                "type": "subscription_details", "quote_details": .null,
-                "subscription_details": .object(
-                    nulls: "subscription_proration_date",
-                    ["subscription": subscription["id"], "metadata": subscription["metadata"]]
-                ),
-            ]
-        }
-        var invoice = blank(
+        return blank(
             .invoice,
             id: id,
             created: instant,
@@ -74,7 +81,8 @@ extension World {
                 ),
                 "discounts": subscription?["discounts"] ?? [],
                 "issuer": .object(nulls: "account", ["type": "self"]),
-                "lines": Self.list(lines, url: "/v1/invoices/\(id)/lines"), "parent": parent,
+                "lines": Self.list(lines, url: "/v1/invoices/\(id)/lines"),
+                "parent": Self.parent(of: order),
                 "payment_settings": .object(
                     nulls: "default_mandate payment_method_options payment_method_types",
                     [:]
@@ -92,15 +100,17 @@ extension World {
                 "total_pretax_credit_amounts": [], "total_taxes": [],
             ]
         )
-        discount(&invoice)
-        tax(&invoice)
-        Self.sum(&invoice, balance: customer["balance"].count)
-        if order.finalizesByItself {
-            invoice["automatically_finalizes_at"] = .int(instant + 3_600)
-            invoice["next_payment_attempt"] = isSent ? .null : .int(instant + 3_600)
-            schedule(.finalizeInvoice(id), at: instant + 3_600, for: order.customer)
-        }
-        return add(.invoice, invoice, event: "invoice.created")
+    }
+
+    private static func parent(of invoice: InvoiceOrder) -> JSON {
+        guard let subscription = invoice.subscription else { return .null }
+        return [
+            "type": "subscription_details", "quote_details": .null,
+            "subscription_details": .object(
+                nulls: "subscription_proration_date",
+                ["subscription": subscription["id"], "metadata": subscription["metadata"]]
+            ),
+        ]
     }
 
     /// Sums up what is due after the customer's balance; a negative balance is credit.

@@ -22,18 +22,7 @@ extension World {
         let customer = before["customer"].text
         let instant = prorationDate ?? now(for: customer)
         var item = old
-        if let price {
-            try Self.requireCurrency(before["currency"].text, of: price, param: "price")
-            let others = before["items"].elements.filter { $0["id"].string != itemID }
-            try Self.requireDistinct(
-                (others.map { $0["price"] } + [price]).map { $0["id"].text },
-                param: "price"
-            )
-            item["price"] = price
-            item["plan"] = Self.plan(of: price)
-            item["quantity"] = 1  // Unless a quantity is sent along.
-            item["_features"] = JSON(features(of: price))
-        }
+        if let price { try put(price, on: &item, of: before) }
         if let quantity { item["quantity"] = .int(quantity) }
         let changesInterval =
             old["price"]["recurring"]["interval"] != item["price"]["recurring"]["interval"]
@@ -78,6 +67,19 @@ extension World {
             now: behavior == "always_invoice" || startsAnew,
             holds: holds
         )
+    }
+
+    private func put(_ price: JSON, on item: inout JSON, of subscription: JSON) throws {
+        try Self.requireCurrency(subscription["currency"].text, of: price, param: "price")
+        let others = subscription["items"].elements.filter { $0["id"] != item["id"] }
+        try Self.requireDistinct(
+            (others.map { $0["price"] } + [price]).map { $0["id"].text },
+            param: "price"
+        )
+        item["price"] = price
+        item["plan"] = Self.plan(of: price)
+        item["quantity"] = 1  // Unless a quantity is sent along.
+        item["_features"] = JSON(features(of: price))
     }
 
     /// Credit for the unused time of the old price, debit for the remaining time of the new one.

@@ -57,15 +57,7 @@ extension World {
     private mutating func updateSubscription(_ call: inout Call) throws -> JSON {
         let id = call.ids[0]
         let before = try find(.subscription, id)
-        if isOver(before) {
-            var ended = before
-            try call.parameters.metadata(into: &ended)
-            call.parameters.ignore("cancellation_details")
-            let changed = ended
-            return change(.subscription, id, event: "customer.subscription.updated") {
-                $0 = changed
-            }
-        }
+        if isOver(before) { return try updateEnded(before, &call) }
         let customer = before["customer"].text
         let behaviors = ["create_prorations", "always_invoice", "none"]
         let behavior =
@@ -96,41 +88,7 @@ extension World {
             holdUpdate(of: id, before: before)
         }
         var after = try find(.subscription, id)
-        try call.parameters.metadata(into: &after)
-        try call.parameters.patch(&after, "description")
-        if let method = try call.parameters.raw("default_payment_method") {
-            after["default_payment_method"] =
-                method.isEmpty
-                ? .null
-                : try find(.paymentMethod, method, param: "default_payment_method")["id"]
-        }
-        if let cancels = try call.parameters.bool("cancel_at_period_end"),
-            cancels != after["cancel_at_period_end"].bool
-        {
-            setCancelAtPeriodEnd(&after, cancels)
-        }
-        if let cancelAt = try call.parameters.raw("cancel_at") {
-            try setCancelAt(&after, cancelAt)
-        }
-        let chosen = try readDiscounts(
-            &call.parameters,
-            customer: customer,
-            currency: after["currency"].string
-        )
-        if let chosen {
-            for gone in after["discounts"].elements.compactMap(\.reference) { dropDiscount(gone) }
-            after["discounts"] = JSON(
-                chosen.map { redeem($0, customer: customer, subscription: id) }
-            )
-        }
-        try call.parameters.object("cancellation_details") { part in
-            var details = after["cancellation_details"]
-            try part.patch(&details, "comment", "feedback")
-            after["cancellation_details"] = details
-        }
-        if call.parameters.has("pause_collection") {
-            after["pause_collection"] = try pauseCollection(&call.parameters)
-        }
+        try updateFields(&call.parameters, of: &after)
         let endsTrial = try updateTrial(&call.parameters, &after, now: now(for: customer))
         try readSettings(&call.parameters, into: &after)
         put(.subscription, after)
@@ -142,6 +100,58 @@ extension World {
         }
         refreshEntitlements(of: customer)
         return done
+    }
+
+    /// Of a subscription that is over only the metadata may change.
+    private mutating func updateEnded(_ before: JSON, _ call: inout Call) throws -> JSON {
+        var ended = before
+        try call.parameters.metadata(into: &ended)
+        call.parameters.ignore("cancellation_details")
+        let changed = ended
+        return change(.subscription, call.ids[0], event: "customer.subscription.updated") {
+            $0 = changed
+        }
+    }
+
+    /// Reads what changes nothing that is to be paid now.
+    private mutating func updateFields(
+        _ parameters: inout Parameters,
+        of after: inout JSON
+    ) throws {
+        try parameters.metadata(into: &after)
+        try parameters.patch(&after, "description")
+        if let method = try parameters.raw("default_payment_method") {
+            after["default_payment_method"] =
+                method.isEmpty
+                ? .null
+                : try find(.paymentMethod, method, param: "default_payment_method")["id"]
+        }
+        if let cancels = try parameters.bool("cancel_at_period_end"),
+            cancels != after["cancel_at_period_end"].bool
+        {
+            setCancelAtPeriodEnd(&after, cancels)
+        }
+        if let cancelAt = try parameters.raw("cancel_at") { try setCancelAt(&after, cancelAt) }
+        let (id, customer) = (after["id"].text, after["customer"].text)
+        let chosen = try readDiscounts(
+            &parameters,
+            customer: customer,
+            currency: after["currency"].string
+        )
+        if let chosen {
+            for gone in after["discounts"].elements.compactMap(\.reference) { dropDiscount(gone) }
+            after["discounts"] = JSON(
+                chosen.map { redeem($0, customer: customer, subscription: id) }
+            )
+        }
+        try parameters.object("cancellation_details") { part in
+            var details = after["cancellation_details"]
+            try part.patch(&details, "comment", "feedback")
+            after["cancellation_details"] = details
+        }
+        if parameters.has("pause_collection") {
+            after["pause_collection"] = try pauseCollection(&parameters)
+        }
     }
 
     /// Reads how the invoices to come are paid.

@@ -36,18 +36,7 @@ extension Pages {
             "offersSaving": mode == "payment", "saves": entry.savesCard,
         ]
         if session["allow_promotion_codes"].bool == true {
-            values["offersPromotion"] = true
-            let applied = session["_promotion_code"].string
-                .flatMap { world.get(.promotionCode, $0)?["code"].string }
-            if let applied {
-                values["promotionApplied"] = applied
-                let off = session["total_details"]["amount_discount"].count
-                values["discount"] = "−" + Money.words(off, currency)
-            }
-            if let error = promotion?.error {
-                values["promotionError"] = error
-                values["promotionTyped"] = promotion?.typed ?? ""
-            }
+            values.merge(self.promotion(session, world, promotion)) { $1 }
         }
         if let url = session["cancel_url"].string { values["cancelURL"] = url }
         if lines.contains(where: { !$0["price"]["custom_unit_amount"].isNull }) {
@@ -73,6 +62,27 @@ extension Pages {
             values["cvcError"] = decline.parameter == "cvc"
         }
         return render("checkout", values, status: decline == nil ? 200 : 402)
+    }
+
+    private static func promotion(
+        _ session: JSON,
+        _ world: World,
+        _ promotion: (typed: String, error: String?)?
+    ) -> [String: Any] {
+        var values: [String: Any] = ["offersPromotion": true]
+        let applied = session["_promotion_code"].string
+            .flatMap { world.get(.promotionCode, $0)?["code"].string }
+        if let applied {
+            values["promotionApplied"] = applied
+            let off = session["total_details"]["amount_discount"].count
+            values["discount"] =
+                "−" + Money.words(off, session["currency"].string ?? "usd")
+        }
+        if let error = promotion?.error {
+            values["promotionError"] = error
+            values["promotionTyped"] = promotion?.typed ?? ""
+        }
+        return values
     }
 
     /// The bank's question about a card whose fields were filled in.

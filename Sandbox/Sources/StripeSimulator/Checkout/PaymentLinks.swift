@@ -80,19 +80,7 @@ extension World {
         try call.parameters.patch(&link, "submit_type", "customer_creation", "inactive_message")
         try call.parameters.patchBool(&link, "allow_promotion_codes")
         try readCompletion(&call.parameters, into: &link)
-        let data = try call.parameters.object("subscription_data") { part in
-            var data: JSON = .object(
-                nulls: "description trial_period_days trial_settings",
-                ["metadata": [:]]
-            )
-            try part.metadata(into: &data)
-            try part.patch(&data, "description")
-            data["trial_period_days"] = JSON(try part.int("trial_period_days", in: 1...730))
-            data["invoice_settings"] = ["issuer": ["type": "self"]]
-            part.ignore("trial_settings", "invoice_settings")
-            return data
-        }
-        if let data { link["subscription_data"] = data }
+        try readSubscriptionData(&call.parameters, into: &link)
         call.parameters.ignore(
             "automatic_tax",
             "billing_address_collection",
@@ -106,6 +94,25 @@ extension World {
             "tax_id_collection"
         )
         return add(.paymentLink, link, event: "payment_link.created")
+    }
+
+    private func readSubscriptionData(
+        _ parameters: inout Parameters,
+        into link: inout JSON
+    ) throws {
+        let data = try parameters.object("subscription_data") { part in
+            var data: JSON = .object(
+                nulls: "description trial_period_days trial_settings",
+                ["metadata": [:]]
+            )
+            try part.metadata(into: &data)
+            try part.patch(&data, "description")
+            data["trial_period_days"] = JSON(try part.int("trial_period_days", in: 1...730))
+            data["invoice_settings"] = ["issuer": ["type": "self"]]
+            part.ignore("trial_settings", "invoice_settings")
+            return data
+        }
+        if let data { link["subscription_data"] = data }
     }
 
     private func readCompletion(

@@ -9,30 +9,7 @@ extension World {
         metadata: JSON = [:]
     ) throws -> JSON {
         let charge = try find(.charge, id, param: "charge")
-        let remaining = charge["amount_captured"].count - charge["amount_refunded"].count
-        guard charge["paid"].bool == true, charge["captured"].bool == true else {
-            throw APIError.invalid("This charge has not been paid.", param: "charge")
-        }
-        guard charge["refunded"].bool != true, remaining > 0 else {
-            throw APIError.invalid(
-                "Charge \(id) has already been refunded.",
-                code: "charge_already_refunded"
-            )
-        }
-        guard charge["_lost"].bool != true else {
-            throw APIError.invalid(
-                "Charge \(id) has been charged back; cannot issue a refund.",
-                code: "charge_disputed"
-            )
-        }
-        let amount = amount ?? remaining
-        guard amount <= remaining else {
-            throw APIError.invalid(
-                "Refund amount (\(amount)) is greater than unrefunded amount on charge "
-                    + "(\(remaining))",
-                param: "amount"
-            )
-        }
+        let amount = try Self.refundable(amount, of: charge)
         let method = get(.paymentMethod, charge["payment_method"].string) ?? .null
         let outcome = Self.card(of: method).refund
         let customer = charge["customer"].string
@@ -76,6 +53,36 @@ extension World {
             for: customer
         )
         return refund
+    }
+
+    /// The amount that a refund gives back: all that is left, unless a smaller one is named.
+    private static func refundable(_ amount: Int?, of charge: JSON) throws -> Int {
+        let id = charge["id"].text
+        let remaining = charge["amount_captured"].count - charge["amount_refunded"].count
+        guard charge["paid"].bool == true, charge["captured"].bool == true else {
+            throw APIError.invalid("This charge has not been paid.", param: "charge")
+        }
+        guard charge["refunded"].bool != true, remaining > 0 else {
+            throw APIError.invalid(
+                "Charge \(id) has already been refunded.",
+                code: "charge_already_refunded"
+            )
+        }
+        guard charge["_lost"].bool != true else {
+            throw APIError.invalid(
+                "Charge \(id) has been charged back; cannot issue a refund.",
+                code: "charge_disputed"
+            )
+        }
+        let amount = amount ?? remaining
+        guard amount <= remaining else {
+            throw APIError.invalid(
+                "Refund amount (\(amount)) is greater than unrefunded amount on charge "
+                    + "(\(remaining))",
+                param: "amount"
+            )
+        }
+        return amount
     }
 
     /// Adds to what a charge has given back; negative if a refund failed.

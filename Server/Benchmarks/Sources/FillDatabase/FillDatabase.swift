@@ -3,6 +3,7 @@ import Logging
 import Storage
 import StoragePostgres
 import StorageSQLite
+import Stores
 import TollgateAPI
 import TollgateCore
 import TollgateService
@@ -87,7 +88,7 @@ struct FillDatabase {
             store: store,
             appStore: nil,
             stripe: nil,
-            clocks: Tollgate.Clocks(now: { started }, wall: { started }),
+            clocks: Clocks(now: { started }, wall: { started }),
             randomBytes: { count in (0..<count).map { _ in UInt8.random(in: .min ... .max) } },
             signer: try await AnswerSigner(keptIn: store.driver),
             logger: Logger(label: "fill")

@@ -1,3 +1,4 @@
+public import Stores
 public import AppStoreAPI
 internal import Foundation
 public import TollgateCore
@@ -9,7 +10,7 @@ extension AppStoreIntake {
 
     /// One statement of a legacy receipt's answer.
     public struct ReceiptStatement: Sendable {
-        public var message: StoreMessage
+        public var message: Translation.Meaning
         /// `receipt:` and the transaction or purchase.
         public var source: String
         /// The entry as it came.

@@ -1,3 +1,4 @@
+public import Stores
 public import AppStoreAPI
 internal import Foundation
 public import TollgateCore
@@ -9,7 +10,7 @@ public enum AppStoreIntake {
     /// The facts of a verified notification.
     ///
     /// The stated `status` is believed over what the type's name suggests.
-    public static func message(_ notification: AppStore.Notification) -> StoreMessage {
+    public static func message(_ notification: AppStore.Notification) -> Translation.Meaning {
         guard let data = notification.data else {
             return .nothing(reason: notification.notificationType.rawValue)
         }
@@ -51,7 +52,7 @@ public enum AppStoreIntake {
         status: AppStore.Status?,
         at outer: Int64?,
         source: String
-    ) -> StoreMessage {
+    ) -> Translation.Meaning {
         guard case .facts(var facts, let key) = message(transaction, source: source) else {
             return message(transaction, source: source)
         }
@@ -68,17 +69,21 @@ public enum AppStoreIntake {
         return .facts(facts, about: key)
     }
 
-    /// Whether a notification asks for something that only the app's team can do.
+    /// What a notification asks for that only the app's team can do.
     ///
     /// A guardian withdrew consent for the app (it names no purchase, and what must be restricted
     /// is not said), seats were released that the app itself assigns, or a token of an external
     /// purchase is to be reported to Apple. That a token was made (`CREATED`) asks for nothing yet.
-    public static func isLeftToTheTeam(_ notification: AppStore.Notification) -> Bool {
-        switch notification.notificationType {
-        case .rescindConsent, .unclaimSeats: true
-        case .externalPurchaseToken:
-            [.unreported, .activeTokenReminder].contains(notification.subtype)
-        default: false
+    public static func leftToTheTeam(
+        by notification: AppStore.Notification
+    ) -> Translation.LeftToTheTeam? {
+        let type = notification.notificationType
+        return switch (type, notification.subtype) {
+        case (.rescindConsent, _), (.unclaimSeats, _): .init(type: type.rawValue)
+        case (.externalPurchaseToken, .unreported?),
+            (.externalPurchaseToken, .activeTokenReminder?):
+            .init(type: type.rawValue, subtype: notification.subtype?.rawValue)
+        default: nil
         }
     }
 
@@ -96,7 +101,7 @@ public enum AppStoreIntake {
     public static func message(
         _ transaction: AppStore.Transaction,
         source: String? = nil
-    ) -> StoreMessage {
+    ) -> Translation.Meaning {
         guard let transactionID = transaction.transactionID,
             let originalID = transaction.originalTransactionID, let product = transaction.productID,
             let bundleID = transaction.bundleID, let purchased = transaction.purchaseDate,

@@ -1,4 +1,5 @@
 internal import StrictJSON
+internal import Stores
 internal import StripeAPI
 internal import TollgateCore
 
@@ -35,7 +36,7 @@ extension StripeIntake {
     }
 
     /// A message that only says that something has to be read.
-    static func hint(_ reads: [Wanted], livemode: Bool, reason: String) -> StoreMessage {
+    static func hint(_ reads: [Wanted], livemode: Bool, reason: String) -> Translation.Meaning {
         guard let first = reads.first else { return .nothing(reason: reason) }
         return .hint(reads, about: key(first.object, livemode: livemode), reason: reason)
     }

@@ -1,3 +1,4 @@
+public import Stores
 public import StripeAPI
 public import TollgateCore
 
@@ -52,7 +53,7 @@ extension StripeIntake {
         reading intent: Stripe.PaymentIntent,
         selling lines: [StripePayment.Line]? = nil,
         at instant: Instant
-    ) -> StoreMessage {
+    ) -> Translation.Meaning {
         let sold = lines ?? intent.metadata[linesKey].flatMap(soldLines)
         guard var payment = sold.flatMap({ payment(intent, selling: $0) }) else {
             return .nothing(reason: "payment \(intent.id) does not say what it paid for")
@@ -78,7 +79,7 @@ extension StripeIntake {
         lines: [Stripe.InvoiceLine],
         paidBy payment: String?,
         at instant: Instant
-    ) -> StoreMessage {
+    ) -> Translation.Meaning {
         let sold = lines.compactMap { line in
             line.price.map { StripePayment.Line(price: $0, quantity: line.quantity ?? 1) }
         }

@@ -1,3 +1,4 @@
+public import Stores
 public import StripeAPI
 public import TollgateCore
 
@@ -12,7 +13,7 @@ extension StripeIntake {
         items: [Stripe.LineItem]? = nil,
         at instant: Instant,
         livemode: Bool
-    ) -> StoreMessage {
+    ) -> Translation.Meaning {
         let message = message(
             .checkoutSession(session),
             source: "read:\(session.id)",
@@ -50,7 +51,7 @@ extension StripeIntake {
         items: [Stripe.SubscriptionItem]? = nil,
         at instant: Instant,
         livemode: Bool
-    ) -> StoreMessage {
+    ) -> Translation.Meaning {
         guard let statement = statement(subscription, items: items ?? subscription.items.data)
         else { return .parked(reason: "subscription \(subscription.id) without its periods") }
         return read(subscription.id, as: .subscription(statement), at: instant, livemode: livemode)
@@ -65,7 +66,7 @@ extension StripeIntake {
         lines: [Stripe.InvoiceLine]? = nil,
         at instant: Instant,
         livemode: Bool
-    ) -> StoreMessage {
+    ) -> Translation.Meaning {
         guard let subscription = invoice.subscription?.id, invoice.isSettled else {
             return .nothing(reason: "invoice \(invoice.id) is no settled one of a subscription")
         }
@@ -90,7 +91,7 @@ extension StripeIntake {
         paying invoice: String? = nil,
         at instant: Instant,
         livemode: Bool
-    ) -> StoreMessage {
+    ) -> Translation.Meaning {
         let statement = StripeRefund(
             id: refund.id,
             amount: refund.amount,
@@ -114,7 +115,7 @@ extension StripeIntake {
         paying invoice: String? = nil,
         at instant: Instant,
         livemode: Bool
-    ) -> StoreMessage {
+    ) -> Translation.Meaning {
         let statement = StripeDispute(
             id: dispute.id,
             amount: dispute.amount,
@@ -138,7 +139,7 @@ extension StripeIntake {
         as statement: Statement,
         at instant: Instant,
         livemode: Bool
-    ) -> StoreMessage {
+    ) -> Translation.Meaning {
         let key = key(purchase ?? id, livemode: livemode)
         let fact = Fact(
             purchase: key,

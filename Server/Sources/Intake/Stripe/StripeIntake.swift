@@ -1,3 +1,4 @@
+public import Stores
 public import StripeAPI
 public import TollgateCore
 
@@ -11,7 +12,7 @@ public enum StripeIntake {
     ///
     /// One that is written in another version of the API than ours is a hint (RULES §4.4), and so
     /// is one that we cannot read although it should be ours.
-    public static func message(_ event: Stripe.Event) -> StoreMessage {
+    public static func message(_ event: Stripe.Event) -> Translation.Meaning {
         guard event.isInPinnedVersion else {
             return hint(
                 reads(for: event),
@@ -56,8 +57,8 @@ public enum StripeIntake {
         stated: Stated,
         livemode: Bool,
         type: String
-    ) -> StoreMessage {
-        func facts(_ id: String, _ statement: Statement) -> StoreMessage {
+    ) -> Translation.Meaning {
+        func facts(_ id: String, _ statement: Statement) -> Translation.Meaning {
             let key = key(id, livemode: livemode)
             let fact = Fact(purchase: key, source: source, stated: stated, statement: statement)
             return .facts([fact], about: key)
@@ -147,8 +148,8 @@ public enum StripeIntake {
     private static func message(
         _ session: Stripe.CheckoutSession,
         hasFailed: Bool,
-        _ facts: (String, Statement) -> StoreMessage
-    ) -> StoreMessage {
+        _ facts: (String, Statement) -> Translation.Meaning
+    ) -> Translation.Meaning {
         let reference = session.clientReferenceID.flatMap {
             Holder.reference(in: $0, ofOurSession: session.metadata[linesKey] != nil)
         }

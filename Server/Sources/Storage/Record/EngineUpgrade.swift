@@ -404,47 +404,56 @@ public struct EngineUpgrade: Sendable {
             )
             guard let last = rows.last else { return }
             after = try last.bytes(0)
-            for row in rows {
-                let (fresh, old) = (try row.int64(2), try row.optionalInt64(5) ?? 0)
-                let (answer, balance) = (try row.bytes(4), try row.int64(3))
-                // A row that was only made to be locked has no bytes at all.
-                let said = try row.optionalBytes(7) ?? []
-                let coins = try balance - (row.optionalInt64(6) ?? 0)
-                let isOther = answer != (said.isEmpty ? nothing : said) || coins != 0
-                let sequence = max(fresh, isOther ? old + 1 : old)
-                if isOther {
-                    report.changed += 1
-                    report.coins += coins
-                }
-                try connection.execute(
-                    "UPDATE next_customer SET sequence = $2 WHERE key = $1",
-                    [row.values[0], .integer(sequence)]
-                )
-                try connection.execute(
-                    """
-                    INSERT INTO resequenced (customer, added) VALUES ($1, $2)
-                    ON CONFLICT (customer) DO UPDATE SET added = $2
-                    """,
-                    [row.values[0], .integer(sequence - fresh)]
-                )
-                guard isOther, answer != CustomerAnswer.erasedBytes else { continue }
-                let timeline =
-                    answer.isEmpty
-                    ? CustomerAnswer().timeline(in: catalog)
-                    : try CustomerAnswer(reading: answer).timeline(in: catalog)
-                try connection.execute(
-                    Batch.messageSQL,
-                    try Batch.message(
-                        .entitlementsChanged,
-                        of: RowKey(bytes: row.bytes(0)),
-                        in: StoreEnvironment(number: row.int64(1)),
-                        sequence: sequence,
-                        at: now,
-                        timeline.active(at: now),
-                        balance: balance
-                    )
-                )
-            }
+            for row in rows { try compare(row, at: now, in: catalog, &report, connection) }
         }
+    }
+
+    private static func compare(
+        _ row: Row,
+        at now: Instant,
+        in catalog: Catalog,
+        _ report: inout Report,
+        _ connection: any StorageConnection
+    ) throws {
+        let (fresh, old) = (try row.int64(2), try row.optionalInt64(5) ?? 0)
+        let (answer, balance) = (try row.bytes(4), try row.int64(3))
+        // A row that was only made to be locked has no bytes at all.
+        let said = try row.optionalBytes(7) ?? []
+        let coins = try balance - (row.optionalInt64(6) ?? 0)
+        let nothing = CustomerAnswer().bytes
+        let isOther = answer != (said.isEmpty ? nothing : said) || coins != 0
+        let sequence = max(fresh, isOther ? old + 1 : old)
+        if isOther {
+            report.changed += 1
+            report.coins += coins
+        }
+        try connection.execute(
+            "UPDATE next_customer SET sequence = $2 WHERE key = $1",
+            [row.values[0], .integer(sequence)]
+        )
+        try connection.execute(
+            """
+            INSERT INTO resequenced (customer, added) VALUES ($1, $2)
+            ON CONFLICT (customer) DO UPDATE SET added = $2
+            """,
+            [row.values[0], .integer(sequence - fresh)]
+        )
+        guard isOther, answer != CustomerAnswer.erasedBytes else { return }
+        let timeline =
+            answer.isEmpty
+            ? CustomerAnswer().timeline(in: catalog)
+            : try CustomerAnswer(reading: answer).timeline(in: catalog)
+        try connection.execute(
+            Batch.messageSQL,
+            try Batch.message(
+                .entitlementsChanged,
+                of: RowKey(bytes: row.bytes(0)),
+                in: StoreEnvironment(number: row.int64(1)),
+                sequence: sequence,
+                at: now,
+                timeline.active(at: now),
+                balance: balance
+            )
+        )
     }
 }

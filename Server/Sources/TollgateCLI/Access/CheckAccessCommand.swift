@@ -3,6 +3,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import Storage
+import Stores
 import TollgateCore
 import TollgateService
 
@@ -33,19 +34,20 @@ struct CheckAccessCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var instant = at.map { Instant(milliseconds: $0) }
-        if instant == nil {
+        let asked: Instant
+        if let at {
+            asked = Instant(milliseconds: at)
+        } else {
             // Beside a sandbox now is what its clock says.
             let now = try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: .shared)
-            instant = await now()
+            asked = await now()
         }
         let line = ProgressLine(json: json)
-        let asked = instant
-        let answer = try await ReadingCommand.run(database: database) { tollgate in
-            let report = try await tollgate.accessReport(at: asked) { rows in
+        let answer = try await ReadingCommand.run(database: database) { records in
+            let report = try await AccessChecks.report(of: records, at: asked) { rows in
                 line.report(WorkProgress(step: "journal rows", done: rows))
             }
-            let devices = try await tollgate.store.accessFindings(of: [.device])
+            let devices = try await records.accessFindings(of: [.device])
             return Answer(report: report, devices: devices.map(\.finding))
         }
         line.end()

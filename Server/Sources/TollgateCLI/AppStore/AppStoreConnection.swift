@@ -3,6 +3,7 @@ import AppStoreAPI
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
+import Stores
 import TollgateAPI
 import TollgateCore
 import TollgateService
@@ -104,7 +105,7 @@ struct AuditOptionGroup: ParsableArguments {
             return try await work()
         }
         return try await WritingCommand.run(database: location) { tollgate in
-            try await tollgate.audited(deed, by: StaffCommand.actor, work)
+            try await tollgate.auditLog.audited(deed, by: StaffCommand.actor, work)
         }
     }
 }

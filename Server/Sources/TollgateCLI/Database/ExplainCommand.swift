@@ -4,6 +4,7 @@ import AsyncHTTPClient
 import Foundation
 import Logging
 import Storage
+import Stores
 import TollgateAPI
 import TollgateCore
 import TollgateService
@@ -51,20 +52,16 @@ struct ExplainCommand: AsyncParsableCommand {
             instant = await now()
         }
         let driver = try location.openReadOnly()
-        let tollgate = Tollgate(
-            reading: try await RecordStore(reading: driver),
-            now: SystemClock.now
-        )
         let explanation: API.Explanation
         do {
             let settings = try StoreSettings()
-            explanation = try await tollgate.explain(
-                lookupKey,
-                for: customer,
-                in: asked
-                    ?? settings.defaultEnvironment(for: Settings.text(nil, "SECRET_KEY") ?? ""),
-                at: instant
+            let explanations = Explanations(
+                records: try await RecordStore(reading: driver),
+                clocks: .real,
+                defaultEnvironment: asked
+                    ?? settings.defaultEnvironment(for: Settings.text(nil, "SECRET_KEY") ?? "")
             )
+            explanation = try await explanations.explain(lookupKey, for: customer, at: instant)
         } catch let refusal as Refusal {
             throw CheckFailed(message: refusal.error.message)
         }

@@ -1,5 +1,6 @@
 import CommandOutput
 import Storage
+import Stores
 import TollgateAPI
 import TollgateService
 
@@ -11,15 +12,14 @@ enum ReadingCommand {
     /// - Throws: `CheckFailed` with the sentence of a refusal; what `work` throws.
     static func run<Result: Sendable>(
         database: String?,
-        _ work: (Tollgate) async throws -> Result
+        _ work: (RecordStore) async throws -> Result
     ) async throws -> Result {
         let location = try DatabaseLocation(
             Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
         )
         let driver = try location.openReadOnly()
         do {
-            let store = try await RecordStore(reading: driver)
-            let result = try await work(Tollgate(reading: store, now: SystemClock.now))
+            let result = try await work(RecordStore(reading: driver))
             await driver.close()
             return result
         } catch {

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import Storage
 import StorageSQLite
+import Stores
 import TollgateService
 
 /// `tollgate rebuild --verify`: proves that everything derived follows from the journal.

@@ -1,3 +1,4 @@
+import Stores
 import AppStoreSimulator
 import Foundation
 import SandboxClock
@@ -81,7 +82,7 @@ struct DemoLevers: Sendable {
             var name = customer.id
             if let token = customer.appAccountToken,
                 let profile = try? await world.server.tollgate.store.profile(alias: .token(token)),
-                let known = try? world.server.tollgate.shownName(of: profile)
+                let known = try? world.server.tollgate.customerFiles.shownName(of: profile)
             {
                 name = known
             }

@@ -24,7 +24,14 @@ struct DemoStory: Sendable {
         try await app.signIn(user)
         await checks.after("\(user) signs in")
         await checks.expect("nothing may be used yet") { try await !app.has("pro") }
+        try await subscribe(checks)
+        try await spend(checks)
+        try await buyOnTheWeb(checks)
+        return try await checks.end()
+    }
 
+    /// Plans of the App Store, until a refund.
+    private func subscribe(_ checks: Checks) async throws {
         await checks.after("subscribes to the monthly plan in the App Store")
         try await app.buy("com.example.app.pro.monthly")
         await checks.expect("pro may be used") { try await app.has("pro") }
@@ -59,7 +66,10 @@ struct DemoStory: Sendable {
         try await app.refund()
         await checks.expect("pro has ended at once") { try await !app.has("pro") }
         await checks.expect("the coins were taken back, once") { try await app.coins() == 0 }
+    }
 
+    /// Coins of both stores.
+    private func spend(_ checks: Checks) async throws {
         await checks.after("buys 100 coins on the web, through the buy button")
         try await payAtCheckout("buy_coins_100")
         await checks.expect("100 coins are there") { try await app.coins() == 100 }
@@ -86,7 +96,9 @@ struct DemoStory: Sendable {
         await checks.expect("170 coins are there") { try await app.coins() == 170 }
         try await app.refund()
         await checks.expect("70 are left") { try await app.coins() == 70 }
+    }
 
+    private func buyOnTheWeb(_ checks: Checks) async throws {
         await checks.after("subscribes on the web")
         try await payAtCheckout("buy_pro_monthly")
         await checks.expect("pro may be used") { try await app.has("pro") }
@@ -102,7 +114,6 @@ struct DemoStory: Sendable {
         await checks.expect("everything derived follows from the journal") {
             try await rebuilds()
         }
-        return try await checks.end()
     }
 
     private func payAtCheckout(_ button: String) async throws {

@@ -5,6 +5,7 @@ import Foundation
 import Hummingbird
 import SandboxClock
 import ServiceLifecycle
+import Stores
 import StripeAPI
 import StripeSimulator
 import TollgateCore
@@ -47,27 +48,7 @@ struct DemoWorld: Sendable {
         // The clock starts at a full second, since Stripe counts nothing finer.
         let clock = VirtualClock(now: SystemClock.now().milliseconds / 1000 * 1000)
         let base = "http://\(addresses.server.host):\(addresses.server.port)"
-        let appStore = try SimulatedAppStore(
-            configuration: .init(
-                environment: .sandbox,
-                bundleID: Self.bundleID,
-                products: catalog.products.compactMap(SimulatedAppStore.Product.init),
-                notificationURL: base + "/webhooks/app_store",
-                seed: seed,
-                renewals: .real
-            ),
-            clock: clock
-        )
-        await clock.join(appStore)
-        var settings = StripeSimulator.Configuration()
-        settings.secretKey = Self.stripeKey
-        settings.seed = seed
-        settings.hasPortalConfiguration = true
-        settings.products = catalog.products.compactMap(StripeSimulator.Product.init)
-        settings.webhookEndpoints = [
-            .init(url: base + "/webhooks/stripe", secret: Self.webhookSecret)
-        ]
-        let stripe = try await StripeSimulator(configuration: settings, clock: clock)
+        let (appStore, stripe) = try await Self.stores(catalog, base, seed: seed, clock)
         let verifier = try AppStore.SignedDataVerifier(
             roots: [Array(appStore.rootDER)],
             bundleID: Self.bundleID,
@@ -118,13 +99,40 @@ struct DemoWorld: Sendable {
         self.database = database
     }
 
+    private static func stores(
+        _ catalog: TollgateCore.Catalog,
+        _ base: String,
+        seed: UInt64,
+        _ clock: VirtualClock
+    ) async throws -> (SimulatedAppStore, StripeSimulator) {
+        let appStore = try SimulatedAppStore(
+            configuration: .init(
+                environment: .sandbox,
+                bundleID: bundleID,
+                products: catalog.products.compactMap(SimulatedAppStore.Product.init),
+                notificationURL: base + "/webhooks/app_store",
+                seed: seed,
+                renewals: .real
+            ),
+            clock: clock
+        )
+        await clock.join(appStore)
+        var settings = StripeSimulator.Configuration()
+        settings.secretKey = stripeKey
+        settings.seed = seed
+        settings.hasPortalConfiguration = true
+        settings.products = catalog.products.compactMap(StripeSimulator.Product.init)
+        settings.webhookEndpoints = [.init(url: base + "/webhooks/stripe", secret: webhookSecret)]
+        return (appStore, try await StripeSimulator(configuration: settings, clock: clock))
+    }
+
     /// A page that signs the demo's admin in to the dashboard, once.
     func dashboardLink() async throws -> String {
         let tollgate = server.tollgate
-        if try await tollgate.staffMember(Self.admin) == nil {
-            try await tollgate.addStaff(Self.admin, role: .admin)
+        if try await tollgate.staff.member(Self.admin) == nil {
+            try await tollgate.staff.add(Self.admin, role: .admin)
         }
-        return try await tollgate.staffLink(for: Self.admin)
+        return try await tollgate.signIns.link(for: Self.admin)
     }
 
     private static let admin = "demo"

@@ -44,8 +44,8 @@ struct KeysPlace: ParsableArguments {
             return try await ask(server, rotation)
         }
         return try await WritingCommand.run(database: database, signing: true) { tollgate in
-            guard let rotation else { return try await tollgate.signingKeys().data }
-            return try await tollgate.rotateSigningKey(rotation, by: StaffCommand.actor).data
+            guard let rotation else { return try await tollgate.signingKeys.all().data }
+            return try await tollgate.signingKeys.rotate(rotation, by: StaffCommand.actor).data
         }
     }
 

@@ -1,6 +1,7 @@
 import CommandOutput
 import ArgumentParser
 import Foundation
+import Storage
 import TollgateAPI
 import TollgateService
 
@@ -44,7 +45,7 @@ struct CreateSecretKeyCommand: AsyncParsableCommand {
         } else {
             // With the server's own key: its prefix tells which kind of key to make.
             key = try await WritingCommand.run(database: place.database, signing: true) {
-                try await $0.createSecretKey(wanted, by: StaffCommand.actor)
+                try await $0.secretKeys.create(wanted, by: StaffCommand.actor)
             }
         }
         if place.json { return try Terminal.sayJSON(key) }
@@ -74,7 +75,7 @@ struct ListSecretKeysCommand: AsyncParsableCommand {
             ).data
         } else {
             keys = try await ReadingCommand.run(database: place.database) {
-                try await $0.secretKeys().data
+                try await $0.secretKeys().map { API.SecretKey($0) }
             }
         }
         if place.json { return try Terminal.sayJSON(keys) }
@@ -112,7 +113,7 @@ struct RevokeSecretKeyCommand: AsyncParsableCommand {
             )
         } else {
             key = try await WritingCommand.run(database: place.database) {
-                try await $0.revokeSecretKey(id, by: StaffCommand.actor)
+                try await $0.secretKeys.revoke(id, by: StaffCommand.actor)
             }
         }
         if place.json { return try Terminal.sayJSON(key) }

@@ -2,6 +2,7 @@ import CommandOutput
 import ArgumentParser
 import Foundation
 import Storage
+import Stores
 import TollgateCore
 import TollgateService
 
@@ -37,9 +38,9 @@ struct ListParkedCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let entries = try await ReadingCommand.run(database: database) { tollgate in
+        let entries = try await ReadingCommand.run(database: database) { records in
             var entries: [Entry] = []
-            var page = try await tollgate.store.parked()
+            var page = try await records.parked()
             while !page.isEmpty {
                 for message in page {
                     if json {
@@ -58,7 +59,7 @@ struct ListParkedCommand: AsyncParsableCommand {
                         )
                     }
                 }
-                page = try await tollgate.store.parked(after: page.last)
+                page = try await records.parked(after: page.last)
             }
             return entries
         }
@@ -83,7 +84,7 @@ struct RetryParkedCommand: AsyncParsableCommand {
         let progress = ProgressLine(json: json)
         let result = try await WritingCommand.run(database: database) { tollgate in
             defer { progress.end() }
-            return try await tollgate.retryParked(progress: progress.report)
+            return try await tollgate.parked.retryAll(progress: progress.report)
         }
         if json { return try Terminal.sayJSON(result) }
         Terminal.say("\(result.used) used after all, \(result.stillParked) still parked")

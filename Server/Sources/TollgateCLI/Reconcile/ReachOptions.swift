@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Reports
+import Stores
 import TollgateCore
 import TollgateService
 

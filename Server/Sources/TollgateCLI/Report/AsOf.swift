@@ -1,5 +1,6 @@
 import CommandOutput
 import Storage
+import Stores
 import TollgateCore
 import TollgateService
 

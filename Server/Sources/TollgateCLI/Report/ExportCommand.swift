@@ -2,6 +2,7 @@ import CommandOutput
 import ArgumentParser
 import Foundation
 import Reports
+import Stores
 import TollgateCore
 import TollgateService
 
@@ -93,7 +94,7 @@ struct ExportCommand: AsyncParsableCommand {
         // What servers commit meanwhile may have smaller ids than what is seen already: the place
         // that is kept must not pass them.
         let horizon =
-            source == .journal ? try await tollgate.exportableJournal(after: begin) : 0
+            source == .journal ? try await tollgate.journalExport.horizon(after: begin) : 0
         let format: Format = json ? .ndjson : self.format
         let line = ProgressLine(json: false)
         var place = begin
@@ -144,7 +145,7 @@ struct ExportCommand: AsyncParsableCommand {
         _ tollgate: Tollgate
     ) async throws -> Page {
         guard let kind = Reports.RowKind(rawValue: source.rawValue) else {
-            let rows = try await tollgate.exportedJournal(
+            let rows = try await tollgate.journalExport.rows(
                 from: range.lowerBound,
                 to: range.upperBound,
                 after: place,
@@ -154,7 +155,7 @@ struct ExportCommand: AsyncParsableCommand {
             let last = rows.table.values("id").last.map(\.text)
             return Page(table: rows.table, next: rows.next, last: last)
         }
-        let rows = try await tollgate.reportRows(
+        let rows = try await tollgate.reporting.rows(
             kind,
             from: range.lowerBound,
             to: range.upperBound,

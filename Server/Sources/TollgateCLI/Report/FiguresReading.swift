@@ -4,6 +4,7 @@ import AsyncHTTPClient
 import Foundation
 import Logging
 import Storage
+import Stores
 import TollgateAPI
 import TollgateCore
 import TollgateService

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import Reports
 import Storage
+import Stores
 import TollgateCore
 import TollgateService
 
@@ -85,7 +86,7 @@ struct ReportCommand: AsyncParsableCommand {
             let range = await selection.range(tollgate)
             if format == .apple {
                 let text =
-                    try await tollgate.appleReport(
+                    try await tollgate.reporting.appleReport(
                         name,
                         from: range.lowerBound,
                         to: range.upperBound,
@@ -95,7 +96,7 @@ struct ReportCommand: AsyncParsableCommand {
                 return (.text(text), asOf)
             }
             var table =
-                try await tollgate.report(
+                try await tollgate.reporting.report(
                     name,
                     from: range.lowerBound,
                     to: range.upperBound,

@@ -14,7 +14,7 @@ struct AccessChecking: Service {
             while !Task.isCancelled {
                 let clock = ContinuousClock()
                 let pace = Pace(clock.now)
-                let isDone = await tollgate.checkAccessIfDue {
+                let isDone = await tollgate.accessChecks.checkIfDue {
                     try? await Task.sleep(
                         for: min(.seconds(1), await pace.worked(until: clock.now))
                     )

@@ -8,7 +8,7 @@ struct ExpiredDropping: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
-                await tollgate.dropExpired()
+                await tollgate.replies.dropExpired()
                 try? await Task.sleep(for: .seconds(60))
             }
         }

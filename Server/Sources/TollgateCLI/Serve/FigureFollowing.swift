@@ -25,7 +25,7 @@ struct FigureFollowing: Service {
                 let begin = clock.now
                 var isDone = true
                 do {
-                    isDone = try await tollgate.followJournalOnce()
+                    isDone = try await tollgate.figures.followOnce()
                 } catch {
                     tollgate.logger.warning(
                         "the figures of reports will be tried again",

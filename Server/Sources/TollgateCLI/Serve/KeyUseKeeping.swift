@@ -10,9 +10,9 @@ struct KeyUseKeeping: Service {
             while !Task.isCancelled {
                 try? await Task.sleep(for: .seconds(60))
                 guard !Task.isCancelled else { return }
-                await tollgate.keepKeyUses()
+                await tollgate.secretKeys.keepUses()
             }
         }
-        await tollgate.keepKeyUses()
+        await tollgate.secretKeys.keepUses()
     }
 }

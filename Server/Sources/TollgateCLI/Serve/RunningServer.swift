@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import ServiceLifecycle
 import Storage
+import Stores
 import StripeAPI
 import TollgateCore
 import TollgateServer
@@ -27,7 +28,7 @@ struct RunningServer: Sendable {
         appStoreOptions: AppStoreOptions = AppStoreOptions(),
         stripe: Stripe.Client?,
         openID: OpenIDClient? = nil,
-        clocks: Tollgate.Clocks
+        clocks: Clocks
     ) async throws {
         var logger = Logger(label: "tollgate") { JSONLogHandler(label: $0) }
         logger.logLevel = try Settings.logLevel()
@@ -55,7 +56,8 @@ struct RunningServer: Sendable {
             signer: signer,
             logger: logger
         )
-        try await tollgate.resealSecrets()
+        try await tollgate.webhookEndpoints.reseal()
+        try await tollgate.secondFactors.reseal()
         try await tollgate.recallProvenChains()
     }
 
@@ -239,7 +241,7 @@ private struct Announcing: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
-                await tollgate.publishEvents()
+                await tollgate.events.publish()
                 try? await Task.sleep(for: .milliseconds(250))
             }
         }
@@ -252,7 +254,7 @@ private struct Delivering: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            await tollgate.keepDeliveringWebhooks(every: .milliseconds(250))
+            await tollgate.webhookDeliveries.keepDelivering(every: .milliseconds(250))
         }
     }
 }

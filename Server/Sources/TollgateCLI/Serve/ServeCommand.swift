@@ -6,6 +6,7 @@ import Foundation
 import Hummingbird
 import Logging
 import Storage
+import Stores
 import TollgateCore
 import TollgateServer
 import TollgateService
@@ -112,6 +113,11 @@ struct ServeCommand: AsyncParsableCommand {
         try await toIssuer.shutdown()
         try await client.shutdown()
     }
+}
+
+extension Clocks {
+    /// This machine's clock, as the stores' too.
+    static let real = Clocks(now: { SystemClock.now() }, wall: SystemClock.now)
 }
 
 /// Real time.

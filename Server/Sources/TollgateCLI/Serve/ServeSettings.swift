@@ -70,17 +70,9 @@ struct ServeSettings {
         let allowsPrivate = problems.take { try Settings.flag("WEBHOOKS_ALLOW_PRIVATE") }
         let isDemo = problems.take { try options.demo || Settings.flag("DEMO") } ?? false
 
-        var check = ServeCheck(
-            secretKeys: Self.keys("SECRET_KEY", isDemo ? DemoWorld.secretKey : nil),
-            publishableKeys: Self.keys("PUBLISHABLE_KEY", isDemo ? DemoWorld.publishableKey : nil)
-        )
-        check.isDemo = isDemo
-        if let address { (check.listenHost, check.listenPort) = (address.host, address.port) }
-        check.urls = Self.urls(options)
+        var check = Self.check(options, address, isDemo: isDemo)
         check.rootNames = verifier?.rootNames ?? []
         check.hasSandboxClock = clock?.isVirtual ?? false
-        check.stripeKey = Settings.text(nil, "STRIPE_SECRET_KEY")
-        check.stripeWebhookSecrets = Settings.list("STRIPE_WEBHOOK_SECRETS")
         problems.add(check.problems)
         problems.add(Settings.unknownVariables)
         try problems.throwIfAny()
@@ -92,26 +84,62 @@ struct ServeSettings {
         warnings = check.warnings
         (self.address, self.location, self.catalog) = (address, location, catalog)
         (self.stores, self.clock) = (stores, clock)
+        configuration = Self.configuration(
+            options,
+            check,
+            publicURL: "http://\(address.host):\(address.port)",
+            (secretKey, publishableKey),
+            stores,
+            allowsPrivateWebhooks: allowsPrivate
+        )
+    }
+
+    /// What is checked of keys and addresses.
+    private static func check(
+        _ options: ServeCommand,
+        _ address: ListenAddress?,
+        isDemo: Bool
+    ) -> ServeCheck {
+        var check = ServeCheck(
+            secretKeys: keys("SECRET_KEY", isDemo ? DemoWorld.secretKey : nil),
+            publishableKeys: keys("PUBLISHABLE_KEY", isDemo ? DemoWorld.publishableKey : nil)
+        )
+        check.isDemo = isDemo
+        if let address { (check.listenHost, check.listenPort) = (address.host, address.port) }
+        check.urls = urls(options)
+        check.stripeKey = Settings.text(nil, "STRIPE_SECRET_KEY")
+        check.stripeWebhookSecrets = Settings.list("STRIPE_WEBHOOK_SECRETS")
+        return check
+    }
+
+    private static func configuration(
+        _ options: ServeCommand,
+        _ check: ServeCheck,
+        publicURL: String,
+        _ keys: (secret: String, publishable: String),
+        _ stores: StoreSettings,
+        allowsPrivateWebhooks: Bool
+    ) -> Configuration {
         var configuration = Configuration(
-            secretKey: secretKey,
-            publishableKey: publishableKey,
+            secretKey: keys.secret,
+            publishableKey: keys.publishable,
             publicURL: Settings.text(options.publicURL, "PUBLIC_URL")
-                ?? "http://\(address.host):\(address.port)",
+                ?? publicURL,
             appURL: Settings.text(nil, "APP_URL"),
             portalReturnURL: Settings.text(nil, "PORTAL_RETURN_URL"),
             stripeWebhookSecrets: check.stripeWebhookSecrets,
             appleAppIDs: Settings.list("APPLE_APP_IDS"),
-            defaultEnvironment: stores.defaultEnvironment(for: secretKey),
+            defaultEnvironment: stores.defaultEnvironment(for: keys.secret),
             financeTerms: stores.financeTerms,
             formerSecretKeys: Array(check.secretKeys.dropFirst()),
             formerPublishableKeys: Array(check.publishableKeys.dropFirst()),
-            allowsPrivateWebhooks: allowsPrivate
+            allowsPrivateWebhooks: allowsPrivateWebhooks
         )
         configuration.clientAddressHeader = Settings.text(
             options.clientAddressHeader,
             "CLIENT_ADDRESS_HEADER"
         )
-        self.configuration = configuration
+        return configuration
     }
 
     /// The first key counts; those after it are still taken while a key is changed.

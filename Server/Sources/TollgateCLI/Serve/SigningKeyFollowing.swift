@@ -12,7 +12,7 @@ struct SigningKeyFollowing: Service {
             while !Task.isCancelled {
                 try? await Task.sleep(for: .seconds(20))
                 guard !Task.isCancelled else { return }
-                await tollgate.refreshSigningKeys()
+                await tollgate.signingKeys.refresh()
             }
         }
     }

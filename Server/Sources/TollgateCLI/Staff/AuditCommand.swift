@@ -61,8 +61,8 @@ struct AuditCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let entries = try await ReadingCommand.run(database: database) { tollgate in
-            try await tollgate.store.audit(subject: subject, actor: actor, limit: limit)
+        let entries = try await ReadingCommand.run(database: database) { records in
+            try await records.audit(subject: subject, actor: actor, limit: limit)
         }
         if json { return try Terminal.sayJSON(entries.map { Entry($0) }) }
         for entry in entries {

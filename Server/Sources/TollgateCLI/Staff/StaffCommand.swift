@@ -53,13 +53,13 @@ struct AddStaffCommand: AsyncParsableCommand {
             throw ValidationError("--role is viewer, support or admin.")
         }
         let link = try await WritingCommand.run(database: database) { tollgate in
-            try await tollgate.audited(
+            try await tollgate.auditLog.audited(
                 Deed("staff.add", "staff:\(name.lowercased())", role.rawValue),
                 by: StaffCommand.actor,
-                state: { try await tollgate.staffMember(name)?.role.rawValue }
+                state: { try await tollgate.staff.member(name)?.role.rawValue }
             ) {
-                _ = try await tollgate.addStaff(name, role: role)
-                return try await tollgate.staffInvitation(for: name)
+                _ = try await tollgate.staff.add(name, role: role)
+                return try await tollgate.signIns.invitation(for: name)
             }
         }
         try StaffLink(name: name.lowercased(), link: link, publicURL: publicURL).say(json: json)
@@ -96,9 +96,9 @@ struct StaffPasswordCommand: AsyncParsableCommand {
                 password == nil ? "staff.invite" : "staff.password",
                 "staff:\(name.lowercased())"
             )
-            return try await tollgate.audited(deed, by: StaffCommand.actor) {
-                guard let password else { return try await tollgate.staffInvitation(for: name) }
-                try await tollgate.setStaffPassword(password, of: name)
+            return try await tollgate.auditLog.audited(deed, by: StaffCommand.actor) {
+                guard let password else { return try await tollgate.signIns.invitation(for: name) }
+                try await tollgate.passwords.set(password, of: name)
                 return nil
             }
         }
@@ -128,11 +128,11 @@ struct RemoveStaffCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await WritingCommand.run(database: database) { tollgate in
-            try await tollgate.audited(
+            try await tollgate.auditLog.audited(
                 Deed("staff.remove", "staff:\(name.lowercased())"),
                 by: StaffCommand.actor,
-                state: { try await tollgate.staffMember(name)?.role.rawValue }
-            ) { try await tollgate.removeStaff(name) }
+                state: { try await tollgate.staff.member(name)?.role.rawValue }
+            ) { try await tollgate.staff.remove(name) }
         }
         if json { return try Terminal.sayJSON(StaffWord(name: name, deleted: true)) }
         Terminal.say("\(name) may sign in no more.")
@@ -154,10 +154,10 @@ struct ResetSecondFactorCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await WritingCommand.run(database: database) { tollgate in
-            try await tollgate.audited(
+            try await tollgate.auditLog.audited(
                 Deed("staff.factor_reset", "staff:\(name.lowercased())"),
                 by: StaffCommand.actor
-            ) { try await tollgate.resetSecondFactor(of: name) }
+            ) { try await tollgate.secondFactors.reset(of: name) }
         }
         Terminal.say("\(name) has no second factor any more.")
     }
@@ -189,8 +189,8 @@ struct ListStaffCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let members = try await ReadingCommand.run(database: database) { tollgate in
-            try await tollgate.staff()
+        let members = try await ReadingCommand.run(database: database) { records in
+            try await Staff(records: records, clocks: .real).all()
         }
         if json {
             return try Terminal.sayJSON(

@@ -37,9 +37,9 @@ struct ListWebhooksCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let entries = try await ReadingCommand.run(database: database) { tollgate in
-            let counts = try await tollgate.store.deliveryCounts()
-            return try await tollgate.webhookEndpoints().data.map { endpoint in
+        let entries = try await ReadingCommand.run(database: database) { records in
+            let counts = try await records.deliveryCounts()
+            return try await DeliveryLog(records: records).endpoints().data.map { endpoint in
                 let count = counts.first { $0.endpoint == endpoint.id }
                 return Entry(
                     endpoint: endpoint,
@@ -77,7 +77,8 @@ struct DeadWebhooksCommand: AsyncParsableCommand {
 
     func run() async throws {
         let list = try await ReadingCommand.run(database: database) {
-            try await $0.webhookDeliveries(of: endpoint, status: "dead", limit: 100).data
+            try await DeliveryLog(records: $0)
+                .deliveries(of: endpoint, status: "dead", limit: 100).data
         }
         if json { return try Terminal.sayJSON(list) }
         for delivery in list {
@@ -120,7 +121,7 @@ struct ReplayWebhooksCommand: AsyncParsableCommand {
             dead: dead ? true : nil
         )
         let replay = try await WritingCommand.run(database: database) {
-            try await $0.replayWebhooks(endpoint, request)
+            try await $0.webhookEndpoints.replay(endpoint, request)
         }
         if json { return try Terminal.sayJSON(replay) }
         Terminal.say("\(replay.events) events will be sent again, at most")

@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTPTypes
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -86,7 +87,7 @@ final class EntitlementReads: ChannelDuplexHandler, RemovableChannelHandler {
             let id = try? credentials.customer(String(customer), .activeEntitlements)
         else { return nil }
         let session = credentials.session
-        return try? tollgate.entitlementsAtOnce(
+        return try? tollgate.entitlements.activeAtOnce(
             of: id,
             in: session?.environment,
             signed: session != nil

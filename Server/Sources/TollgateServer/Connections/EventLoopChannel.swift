@@ -4,6 +4,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypes
 internal import NIOHTTPTypesHTTP1
+internal import Stores
 internal import TollgateService
 
 /// An HTTP/1.1 connection whose requests are answered on the event loop that reads it; the commonest

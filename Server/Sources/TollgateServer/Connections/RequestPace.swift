@@ -4,6 +4,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypes
 internal import NIOHTTPTypesHTTP1
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService

@@ -3,6 +3,7 @@ internal import HTTPTypes
 internal import Logging
 internal import NIOCore
 internal import NIOHTTPTypes
+internal import Stores
 internal import TollgateAPI
 internal import TollgateService
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -21,17 +22,17 @@ extension Dashboard {
             guard let token = ask.query("token") else { return signInPage(ask, refusal: nil) }
             // Looking ahead must not use the link up.
             guard ask.request.method == .get else { return signInPage(ask, refusal: nil) }
-            guard let proven = try await tollgate.openStaffLink(token) else {
+            guard let proven = try await tollgate.signIns.openLink(token) else {
                 return signInPage(ask, refusal: Words.of(ask.language)["link_ended"], status: 401)
             }
             return goOn(ask, proven, to: ask.query("to"))
         case ("sign-in", false): return try await signIn(ask)
         case ("second-factor", false): return try await showFactor(ask)
-        case ("oidc", true) where tollgate.openID != nil && ask.request.method == .get:
+        case ("oidc", true) where tollgate.openIDSignIn.openID != nil && ask.request.method == .get:
             return try await openID(ask)
         case ("invitation", true):
             guard let token = ask.query("token"),
-                let member = try await tollgate.staffInvitation(token)
+                let member = try await tollgate.signIns.invitation(token)
             else {
                 return signInPage(ask, refusal: Words.of(ask.language)["link_ended"], status: 401)
             }
@@ -44,7 +45,7 @@ extension Dashboard {
     private func signIn(_ ask: Ask) async throws -> Response {
         let form = try await ask.form()
         do {
-            let proven = try await tollgate.signInStaff(
+            let proven = try await tollgate.signIns.signIn(
                 form["name"] ?? "",
                 password: form["password"] ?? "",
                 from: origin(ask)
@@ -83,7 +84,7 @@ extension Dashboard {
         let form = try await ask.form()
         let token = form["token"] ?? ""
         do {
-            let visit = try await tollgate.signInStaff(
+            let visit = try await tollgate.signIns.signIn(
                 token,
                 code: form["code"] ?? "",
                 from: origin(ask)
@@ -139,16 +140,16 @@ extension Dashboard {
                 let limits = tollgate.callLimits
                 try (client.isOfMany ? limits.signInsOfMany : limits.signIns)
                     .admit(client.text, at: tollgate.clocks.wall())
-                let start = try await tollgate.beginOpenID()
+                let start = try await tollgate.openIDSignIn.begin()
                 return redirect(
                     start.address,
                     cookies: [
-                        cookie.setOpenID(start.secret, seconds: Tollgate.openIDLifetime / 1000)
+                        cookie.setOpenID(start.secret, seconds: OpenIDSignIn.lifetime / 1000)
                     ]
                 )
             }
             guard ask.path == ["oidc", "callback"] else { throw Refusal.nothingHere }
-            let proven = try await tollgate.finishOpenID(
+            let proven = try await tollgate.openIDSignIn.finish(
                 cookie.openID(in: ask.request),
                 state: ask.query("state"),
                 code: ask.query("code"),
@@ -172,15 +173,15 @@ extension Dashboard {
     private func accept(_ ask: Ask) async throws -> Response {
         let form = try await ask.form()
         let token = form["token"] ?? ""
-        guard let member = try await tollgate.staffInvitation(token) else {
+        guard let member = try await tollgate.signIns.invitation(token) else {
             return signInPage(ask, refusal: Words.of(ask.language)["link_ended"], status: 401)
         }
         do {
-            let proven = try await tollgate.audited(
+            let proven = try await tollgate.auditLog.audited(
                 Deed("staff.password", "staff:\(member.name)", "by invitation"),
                 by: Actor(name: member.name, role: member.role.rawValue, request: ask.requestID)
             ) {
-                try await tollgate.acceptStaffInvitation(token, password: form["password"] ?? "")
+                try await tollgate.signIns.acceptInvitation(token, password: form["password"] ?? "")
             }
             return goOn(ask, proven, to: nil)
         } catch let refusal as Refusal where refusal.status == 400 {
@@ -200,7 +201,7 @@ extension Dashboard {
             Ask.wayBack(address),
             cookies: [
                 cookie.set(visit.secret, seconds: max(0, seconds)),
-                cookie.setBrowser(tollgate.knownBrowser(of: visit.member.name)),
+                cookie.setBrowser(tollgate.signIns.knownBrowser(of: visit.member.name)),
             ]
         )
     }
@@ -219,7 +220,7 @@ extension Dashboard {
             [
                 "isSignIn": true, "isFactor": false, "name": name ?? "", "to": Ask.wayBack(back),
                 "refusal": refusal ?? false,
-                "issuer": tollgate.openID.map {
+                "issuer": tollgate.openIDSignIn.openID.map {
                     words("sign_in_with", ["name": $0.settings.name])
                 } ?? false,
             ],

@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -54,7 +55,7 @@ struct Dashboard: Sendable {
             guard ask.isReading || isOurs(request) else { throw Refusal.csrf }
             if let response = try await gate(ask) { return response }
             guard let secret = cookie.secret(in: request),
-                let visit = try await tollgate.staffVisit(secret)
+                let visit = try await tollgate.signIns.visit(secret)
             else {
                 guard ask.isReading else { return redirect("/dashboard/sign-in") }
                 return redirect("/dashboard/sign-in?to=\(Ask.escaped(ask.address))")

@@ -6,7 +6,7 @@ internal import TollgateService
 // Whom a second opinion disagrees about.
 extension Desk {
     func access() async throws -> Response {
-        let summary = try await tollgate.accessSummary()
+        let summary = try await tollgate.accessChecks.summary()
         let findings = try await tollgate.store.accessFindings(limit: 200)
         let table = Table(
             caption: words["nav_access"],

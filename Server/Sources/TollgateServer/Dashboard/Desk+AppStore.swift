@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Hummingbird
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -20,7 +21,7 @@ extension Desk {
         var content: Model = [
             "lead": words["app_store_lead"], "order": ask.query("order") ?? "",
             "products": products, "hasProducts": !products.isEmpty,
-            "reasons": reasons, "nonce": tollgate.newFormNonce(),
+            "reasons": reasons, "nonce": tollgate.random.id("form_"),
             "environments": tollgate.appStoreEnvironments.map { environment -> Model in
                 [
                     "value": environment.rawValue,
@@ -67,7 +68,7 @@ extension Desk {
         }
         let environment =
             form["environment"].flatMap { StoreEnvironment(rawValue: $0) } ?? environment
-        let request = try await tollgate.audited(
+        let request = try await tollgate.auditLog.audited(
             Deed(
                 "app_store.extend_all",
                 "product:\(product)",
@@ -140,20 +141,20 @@ extension Desk {
                         + "renewal date, and open the page anew to extend it once more."
                 )
             }
-            _ = try await tollgate.audited(
+            _ = try await tollgate.auditLog.audited(
                 Deed("app_store.extend", subject, "\(wish.days) days, \(request)"),
                 by: actor
             ) { try await support.extend(id, by: wish, in: environment) }
         case "finish":
             let latest = record.periods.max { $0.period.start < $1.period.start }?.period
             let transaction = latest?.transactionID ?? id
-            try await tollgate.audited(
+            try await tollgate.auditLog.audited(
                 Deed("app_store.finish", subject, transaction),
                 by: actor
             ) { try await support.finish(transaction, in: environment) }
         case "token":
             let token = try AppStoreSupport.appAccountToken(form["token"] ?? "")
-            try await tollgate.audited(Deed("app_store.set_token", subject), by: actor) {
+            try await tollgate.auditLog.audited(Deed("app_store.set_token", subject), by: actor) {
                 try await support.setAppAccountToken(token, of: id, in: environment)
             }
         default: throw Refusal.nothingHere
@@ -167,7 +168,7 @@ extension Desk {
         let isRenewing = record.periods.contains { $0.period.kind == .autoRenewable }
         return [
             "isAppStore": isThere, "isRenewing": isThere && isRenewing,
-            "reasons": reasons, "nonce": tollgate.newFormNonce(),
+            "reasons": reasons, "nonce": tollgate.random.id("form_"),
         ]
     }
 
@@ -193,7 +194,7 @@ extension Desk {
         return AppStoreSupport.Extension(
             days: Int(days),
             reason: form["reason"].flatMap(AppStoreSupport.Reason.init) ?? .undeclared,
-            requestIdentifier: form["nonce"] ?? tollgate.newFormNonce()
+            requestIdentifier: form["nonce"] ?? tollgate.random.id("form_")
         )
     }
 

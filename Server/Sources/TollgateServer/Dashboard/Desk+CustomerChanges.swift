@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Hummingbird
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -11,7 +12,7 @@ extension Desk {
     func confirm(_ id: String, _ action: String) async throws -> Response {
         guard action == "erase" else { throw Refusal.nothingHere }
         try visit.require(.admin)
-        let file = try await tollgate.customerFile(id, in: environment)
+        let file = try await tollgate.customerFiles.file(id, in: environment)
         let name = file.customer?.appUserID ?? words["erased"]
         return page(
             "dash_confirm",
@@ -30,7 +31,7 @@ extension Desk {
     func change(_ id: String, _ action: String, _ form: [String: String]) async throws -> Response {
         let environment =
             form["environment"].flatMap { StoreEnvironment(rawValue: $0) } ?? environment
-        let customer = try await tollgate.customer(id)
+        let customer = try await tollgate.directory.customer(id)
         let subject = "customer:\(customer.id)"
         let back =
             "/dashboard/customers/\(Ask.escaped(customer.id))?environment=\(environment.rawValue)"
@@ -41,30 +42,30 @@ extension Desk {
         case "end-grant":
             try visit.require(.support)
             let grant = form["grant"] ?? ""
-            try await tollgate.audited(
+            try await tollgate.auditLog.audited(
                 Deed("grant.end", subject, grant),
                 by: actor,
                 state: { try await keys(of: customer.id, environment) }
-            ) { try await tollgate.endGrant(grant, of: customer.id) }
+            ) { try await tollgate.grants.end(grant, of: customer.id) }
         case "coins":
             try visit.require(.admin)
             try await coins(form, of: customer.id, in: environment)
         case "sessions":
             try visit.require(.support)
-            _ = try await tollgate.audited(Deed("sessions.revoke", subject), by: actor) {
-                try await tollgate.revokeSessions(
+            _ = try await tollgate.auditLog.audited(Deed("sessions.revoke", subject), by: actor) {
+                try await tollgate.sessions.revoke(
                     API.SessionRevocationRequest(customer: customer.id)
                 )
             }
         case "assign":
             try visit.require(.support)
             let purchase = form["purchase"] ?? ""
-            _ = try await tollgate.audited(
+            _ = try await tollgate.auditLog.audited(
                 Deed("purchase.assign", subject, purchase),
                 by: actor,
                 state: { try await holders(of: purchase) }
             ) {
-                try await tollgate.assign(
+                try await tollgate.purchases.assign(
                     API.PurchaseAssignment(purchase: purchase, customer: customer.id),
                     to: customer.id
                 )
@@ -80,8 +81,8 @@ extension Desk {
                     param: "typed"
                 )
             }
-            _ = try await tollgate.audited(Deed("customer.erase", subject), by: actor) {
-                try await tollgate.eraseCustomer(customer.id)
+            _ = try await tollgate.auditLog.audited(Deed("customer.erase", subject), by: actor) {
+                try await tollgate.customers.erase(customer.id)
             }
             return done("erased", back)
         default: throw Refusal.nothingHere
@@ -110,7 +111,7 @@ extension Desk {
             until = await tollgate.clocks.now().milliseconds + count * 86_400_000
         }
         let ends = until
-        _ = try await tollgate.audited(
+        _ = try await tollgate.auditLog.audited(
             Deed(
                 "grant.create",
                 "customer:\(customer)",
@@ -119,7 +120,7 @@ extension Desk {
             by: actor,
             state: { try await keys(of: customer, environment) }
         ) {
-            try await tollgate.grant(
+            try await tollgate.grants.give(
                 API.GrantRequest(lookupKey: key, until: ends),
                 to: customer,
                 in: environment,
@@ -144,12 +145,12 @@ extension Desk {
             )
         }
         let amount = form["direction"] == "take" ? -size : size
-        _ = try await tollgate.audited(
+        _ = try await tollgate.auditLog.audited(
             Deed("coins.adjust", "customer:\(customer)", "\(amount)"),
             by: actor,
-            state: { "\(try await tollgate.coins(of: customer, in: environment).balance)" }
+            state: { "\(try await tollgate.coins.balance(of: customer, in: environment).balance)" }
         ) {
-            try await tollgate.adjustCoins(
+            try await tollgate.coins.adjust(
                 amount,
                 of: customer,
                 in: environment,
@@ -161,7 +162,7 @@ extension Desk {
 
     /// What a customer may use, for the audit log.
     private func keys(of customer: String, _ environment: StoreEnvironment) async throws -> String {
-        let list = try await tollgate.entitlements(of: customer, in: environment)
+        let list = try await tollgate.entitlements.active(of: customer, in: environment)
         return list.data.map(\.lookupKey).joined(separator: ", ")
     }
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Hummingbird
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -10,7 +11,7 @@ extension Desk {
     /// The search, and below it who changed last.
     func customers() async throws -> Response {
         if let text = ask.query("q") { return try await search(text) }
-        let page = try await tollgate.recentCustomers(before: before)
+        let page = try await tollgate.customerFiles.recent(before: before)
         let table = Table(
             caption: words["recent_customers"],
             columns: [
@@ -43,7 +44,7 @@ extension Desk {
     }
 
     private func search(_ text: String) async throws -> Response {
-        let found = try await tollgate.find(text)
+        let found = try await tollgate.customerFiles.find(text)
         let hits = found.customers.count + found.purchases.count + (found.message == nil ? 0 : 1)
         if hits == 1 || (found.customers.count == 1 && found.message == nil) {
             if let customer = found.customers.first {
@@ -109,7 +110,7 @@ extension Desk {
     // MARK: - One customer
 
     func customer(_ id: String) async throws -> Response {
-        let file = try await tollgate.customerFile(id, in: environment)
+        let file = try await tollgate.customerFiles.file(id, in: environment)
         let here = address(of: file)
         let rows = try await tollgate.store.journal(
             of: file.id,
@@ -144,7 +145,7 @@ extension Desk {
                 next: rows.count > 25 ? "\(here)&before=\(rows[24].id)#timeline" : nil
             ).model,
             "audit": auditTable(audit, next: nil).model, "hasAudit": !audit.isEmpty,
-            "nonce": tollgate.newFormNonce(),
+            "nonce": tollgate.random.id("form_"),
         ]
         content["grants"] = file.holdings.filter(\.isRunningGrant).map { holding -> Model in
             ["grantID": holding.key.id, "grantName": holding.shown.name]
@@ -377,11 +378,11 @@ extension Desk {
     // MARK: - Why
 
     func explain(_ id: String) async throws -> Response {
-        let file = try await tollgate.customerFile(id, in: environment)
+        let file = try await tollgate.customerFiles.file(id, in: environment)
         guard let key = ask.query("lookup_key") else { throw Refusal.nothingHere }
         var at: Instant?
         if let text = ask.query("at") { at = try instant(text) }
-        let answer = try await tollgate.explain(
+        let answer = try await tollgate.explanations.explain(
             key,
             for: file.id.rawValue,
             in: file.environment,

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Hummingbird
 internal import Storage
+internal import Stores
 internal import TollgateCore
 internal import TollgateService
 
@@ -110,14 +111,14 @@ extension Desk {
 
     func retryParked(_ form: [String: String]) async throws -> Response {
         try visit.require(.support)
-        let result = try await tollgate.audited(
+        let result = try await tollgate.auditLog.audited(
             Deed("parked.retry", "parked:all"),
             by: actor,
             state: {
                 try await tollgate.store.parkedCounts().map { "\($0.store): \($0.count)" }
                     .joined(separator: ", ")
             }
-        ) { try await tollgate.retryParked() }
+        ) { try await tollgate.parked.retryAll() }
         return done(result.stillParked == 0 ? "retried" : "retried_some", "/dashboard/parked")
     }
 

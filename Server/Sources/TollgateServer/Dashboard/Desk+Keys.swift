@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -9,7 +10,7 @@ extension Desk {
     /// - Parameter made: a key that was just made, with its secret, shown this once.
     func keys(made: API.SecretKey?) async throws -> Response {
         try visit.require(.admin)
-        let keys = try await tollgate.secretKeys().data.map { key -> Model in
+        let keys = try await tollgate.secretKeys.all().data.map { key -> Model in
             var model: Model = [
                 "name": key.name, "id": key.id,
                 "scopes": key.scopes.map(\.rawValue).joined(separator: ", "),
@@ -47,9 +48,9 @@ extension Desk {
                 name: (form["name"] ?? "").trimmingCharacters(in: .whitespaces),
                 scopes: API.KeyScope.allCases.filter { form["scope_\($0.rawValue)"] != nil }
             )
-            return try await keys(made: try await tollgate.createSecretKey(wanted, by: actor))
+            return try await keys(made: try await tollgate.secretKeys.create(wanted, by: actor))
         case "revoke":
-            _ = try await tollgate.revokeSecretKey(form["id"] ?? "", by: actor)
+            _ = try await tollgate.secretKeys.revoke(form["id"] ?? "", by: actor)
             return done("key_revoked", "/dashboard/keys")
         default: throw Refusal.nothingHere
         }

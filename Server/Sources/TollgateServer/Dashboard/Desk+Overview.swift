@@ -1,5 +1,6 @@
 internal import Hummingbird
 internal import Reports
+internal import Stores
 internal import TollgateCore
 internal import TollgateService
 
@@ -109,7 +110,7 @@ extension Desk {
         group: [Reports.Dimension]? = nil,
         filters: Reports.Filters = Reports.Filters()
     ) async throws -> Reports.Table {
-        try await tollgate.report(
+        try await tollgate.reporting.report(
             name,
             from: first,
             to: last,

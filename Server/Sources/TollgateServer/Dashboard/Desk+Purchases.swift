@@ -2,6 +2,7 @@ internal import Foundation
 internal import Hummingbird
 internal import Reports
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -67,7 +68,8 @@ extension Desk {
                     [
                         "name": holder.body.isEmpty
                             ? words["erased"]
-                            : (try? tollgate.shownName(of: holder)) ?? holder.customer.rawValue,
+                            : (try? tollgate.customerFiles.shownName(of: holder))
+                                ?? holder.customer.rawValue,
                         "id": holder.customer.rawValue,
                         "url": "/dashboard/customers/\(Ask.escaped(holder.customer.rawValue))"
                             + "?environment=\(record.key.environment.rawValue)",
@@ -146,8 +148,8 @@ extension Desk {
         guard let row = RowKey(hex: hex), let record = try await tollgate.store.record(row: row)
         else { throw Refusal.nothingHere }
         let wanted = (form["customer"] ?? "").trimmingCharacters(in: .whitespaces)
-        let customer = try await tollgate.customer(wanted, param: "customer")
-        _ = try await tollgate.audited(
+        let customer = try await tollgate.directory.customer(wanted, param: "customer")
+        _ = try await tollgate.auditLog.audited(
             Deed("purchase.assign", "purchase:\(record.key.canonical)", "to \(customer.id)"),
             by: actor,
             state: {
@@ -155,7 +157,7 @@ extension Desk {
                     .joined(separator: ", ")
             }
         ) {
-            try await tollgate.assign(
+            try await tollgate.purchases.assign(
                 API.PurchaseAssignment(
                     purchase: record.key.canonical,
                     customer: customer.id

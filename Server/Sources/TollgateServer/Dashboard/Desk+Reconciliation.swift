@@ -1,5 +1,6 @@
 internal import Hummingbird
 internal import Reports
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -82,7 +83,7 @@ extension Desk {
     func compare() async throws -> Response {
         try visit.require(.support)
         let (first, last) = try await days()
-        let kept = try await tollgate.audited(
+        let kept = try await tollgate.auditLog.audited(
             Deed(
                 "reconciliation.compare",
                 "reconciliation:\(environment.rawValue)",

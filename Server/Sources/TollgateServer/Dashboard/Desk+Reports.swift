@@ -1,6 +1,7 @@
 internal import Hummingbird
 internal import Reports
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -13,7 +14,7 @@ extension Desk {
         if name.hasPrefix("rows-") { return try await rows(String(name.dropFirst(5))) }
         guard let report = Reports.Report(rawValue: name) else { throw Refusal.nothingHere }
         let question = try await question()
-        let table = try await tollgate.report(
+        let table = try await tollgate.reporting.report(
             name,
             from: question.from,
             to: question.to,
@@ -67,7 +68,7 @@ extension Desk {
     private func rows(_ name: String) async throws -> Response {
         guard let kind = Reports.RowKind(rawValue: name) else { throw Refusal.nothingHere }
         let question = try await question()
-        let found = try await tollgate.reportRows(
+        let found = try await tollgate.reporting.rows(
             kind,
             from: question.from,
             to: question.to,

@@ -1,4 +1,5 @@
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateService
 
@@ -37,7 +38,7 @@ extension Desk {
         guard let levers = dashboard.levers else { throw Refusal.nothingHere }
         let target = form["target"] ?? ""
         let name = form["lever"] ?? lever
-        try await tollgate.audited(
+        try await tollgate.auditLog.audited(
             Deed("sandbox.\(name)", "sandbox:\(target)"),
             by: actor,
             state: { "\(await tollgate.clocks.now())" }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateService
 
@@ -13,7 +14,7 @@ extension Desk {
         codes: [String] = [],
         refusal: Refusal?
     ) async throws -> Response {
-        let (isOn, left) = try await tollgate.secondFactor(of: visit.member.name)
+        let (isOn, left) = try await tollgate.secondFactors.state(of: visit.member.name)
         return page(
             "dash_factor",
             words["second_factor"],
@@ -37,32 +38,32 @@ extension Desk {
         do {
             switch action {
             case "begin":
-                let new = try await tollgate.beginSecondFactor(
+                let new = try await tollgate.secondFactors.begin(
                     visit,
                     password: form["password"] ?? ""
                 )
                 return try await secondFactor(new: new, refusal: nil)
             case "confirm":
-                let codes = try await tollgate.audited(
+                let codes = try await tollgate.auditLog.audited(
                     Deed("staff.factor_on", subject),
                     by: actor
-                ) { try await tollgate.confirmSecondFactor(visit, code: code) }
+                ) { try await tollgate.secondFactors.confirm(visit, code: code) }
                 return try await secondFactor(codes: codes, refusal: nil)
             case "renew":
-                let codes = try await tollgate.audited(
+                let codes = try await tollgate.auditLog.audited(
                     Deed("staff.recovery_codes", subject),
                     by: actor
-                ) { try await tollgate.renewRecoveryCodes(visit, code: code) }
+                ) { try await tollgate.secondFactors.renewRecoveryCodes(visit, code: code) }
                 return try await secondFactor(codes: codes, refusal: nil)
             case "remove":
-                try await tollgate.audited(Deed("staff.factor_off", subject), by: actor) {
-                    try await tollgate.removeSecondFactor(visit, code: code)
+                try await tollgate.auditLog.audited(Deed("staff.factor_off", subject), by: actor) {
+                    try await tollgate.secondFactors.remove(visit, code: code)
                 }
                 return done("factor_removed", "/dashboard/account/second-factor")
             default: throw Refusal.nothingHere
             }
         } catch let refusal as Refusal where [401, 429].contains(refusal.status) {
-            let new = try await tollgate.newSecondFactor(visit)
+            let new = try await tollgate.secondFactors.pending(visit)
             return try await secondFactor(
                 new: action == "confirm" ? new : nil,
                 refusal: refusal

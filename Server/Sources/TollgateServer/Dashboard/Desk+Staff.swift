@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -10,8 +11,8 @@ extension Desk {
     /// - Parameter invitation: a link that was just made, shown this once.
     func staff(invitation: (name: String, link: String)?) async throws -> Response {
         try visit.require(.admin)
-        let withFactor = try await tollgate.staffWithSecondFactor()
-        let members = try await tollgate.staff().map { member -> Model in
+        let withFactor = try await tollgate.secondFactors.owners()
+        let members = try await tollgate.staff.all().map { member -> Model in
             [
                 "name": member.name, "roleText": words["role_\(member.role.rawValue)"],
                 "since": formats.time(member.created), "isMe": member.name == visit.member.name,
@@ -31,7 +32,7 @@ extension Desk {
             section: "staff",
             [
                 "members": members,
-                "isRequired": try await tollgate.isSecondFactorRequired(),
+                "isRequired": try await tollgate.secondFactors.isRequired(),
                 "invitation": invitation.map { ["name": $0.name, "link": $0.link] as Model }
                     ?? false,
                 "newRoles": StaffRole.allCases.map { role -> Model in
@@ -62,49 +63,54 @@ extension Desk {
         }
         let tollgate = tollgate
         let state: () async throws -> String? = {
-            let member = try await tollgate.staffMember(name)
+            let member = try await tollgate.staff.member(name)
             return member?.role.rawValue
         }
         switch action {
         case "add":
             let role = try wantedRole()
-            try await tollgate.audited(
+            try await tollgate.auditLog.audited(
                 Deed("staff.add", subject, role.rawValue),
                 by: actor,
                 state: state
-            ) { _ = try await tollgate.addStaff(name, role: role) }
-            let link = try await tollgate.staffInvitation(for: name)
+            ) { _ = try await tollgate.staff.add(name, role: role) }
+            let link = try await tollgate.signIns.invitation(for: name)
             return try await staff(invitation: (name, link))
         case "invite":
-            let link = try await tollgate.audited(Deed("staff.invite", subject), by: actor) {
-                try await tollgate.staffInvitation(for: name)
+            let link = try await tollgate.auditLog.audited(Deed("staff.invite", subject), by: actor)
+            {
+                try await tollgate.signIns.invitation(for: name)
             }
             return try await staff(invitation: (name, link))
         case "role":
             let role = try wantedRole()
-            try await tollgate.audited(
+            try await tollgate.auditLog.audited(
                 Deed("staff.role", subject, role.rawValue),
                 by: actor,
                 state: state
-            ) { try await tollgate.setStaffRole(role, of: name) }
+            ) { try await tollgate.staff.setRole(role, of: name) }
         case "sign-out":
-            _ = try await tollgate.audited(Deed("staff.sign_out", subject), by: actor) {
-                try await tollgate.signOutStaff(name)
+            _ = try await tollgate.auditLog.audited(Deed("staff.sign_out", subject), by: actor) {
+                try await tollgate.staff.signOut(name)
             }
         case "reset-factor":
-            try await tollgate.audited(Deed("staff.factor_reset", subject), by: actor) {
-                try await tollgate.resetSecondFactor(of: name)
+            try await tollgate.auditLog.audited(Deed("staff.factor_reset", subject), by: actor) {
+                try await tollgate.secondFactors.reset(of: name)
             }
         case "require-factor":
             let isRequired = form["required"] == "true"
-            try await tollgate.audited(
+            try await tollgate.auditLog.audited(
                 Deed("staff.factor_required", "staff", "\(isRequired)"),
                 by: actor,
-                state: { try await tollgate.isSecondFactorRequired().description }
-            ) { try await tollgate.requireSecondFactor(isRequired) }
+                state: { try await tollgate.secondFactors.isRequired().description }
+            ) { try await tollgate.secondFactors.setRequired(isRequired) }
         case "remove":
-            try await tollgate.audited(Deed("staff.remove", subject), by: actor, state: state) {
-                try await tollgate.removeStaff(name)
+            try await tollgate.auditLog.audited(
+                Deed("staff.remove", subject),
+                by: actor,
+                state: state
+            ) {
+                try await tollgate.staff.remove(name)
             }
         default: throw Refusal.nothingHere
         }
@@ -131,11 +137,11 @@ extension Desk {
 
     func changePassword(_ form: [String: String]) async throws -> Response {
         do {
-            try await tollgate.audited(
+            try await tollgate.auditLog.audited(
                 Deed("staff.password", "staff:\(visit.member.name)"),
                 by: actor
             ) {
-                try await tollgate.changePassword(
+                try await tollgate.passwords.change(
                     visit,
                     from: form["old"] ?? "",
                     to: form["new"] ?? ""

@@ -7,7 +7,7 @@ internal import TollgateService
 // Deliveries out: to whom the app's backend has itself told, and what came of each.
 extension Desk {
     func webhooks() async throws -> Response {
-        let endpoints = try await tollgate.webhookEndpoints().data
+        let endpoints = try await tollgate.deliveryLog.endpoints().data
         let table = Table(
             caption: words["nav_webhooks"],
             columns: [words["address"], words["state"], words["events"], words["since"]],
@@ -37,11 +37,11 @@ extension Desk {
     }
 
     func webhook(_ id: String) async throws -> Response {
-        let endpoint = try await tollgate.webhookEndpoint(id)
+        let endpoint = try await tollgate.deliveryLog.endpoint(id)
         let status = ask.query("status").flatMap {
             ["waiting", "delivered", "dead"].contains($0) ? $0 : nil
         }
-        let found = try await tollgate.webhookDeliveries(
+        let found = try await tollgate.deliveryLog.deliveries(
             of: id,
             status: status,
             startingAfter: ask.query("after"),
@@ -99,11 +99,11 @@ extension Desk {
     func replay(_ id: String, _ form: [String: String]) async throws -> Response {
         try visit.require(.support)
         let event = (form["event"] ?? "").trimmingCharacters(in: .whitespaces)
-        _ = try await tollgate.audited(
+        _ = try await tollgate.auditLog.audited(
             Deed("webhook.replay", "webhook:\(id)", event.isEmpty ? "dead letters" : event),
             by: actor
         ) {
-            try await tollgate.replayWebhooks(
+            try await tollgate.webhookEndpoints.replay(
                 id,
                 event.isEmpty
                     ? API.WebhookReplayRequest(dead: true) : API.WebhookReplayRequest(event: event)

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -26,7 +27,7 @@ struct Desk: Sendable {
     /// Where nothing is logged, requests have no names; then one is made for the audit log.
     var actor: Actor {
         let name = ask.requestID
-        return Actor(visit, request: name.isEmpty ? tollgate.newFormNonce() : name)
+        return Actor(visit, request: name.isEmpty ? tollgate.random.id("form_") : name)
     }
 
     func answer() async throws -> Response {
@@ -103,7 +104,7 @@ struct Desk: Sendable {
     }
 
     private func signOut() async throws -> Response {
-        try await tollgate.endStaffVisit(visit)
+        try await tollgate.signIns.end(visit)
         return dashboard.redirect(
             "/dashboard/sign-in",
             cookies: [dashboard.cookie.set("", seconds: 0)]

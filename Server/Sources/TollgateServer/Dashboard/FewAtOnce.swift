@@ -1,3 +1,4 @@
+internal import Stores
 internal import Synchronization
 internal import TollgateAPI
 internal import TollgateService

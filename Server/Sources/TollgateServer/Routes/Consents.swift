@@ -6,11 +6,11 @@ internal import TollgateService
 func addConsents(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.get(APIPath.catalog.route) { request, _ in
         _ = try await Credentials(request, tollgate)
-        return try Response.json(try tollgate.catalogSlice())
+        return try Response.json(try tollgate.publishedCatalog.slice())
     }
     router.get(APIPath.consents.route) { request, _ in
         let session = try await Credentials(request, tollgate).requireSession()
-        return try Response.json(try await tollgate.consents(of: session.customer))
+        return try Response.json(try await tollgate.consents.given(by: session.customer))
     }
     router.post(APIPath.consents.route) { request, _ in
         let credentials = try await Credentials(request, tollgate)
@@ -18,7 +18,7 @@ func addConsents(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) 
         let body = try await request.bytes(upTo: 256 << 10)
         return try await request.once(tollgate, credentials, body) {
             let said = try StrictBody.decode(API.ConsentsRequest.self, from: body)
-            return try WriteAnswer(try await tollgate.record(said, of: session.customer))
+            return try WriteAnswer(try await tollgate.consents.record(said, of: session.customer))
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -13,7 +14,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let body = try await request.bytes(upTo: 256 << 10)
         return try await request.once(tollgate, credentials, body) {
             let wanted = try StrictBody.decode(API.CreateCustomerRequest.self, from: body)
-            let (customer, isNew) = try await tollgate.createCustomer(wanted)
+            let (customer, isNew) = try await tollgate.customers.create(wanted)
             return try WriteAnswer(
                 customer,
                 status: isNew ? .created : .ok,
@@ -23,17 +24,17 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     }
     router.get(APIPath.customer.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
-        return try Response.json(try await tollgate.customer(try context.id))
+        return try Response.json(try await tollgate.directory.customer(try context.id))
     }
     router.delete(APIPath.customer.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
-        return try Response.json(try await tollgate.eraseCustomer(try context.id))
+        return try Response.json(try await tollgate.customers.erase(try context.id))
     }
     router.get(APIPath.customerEntitlements.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
         let customer = try credentials.customer(context.id, .activeEntitlements)
         let session = credentials.session
-        let list = try await tollgate.entitlements(
+        let list = try await tollgate.entitlements.active(
             of: customer,
             in: try credentials.environment(request.environment()),
             at: try request.instant(APIQuery.at),
@@ -52,7 +53,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
                 param: "lookup_key"
             )
         }
-        let explanation = try await tollgate.explain(
+        let explanation = try await tollgate.explanations.explain(
             String(lookupKey),
             for: try context.id,
             in: try request.environment(),
@@ -65,7 +66,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let credentials = try await Credentials(request, tollgate)
         let customer = try credentials.customer(context.id, nil)
         return try Response.json(
-            try await tollgate.coins(
+            try await tollgate.coins.balance(
                 of: customer,
                 in: try credentials.environment(request.environment())
             )
@@ -74,7 +75,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     router.post(APIPath.customerCoinsSpend.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
         let key = try request.idempotencyKey
-        let reply = try await tollgate.spend(
+        let reply = try await tollgate.coins.spend(
             try await request.json(API.SpendRequest.self),
             of: try context.id,
             in: try request.environment(),
@@ -85,7 +86,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     router.post(APIPath.customerGrants.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
         let key = try request.idempotencyKey
-        let grant = try await tollgate.grant(
+        let grant = try await tollgate.grants.give(
             try await request.json(API.GrantRequest.self),
             to: try context.id,
             in: try request.environment(),
@@ -96,7 +97,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     router.post(APIPath.customerFreeSubscriptions.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
         let customer = try credentials.customer(context.id, nil)
-        let (subscription, isNew) = try await tollgate.takeFreeSubscription(
+        let (subscription, isNew) = try await tollgate.freeSubscriptions.take(
             try await request.json(API.FreeSubscriptionRequest.self),
             for: customer,
             in: try credentials.environment(request.environment())
@@ -116,7 +117,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             )
         }
         return try Response.json(
-            try await tollgate.removeFreeSubscription(
+            try await tollgate.freeSubscriptions.remove(
                 String(product),
                 of: customer,
                 in: try credentials.environment(request.environment())
@@ -126,7 +127,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     router.post(APIPath.customerPurchases.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
         return try Response.json(
-            try await tollgate.assign(
+            try await tollgate.purchases.assign(
                 try await request.json(API.PurchaseAssignment.self),
                 to: try context.id
             )
@@ -138,7 +139,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let body = try await request.bytes(upTo: 256 << 10)
         return try await request.once(tollgate, credentials, body) {
             let wanted = try StrictBody.customerSession(body, isForm: request.isForm)
-            let session = try await tollgate.createSession(
+            let session = try await tollgate.sessions.create(
                 wanted,
                 environment: try request.environment()
             )
@@ -149,12 +150,12 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         switch try await Credentials(request, tollgate) {
         case .secret:
             let wanted = try await request.json(API.SessionRevocationRequest.self)
-            return try Response.json(try await tollgate.revokeSessions(wanted))
+            return try Response.json(try await tollgate.sessions.revoke(wanted))
         case .session:
             // What it says is not needed, but it must not be nonsense.
             _ = try await request.jsonIfAny(API.SessionRevocationRequest.self)
             let secret = Credentials.key(of: request) ?? ""
-            return try Response.json(try await tollgate.revokeSession(secret))
+            return try Response.json(try await tollgate.sessions.revoke(secret))
         case .publishable:
             throw Refusal(
                 403,

@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import Reports
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService

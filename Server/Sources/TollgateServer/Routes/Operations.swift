@@ -18,7 +18,7 @@ func addMetrics(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     }
     router.get(APIPath.metrics.route) { _, _ in
         Response.text(
-            await tollgate.metrics(),
+            await tollgate.metrics.text(),
             type: "text/plain; version=0.0.4; charset=utf-8"
         )
     }
@@ -30,7 +30,7 @@ func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
         Response.json(bytes: openAPIDocument)
     }
     router.get(APIPath.jsonWebKeySet.route) { _, _ in
-        try Response.json(await tollgate.keySet())
+        try Response.json(await tollgate.signingKeys.keySet())
     }
     router.get(APIPath.appleAppSiteAssociation.route) { _, _ in
         try Response.json(AppSiteAssociation(appIDs: tollgate.configuration.appleAppIDs))
@@ -42,7 +42,7 @@ func addEvents(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.get(APIPath.events.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
         return try Response.json(
-            try await tollgate.events(
+            try await tollgate.events.list(
                 startingAfter: request.parameter(APIQuery.startingAfter),
                 limit: try request.limit()
             )

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateService
 
@@ -94,7 +95,7 @@ private func checkout(
 ) async -> Response {
     let query = request.uri.queryParameters
     do {
-        let checkout = try await tollgate.createCheckout(
+        let checkout = try await tollgate.checkouts.create(
             API.CheckoutSessionRequest(
                 buyButton: button,
                 storefront: query["storefront"].map(String.init)

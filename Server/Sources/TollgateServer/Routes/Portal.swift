@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -22,7 +23,7 @@ func addPortal(
             return try await desk.open(token)
         }
         return try await desk.visit(request, context) { secret, visit in
-            let view = try await tollgate.portal(visit)
+            let view = try await tollgate.portal.view(visit)
             let notice = PortalPage.notice(request.uri.queryParameters["done"].map(String.init))
             return pages.page(
                 "portal",
@@ -37,13 +38,13 @@ func addPortal(
     router.get(APIPath.portalChange.route) { request, context in
         try await desk.visit(request, context) { secret, visit in
             let query = request.uri.queryParameters
-            let view = try await tollgate.portal(visit)
+            let view = try await tollgate.portal.view(visit)
             let page = PortalChangePage(
                 view,
                 subscription: query["subscription"].map(String.init) ?? "",
                 action: query["action"].map(String.init) ?? "",
                 product: query["product"].map(String.init),
-                form: tollgate.portalFormToken(secret)
+                form: tollgate.portal.formToken(secret)
             )
             guard let page else { return pages.redirect(to: "/portal?done=gone") }
             return pages.page("portal_change", page)
@@ -52,11 +53,11 @@ func addPortal(
     router.post(APIPath.portalChange.route) { request, context in
         try await desk.visit(request, context, calling: true) { secret, visit in
             let form = try StrictBody.form(try await request.bytes(upTo: 16 << 10))
-            guard form["form"] == tollgate.portalFormToken(secret),
+            guard form["form"] == tollgate.portal.formToken(secret),
                 let change = PortalChange(form), let subscription = form["subscription"]
             else { return pages.redirect(to: "/portal?done=gone") }
             do {
-                try await tollgate.change(subscription, change, in: visit)
+                try await tollgate.portal.change(subscription, change, in: visit)
                 return pages.redirect(to: "/portal?done=\(form["action"] ?? "")")
             } catch let refusal as Refusal where refusal.status < 500 {
                 let word = refusal.status == 402 ? "declined" : "gone"
@@ -70,7 +71,7 @@ func addPortal(
         try await desk.visit(request, context, calling: true) { _, visit in
             do {
                 let flow = request.uri.queryParameters["flow"].map(String.init)
-                return pages.redirect(to: try await tollgate.stripePortal(visit, flow: flow))
+                return pages.redirect(to: try await tollgate.portal.stripePortal(visit, flow: flow))
             } catch let refusal as Refusal {
                 let word = refusal.status < 500 ? "gone" : "later"
                 return pages.redirect(to: "/portal?done=\(word)")
@@ -101,7 +102,7 @@ private struct PortalDesk: Sendable {
     private static let cookie = "tollgate_portal"
 
     func open(_ token: String) async throws -> Response {
-        guard let visit = try await tollgate.openPortal(token: token) else { return expired }
+        guard let visit = try await tollgate.portal.open(token: token) else { return expired }
         let seconds = max(0, visit.expiresAt - tollgate.clocks.wall().milliseconds / 1000)
         let isSecure = tollgate.configuration.publicURL.hasPrefix("https://")
         return pages.redirect(
@@ -123,7 +124,7 @@ private struct PortalDesk: Sendable {
         _ answer: (String, PortalVisit) async throws -> Response
     ) async throws -> Response {
         guard let secret = Self.secret(in: request),
-            let visit = try await tollgate.portalVisit(secret)
+            let visit = try await tollgate.portal.visit(secret)
         else { return expired }
         do {
             let limits = tollgate.callLimits

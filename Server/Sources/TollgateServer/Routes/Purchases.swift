@@ -1,4 +1,5 @@
 internal import Hummingbird
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -36,7 +37,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
                     param: "customer"
                 )
             }
-            customer = try await tollgate.customer(named).id
+            customer = try await tollgate.directory.customer(named).id
         } else {
             let session = try credentials.requireSessionUnlessSecret()
             customer = try credentials.customer(
@@ -56,12 +57,14 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     router.post(APIPath.appStoreObservations.route) { request, _ in
         let session = try await Credentials(request, tollgate).requireSession()
         let observation = try await request.json(API.AppStoreObservation.self)
-        return try Response.json(try await tollgate.settle(observation, for: session))
+        return try Response.json(
+            try await tollgate.deviceObservations.settle(observation, for: session)
+        )
     }
     router.post(APIPath.appStorePurchases.route) { request, _ in
         let session = try await Credentials(request, tollgate).requireSession()
         return try Response.json(
-            try await tollgate.prepareAppStorePurchase(
+            try await tollgate.purchases.prepareInAppStore(
                 try await request.json(API.AppStorePurchaseRequest.self),
                 for: session
             )
@@ -83,9 +86,9 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             let wanted = try StrictBody.decode(API.CheckoutSessionRequest.self, from: body)
             // An `app_user_id` names them too.
             let named = try buyer(wanted, credentials)
-            let customer = try await tollgate.customer(named, param: "customer").id
+            let customer = try await tollgate.directory.customer(named, param: "customer").id
             try credentials.admitStoreCall(request, context, tollgate)
-            let checkout = try await tollgate.createCheckout(
+            let checkout = try await tollgate.checkouts.create(
                 wanted,
                 customer: customer,
                 idempotencyKey: try request.idempotencyKey
@@ -101,7 +104,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             try credentials.admitStoreCall(request, context, tollgate)
         }
         return try Response.json(
-            try await tollgate.checkoutOutcome(
+            try await tollgate.checkouts.outcome(
                 try context.id,
                 for: credentials.session?.customer
             )
@@ -111,7 +114,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         _ = try await Credentials(request, tollgate)
         let storefront = request.uri.queryParameters["storefront"].map(String.init)
         return try Response.json(
-            try tollgate.buyButton(try context.id, storefront: storefront)
+            try tollgate.buyButtons.button(try context.id, storefront: storefront)
         )
     }
     router.post(APIPath.buyButtonCheckout.route) { request, context in
@@ -125,7 +128,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
                 ? API.BuyButtonCheckoutRequest()
                 : try StrictBody.decode(API.BuyButtonCheckoutRequest.self, from: body)
             try credentials.admitStoreCall(request, context, tollgate)
-            let checkout = try await tollgate.createCheckout(
+            let checkout = try await tollgate.checkouts.create(
                 API.CheckoutSessionRequest(
                     buyButton: id,
                     successURL: wanted.successURL,
@@ -146,7 +149,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let body = try await request.bytes(upTo: 256 << 10)
         return try await request.once(tollgate, credentials, body) {
             let wanted = try StrictBody.decode(API.CheckoutClaimRequest.self, from: body)
-            return try WriteAnswer(try await tollgate.claimCheckout(wanted, for: session))
+            return try WriteAnswer(try await tollgate.checkouts.claim(wanted, for: session))
         }
     }
     router.post(APIPath.portalSessions.route) { request, _ in
@@ -157,7 +160,10 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             let wanted =
                 body.isEmpty
                 ? nil : try StrictBody.decode(API.PortalSessionRequest.self, from: body)
-            let link = try await tollgate.createPortalSession(session, returnURL: wanted?.returnURL)
+            let link = try await tollgate.portal.createSession(
+                session,
+                returnURL: wanted?.returnURL
+            )
             return try WriteAnswer(link)
         }
     }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import Reports
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -13,7 +14,7 @@ func addReports(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
         let name = try context.parameters.require("name")
         let question = try ReportQuestion(request, today: Reports.Day(await tollgate.clocks.now()))
         if question.format == .appleTSV {
-            let text = try await tollgate.appleReport(
+            let text = try await tollgate.reporting.appleReport(
                 name,
                 from: question.from,
                 to: question.to,
@@ -22,7 +23,7 @@ func addReports(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
             )
             return Response.text(text, type: "text/tab-separated-values; charset=utf-8")
         }
-        let table = try await tollgate.report(
+        let table = try await tollgate.reporting.report(
             name,
             from: question.from,
             to: question.to,
@@ -49,7 +50,7 @@ func addReports(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
             )
         }
         let question = try ReportQuestion(request, today: Reports.Day(await tollgate.clocks.now()))
-        let rows = try await tollgate.reportRows(
+        let rows = try await tollgate.reporting.rows(
             kind,
             from: question.from,
             to: question.to,

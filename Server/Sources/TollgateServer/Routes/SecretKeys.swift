@@ -7,7 +7,7 @@ internal import TollgateService
 func addSecretKeys(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.get(APIPath.secretKeys.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
-        return try Response.json(try await tollgate.secretKeys())
+        return try Response.json(try await tollgate.secretKeys.all())
     }
     router.post(APIPath.secretKeys.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
@@ -15,7 +15,7 @@ func addSecretKeys(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
         let wanted = try await request.json(API.SecretKeyRequest.self)
         // No `Idempotency-Key`: an answer that is kept would keep the secret too.
         return try Response.json(
-            try await tollgate.createSecretKey(wanted, by: Actor(credentials, context)),
+            try await tollgate.secretKeys.create(wanted, by: Actor(credentials, context)),
             status: .created
         )
     }
@@ -23,7 +23,7 @@ func addSecretKeys(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
         let credentials = try await Credentials(request, tollgate)
         try credentials.requireSecret()
         return try Response.json(
-            try await tollgate.revokeSecretKey(
+            try await tollgate.secretKeys.revoke(
                 try context.id,
                 by: Actor(credentials, context)
             )

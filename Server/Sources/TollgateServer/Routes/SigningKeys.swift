@@ -7,7 +7,7 @@ internal import TollgateService
 func addSigningKeys(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.get(APIPath.signingKeys.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
-        return try Response.json(try await tollgate.signingKeys())
+        return try Response.json(try await tollgate.signingKeys.all())
     }
     router.post(APIPath.signingKeysRotate.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
@@ -19,7 +19,7 @@ func addSigningKeys(to router: Router<ServerRequestContext>, _ tollgate: Tollgat
                 ? API.SigningKeyRotation()
                 : try StrictBody.decode(API.SigningKeyRotation.self, from: body)
             let actor = Actor(credentials, context)
-            return try WriteAnswer(try await tollgate.rotateSigningKey(wanted, by: actor))
+            return try WriteAnswer(try await tollgate.signingKeys.rotate(wanted, by: actor))
         }
     }
 }

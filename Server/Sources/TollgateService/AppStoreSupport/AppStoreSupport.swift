@@ -1,5 +1,6 @@
 public import AppStoreAPI
 package import Foundation
+internal import Stores
 internal import TollgateAPI
 public import TollgateCore
 

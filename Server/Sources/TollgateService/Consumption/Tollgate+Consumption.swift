@@ -2,6 +2,7 @@ internal import AppStoreAPI
 internal import Foundation
 internal import Logging
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 
@@ -69,7 +70,7 @@ extension Tollgate {
         let holders = try await store.holders(of: key)
         if holders.isEmpty { return "nobody is known to hold the purchase" }
         for holder in holders {
-            guard !holder.body.isEmpty, try read(holder).customer.consumptionConsent else {
+            guard !holder.body.isEmpty, try Profile(holder).customer.consumptionConsent else {
                 return "the customer did not consent"
             }
         }

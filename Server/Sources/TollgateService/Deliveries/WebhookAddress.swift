@@ -1,3 +1,4 @@
+internal import Stores
 internal import TollgateAPI
 
 /// Where a webhook goes, read so strictly that nobody else can read it otherwise.

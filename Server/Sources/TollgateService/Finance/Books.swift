@@ -182,7 +182,7 @@ extension Tollgate {
         // Accounts should not miss what came a moment ago. Where another server is at it, or a
         // command cannot write beside a server, what it has made of the journal by now is read.
         for _ in 0..<100 {
-            guard let isDone = try? await followJournalOnce(limit: 1000), !isDone else { break }
+            guard let isDone = try? await figures.followOnce(limit: 1000), !isDone else { break }
         }
         // Page by page, since there may be very many.
         var list = Finance.MovementList()

@@ -2,6 +2,7 @@ internal import AppStoreAPI
 internal import Foundation
 public import Reports
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 public import TollgateCore
 

@@ -1,6 +1,7 @@
 internal import Foundation
 public import Reports
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 public import TollgateCore
 
@@ -66,7 +67,7 @@ extension Tollgate {
         to last: Finance.Day,
         in environment: StoreEnvironment
     ) async throws -> KeptReconciliation? {
-        try await leased(Self.keptName(environment), seconds: 600) { prolong in
+        try await leases.holding(Self.keptName(environment), seconds: 600) { prolong in
             try await reconcileAndKeepAlone(from: first, to: last, in: environment, prolong)
         } ?? nil
     }

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Logging
 internal import Reports
 internal import Storage
+internal import Stores
 internal import TollgateCore
 
 extension Tollgate {
@@ -80,7 +81,7 @@ extension Tollgate {
                 return 0
             }
             let today = await clocks.now()
-            let count = try await leased(name, seconds: 600) { prolong in
+            let count = try await leases.holding(name, seconds: 600) { prolong in
                 try await fetch(today, prolong)
             }
             guard let count else { return 0 }

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Intake
 internal import Logging
 internal import Storage
+public import Stores
 public import TollgateAPI
 public import TollgateCore
 
@@ -45,12 +46,16 @@ extension Tollgate {
             let payload = signedPayload.split(separator: UInt8(ascii: "."))
                 .dropFirst().first.map { String(decoding: $0, as: UTF8.self) }
             let key = RowKey("unusable", verifier.bundleID, payload ?? "")
-            return try await park(
-                "\(error)",
-                key: key,
+            let evidence = Evidence(
                 source: key.hex,
-                body: body,
-                store: .appStore
+                key: key,
+                stated: Instant(milliseconds: now),
+                kind: kind,
+                body: body
+            )
+            return try await house.journal(
+                Translation(.parked(reason: "\(error)"), evidence: evidence),
+                of: .appStore
             )
         }
         if !notification.notificationType.isKnown {
@@ -61,42 +66,26 @@ extension Tollgate {
             )
         }
         let source = notification.notificationUUID.uuidString.lowercased()
-        let receipt = try await journal(
-            AppStoreIntake.message(notification),
-            source: source,
-            dedupeKey: Self.key(ofNotification: notification.notificationUUID, verifier.bundleID),
-            stated: Instant(milliseconds: notification.signedDate ?? now),
-            kind: kind,
-            body: body,
-            store: .appStore,
-            rereading: AppStoreIntake.wanted(by: notification)
+        return try await house.journal(
+            Translation(
+                AppStoreIntake.message(notification),
+                evidence: Evidence(
+                    source: source,
+                    key: Self.key(ofNotification: notification.notificationUUID, verifier.bundleID),
+                    stated: Instant(milliseconds: notification.signedDate ?? now),
+                    kind: kind,
+                    body: body
+                ),
+                questions: AppStoreIntake.wanted(by: notification),
+                leftToTheTeam: AppStoreIntake.leftToTheTeam(by: notification)
+            ),
+            of: .appStore
         )
-        if receipt != .duplicate, AppStoreIntake.isLeftToTheTeam(notification) {
-            leaveToTheTeam(notification, source)
-        }
-        return receipt
     }
 
     /// The key under which a notification is journalled or parked.
     static func key(ofNotification uuid: UUID, _ bundleID: String) -> RowKey {
         RowKey("notification", bundleID, uuid.uuidString.lowercased())
-    }
-
-    private func leaveToTheTeam(_ notification: AppStore.Notification, _ source: String) {
-        let type = notification.notificationType.rawValue
-        var labels = "store=\"app_store\",type=\"\(type)\""
-        var metadata: Logger.Metadata = ["type": "\(type)", "notification": "\(source)"]
-        if notification.notificationType == .externalPurchaseToken,
-            let subtype = notification.subtype?.rawValue
-        {
-            labels += ",subtype=\"\(subtype)\""
-            metadata["subtype"] = "\(subtype)"
-        }
-        counters.count("tollgate_left_to_you_total", labels)
-        logger.warning(
-            "the App Store asks for something that this server leaves to you",
-            metadata: metadata
-        )
     }
 
     /// Queues a look-up of the customer whom a notification of version 1 names.
@@ -193,7 +182,7 @@ extension Tollgate {
                 bought: Instant(milliseconds: transaction.purchaseDate ?? now.milliseconds)
             )
         {
-            try callLimits.restores.admit("\(customer) \(key.canonical)", at: clocks.wall())
+            try restores.admit("\(customer) \(key.canonical)", at: clocks.wall())
             turn = "\(now.milliseconds)"
         }
         let dedupeKey = RowKey(
@@ -205,14 +194,16 @@ extension Tollgate {
             mode.rawValue,
             turn
         )
-        let receipt = try await journal(
-            .facts(facts, about: key),
+        let evidence = Evidence(
             source: key.id,
-            dedupeKey: dedupeKey,
+            key: dedupeKey,
             stated: Instant(milliseconds: transaction.signedDate ?? now.milliseconds),
             kind: .signed,
-            body: body,
-            store: .appStore
+            body: body
+        )
+        let receipt = try await house.journal(
+            Translation(.facts(facts, about: key), evidence: evidence),
+            of: .appStore
         )
         guard receipt != .parked else {
             throw Refusal(
@@ -269,7 +260,7 @@ extension Tollgate {
             transaction.inAppOwnershipType == .purchased,
             let original = transaction.originalTransactionID
         else { return }
-        let token = try await self.customer(customer.rawValue).appAccountToken
+        let token = try await directory.customer(customer.rawValue).appAccountToken
         // Also where the transaction bears it: it says what was so when it was signed, and somebody
         // else may have restored the purchase since. The question outlives an erasure, so it hashes it.
         let whose = RowKey("account token", token).hex
@@ -297,88 +288,5 @@ extension Tollgate {
             )
         }
         return appStore
-    }
-
-    /// Journals a store's message with its facts and counts what became of it.
-    ///
-    /// What cannot be used, or what the database refuses for what it is, is parked.
-    func journal(
-        _ message: StoreMessage,
-        source: String,
-        dedupeKey: RowKey,
-        stated: Instant,
-        kind: JournalItem.Kind,
-        body: [UInt8],
-        store name: Store,
-        rereading rereads: [Wanted] = []
-    ) async throws -> Receipt {
-        var facts: [Fact] = []
-        var subject = RowKey("message", name.rawValue, source)
-        var receipt = Receipt.recorded
-        var wanted: [Wanted] = rereads
-        var wantedAbout: Purchase.Key?
-        switch message {
-        case .facts(let stated, let key):
-            facts = stated
-            wantedAbout = key
-            subject = RecordStore.subject(of: key)
-        case .hint(let reads, let about, let reason):
-            (wanted, wantedAbout) = (reads, about)
-            receipt = .hint
-            logger.info(
-                "a message is only a hint; the store is asked",
-                metadata: [
-                    "store": "\(name.rawValue)", "message": "\(source)", "reason": "\(reason)",
-                ]
-            )
-        case .nothing:
-            receipt = .nothing
-        case .parked(let reason):
-            return try await park(
-                reason,
-                key: dedupeKey,
-                source: source,
-                body: body,
-                store: name
-            )
-        }
-        var item = JournalItem.message(
-            dedupeKey: dedupeKey,
-            subject: subject,
-            kind: kind,
-            stated: stated,
-            facts: facts,
-            received: body
-        )
-        item.wanted = wanted
-        item.wantedAbout = wantedAbout
-        // What a purchase's facts do not lead to must be found by whom it is about.
-        switch name {
-        case .stripe where facts.isEmpty: item.person = Self.payer(in: body)
-        case .appStore, .stripe, .tollgate: break
-        }
-        let outcome: JournalOutcome
-        do {
-            outcome = try await store.submit(item)
-        } catch {
-            guard Self.isOfThisMessage(error) else { throw error }
-            return try await park(
-                "the database refused it: \(error)",
-                key: dedupeKey,
-                source: source,
-                body: body,
-                store: name
-            )
-        }
-        if case .duplicate = outcome { receipt = .duplicate }
-        count(receipt, name)
-        return receipt
-    }
-
-    func count(_ receipt: Receipt, _ name: Store) {
-        counters.count(
-            "tollgate_messages_total",
-            "store=\"\(name.rawValue)\",outcome=\"\(receipt.label)\""
-        )
     }
 }

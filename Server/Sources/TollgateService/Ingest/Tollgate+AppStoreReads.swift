@@ -4,6 +4,7 @@ internal import Foundation
 internal import Intake
 internal import Logging
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 
@@ -166,7 +167,7 @@ extension Tollgate {
 
     /// An answer about one purchase, whose signatures were found to be good.
     struct VerifiedRead: Sendable {
-        var message: StoreMessage
+        var message: Translation.Meaning
         var source: String
         /// When it was signed.
         var stated: Instant
@@ -260,14 +261,18 @@ extension Tollgate {
     }
 
     private func submit(_ read: VerifiedRead) async throws -> Receipt {
-        try await journal(
-            read.message,
-            source: read.source,
-            dedupeKey: RowKey("read", read.source, read.digest),
-            stated: read.stated,
-            kind: .fetched,
-            body: read.body,
-            store: .appStore
+        try await house.journal(
+            Translation(
+                read.message,
+                evidence: Evidence(
+                    source: read.source,
+                    key: RowKey("read", read.source, read.digest),
+                    stated: read.stated,
+                    kind: .fetched,
+                    body: read.body
+                )
+            ),
+            of: .appStore
         )
     }
 
@@ -322,7 +327,7 @@ extension Tollgate {
         guard record?.knows(claim) != true else { return }
         if claim.mode == .restored, record?.hasRestored(claim.customer) == true {
             guard try await isMoved(by: claim.customer, key, record) else { return }
-            try callLimits.restores.admit("\(claim.customer) \(key.canonical)", at: clocks.wall())
+            try restores.admit("\(claim.customer) \(key.canonical)", at: clocks.wall())
         }
         let now = await clocks.now()
         _ = try await store.submit(

@@ -2,6 +2,7 @@ internal import AppStoreAPI
 internal import Foundation
 internal import Logging
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 
@@ -10,16 +11,16 @@ extension Tollgate {
     func fetchWantedFromAppStore() async {
         let environments = appStoreEnvironments
         guard !environments.isEmpty else { return }
-        await ask(appStorePaces) { again, round in
+        await appStoreQuestions.ask { again, round in
             var asked: [(kind: Wanted.Kind, rows: [WantedRow])] = []
             for kind in [Wanted.Kind.subscriptionStatus, .transactionHistory, .appAccountToken] {
-                let rows = try await questions(kind, again: again) { row in
+                let rows = try await appStoreQuestions.due(kind, again: again) { row in
                     row.purchase.map { environments.contains($0.environment) } ?? true
                 }
                 asked.append((kind, rows))
             }
             guard asked.contains(where: { !$0.rows.isEmpty }) else { return }
-            _ = try await leased("wanted/app_store") { prolong in
+            _ = try await leases.holding("wanted/app_store") { prolong in
                 for (kind, rows) in asked {
                     round.beginKind()
                     for wanted in rows where round.goesOn {
@@ -57,9 +58,9 @@ extension Tollgate {
                 _ = try await readStatuses(of: wanted.object, in: environment, confirms: false)
             }
         } catch let error as AppStore.ServerAPIError {
-            return try await take(error, error.meaning, of: wanted, kind, &round)
+            return try await appStoreQuestions.take(error, error.meaning, of: wanted, kind, &round)
         }
-        try await settle(wanted)
+        try await appStoreQuestions.settle(wanted)
         round.answered()
     }
 
@@ -75,7 +76,7 @@ extension Tollgate {
             let owner = try await store.record(of: key)?.ownerToName(at: now),
             // Whoever was erased since has no name any more.
             let stored = try await store.profile(owner), !stored.body.isEmpty,
-            let token = UUID(uuidString: try read(stored).customer.appAccountToken)
+            let token = UUID(uuidString: try Profile(stored).customer.appAccountToken)
         else { return }
         try await appStoreServer(key.environment).setAppAccountToken(
             token,

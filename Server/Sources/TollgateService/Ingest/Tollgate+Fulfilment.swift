@@ -1,5 +1,6 @@
 internal import Intake
 internal import Storage
+internal import Stores
 public import StripeAPI
 internal import StrictJSON
 internal import TollgateAPI
@@ -49,15 +50,14 @@ extension Tollgate {
             session.paymentStatus.rawValue,
             session.paymentIntent?.id ?? ""
         )
-        _ = try await journal(
-            message,
+        let evidence = Evidence(
             source: "read:\(id)",
-            dedupeKey: key,
+            key: key,
             stated: instant,
             kind: .fetched,
-            body: Array(session.json.rawBytes),
-            store: .stripe
+            body: Array(session.json.rawBytes)
         )
+        _ = try await house.journal(Translation(message, evidence: evidence), of: .stripe)
         // A plan's session says who bought it; what they may use stands in the subscription, whose
         // event may be hours away too.
         if let subscription = session.subscription?.id {

@@ -1,5 +1,6 @@
 internal import Intake
 internal import Storage
+public import Stores
 internal import StrictJSON
 internal import StripeAPI
 internal import TollgateAPI
@@ -50,19 +51,23 @@ extension Tollgate {
         kind: JournalItem.Kind
     ) async throws -> Receipt {
         let rereads = try await rereads(for: event)
-        let receipt = try await journal(
-            StripeIntake.message(event),
+        let meaning = StripeIntake.message(event)
+        var evidence = Evidence(
             source: event.id,
-            dedupeKey: RowKey("event", event.livemode ? "live" : "test", event.id),
+            key: RowKey("event", event.livemode ? "live" : "test", event.id),
             stated: Instant(seconds: event.created),
             kind: kind,
-            body: body,
-            store: .stripe,
-            rereading: rereads
+            body: body
+        )
+        // What a purchase's facts do not lead to must be found by whom it is about.
+        if case .facts = meaning {} else { evidence.person = Self.payer(in: body) }
+        let receipt = try await house.journal(
+            Translation(meaning, evidence: evidence, questions: rereads),
+            of: .stripe
         )
         // Told twice, it is done twice: a crash may have come between the two.
         if event.type == .customerDeleted, let customer = event.objectID {
-            try await retire(stripeCustomer: customer)
+            try await customers.retire(stripeCustomer: customer)
         }
         return receipt
     }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 internal import Storage
+internal import Stores
 internal import StripeAPI
 internal import TollgateAPI
 internal import TollgateCore
@@ -66,7 +67,9 @@ extension Tollgate {
         )
         return differing
     }
+}
 
+extension RecordStore {
     /// What Stripe said last about `lookupKey`, as one more line of an explanation; it decides
     /// nothing.
     func stripeOpinion(
@@ -74,7 +77,7 @@ extension Tollgate {
         of customer: Customer.ID,
         in environment: StoreEnvironment
     ) async throws -> API.Explanation.Fact? {
-        guard let body = try await store.opinion(of: customer, in: environment) else { return nil }
+        guard let body = try await opinion(of: customer, in: environment) else { return nil }
         let opinion = try APIJSON.decode(StripeOpinion.self, from: Data(body))
         let lists = opinion.lookupKeys.contains(lookupKey)
         return API.Explanation.Fact(

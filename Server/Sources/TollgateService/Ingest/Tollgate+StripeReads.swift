@@ -1,5 +1,6 @@
 internal import Intake
 internal import Storage
+internal import Stores
 internal import StripeAPI
 internal import StrictJSON
 internal import TollgateCore
@@ -201,7 +202,7 @@ extension Tollgate {
     /// Journals what a read says, unless the record says it already: sweeps must not grow the
     /// journal by the whole history (RULES §11).
     private func journal(
-        read message: StoreMessage,
+        read message: Translation.Meaning,
         of id: String,
         at instant: Instant,
         body: JSON
@@ -213,16 +214,15 @@ extension Tollgate {
             if let known, facts.allSatisfy({ known.states($0.statement) }) { return false }
         }
         if case .nothing = message { return false }
-        let receipt = try await journal(
-            message,
+        let evidence = Evidence(
             source: "read:\(id)",
-            dedupeKey: RowKey("read", id, target, "\(instant.milliseconds)"),
+            key: RowKey("read", id, target, "\(instant.milliseconds)"),
             stated: instant,
             kind: .fetched,
-            body: Array(body.rawBytes),
-            store: .stripe
+            body: Array(body.rawBytes)
         )
-        return receipt == .recorded
+        return try await house.journal(Translation(message, evidence: evidence), of: .stripe)
+            == .recorded
     }
 
     /// As of when a read speaks: the second before it was sent, by Stripe's `Date`.

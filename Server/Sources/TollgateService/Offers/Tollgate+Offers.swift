@@ -1,6 +1,7 @@
 internal import AppStoreAPI
 internal import Foundation
 internal import Storage
+internal import Stores
 public import TollgateAPI
 internal import TollgateCore
 
@@ -17,8 +18,8 @@ extension Tollgate {
         for session: CustomerSession
     ) async throws -> API.OfferSignature {
         let clients = try requireAppStoreClients()
-        let (product, productID) = try appStoreProduct(request.product)
-        let customer = try await customer(session.customer.rawValue)
+        let (product, productID) = try store.history.current.appStoreProduct(request.product)
+        let customer = try await directory.customer(session.customer.rawValue)
         switch request.type {
         case .promotionalOffer:
             return try sign(request, product, productID, for: customer, with: clients.offers)
@@ -46,7 +47,7 @@ extension Tollgate {
         guard product.promotionalOffers.contains(offer) else {
             throw Refusal.missing("promotional offer", offer, param: "offer")
         }
-        let nonce = newUUID()
+        let nonce = random.uuid()
         let wall = clocks.wall().milliseconds
         let signature = try signer.promotionalOffer(
             productID: productID,
@@ -71,7 +72,7 @@ extension Tollgate {
                 productID: productID,
                 offerID: offer,
                 transactionID: request.transactionID,
-                nonce: newUUID(),
+                nonce: random.uuid(),
                 issuedAt: wall / 1000
             )
         )
@@ -123,7 +124,7 @@ extension Tollgate {
                 productID: productID,
                 allowsIntroductoryOffer: !hadOne,
                 transactionID: transaction,
-                nonce: newUUID(),
+                nonce: random.uuid(),
                 issuedAt: clocks.wall().milliseconds / 1000
             ),
             allowsIntroductoryOffer: !hadOne
@@ -145,22 +146,15 @@ extension Tollgate {
         }
         return appStoreClients
     }
+}
 
+extension Catalog {
     /// A product on sale in the App Store, by its id in the catalog or there.
     func appStoreProduct(_ id: String) throws -> (Catalog.Product, String) {
-        let catalog = store.history.current
         guard
-            let product = catalog.product(id: id) ?? catalog.product(appStoreProductID: id),
+            let product = product(id: id) ?? product(appStoreProductID: id),
             let productID = product.appStoreProductID, !product.isRetired
         else { throw Refusal.missing("product in the App Store", id, param: "product") }
         return (product, productID)
-    }
-
-    /// A random UUID (version 4).
-    func newUUID() -> UUID {
-        var bytes = randomBytes(16)
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 }

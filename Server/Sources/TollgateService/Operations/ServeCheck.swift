@@ -1,3 +1,5 @@
+internal import Stores
+
 /// Finds what is wrong with a server's keys and addresses before it starts.
 package struct ServeCheck: Sendable {
     /// The first counts; former ones are still taken.

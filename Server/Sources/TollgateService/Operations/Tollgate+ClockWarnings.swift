@@ -1,5 +1,6 @@
 internal import AppStoreAPI
 internal import Logging
+internal import Stores
 internal import StripeAPI
 
 // A store's signature proves what time it is there. Each warning comes once a minute at most: whoever

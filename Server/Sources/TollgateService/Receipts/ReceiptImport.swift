@@ -2,6 +2,7 @@ internal import AppStoreAPI
 internal import Foundation
 internal import Logging
 internal import Storage
+public import Stores
 internal import StrictJSON
 internal import TollgateAPI
 internal import TollgateCore
@@ -90,7 +91,7 @@ public struct ReceiptImport: Sendable {
         next: () throws -> [UInt8]?,
         progress: WorkProgress.Report = { _ in }
     ) async throws -> Report? {
-        try await tollgate.leased(name) { prolong in
+        try await tollgate.leases.holding(name) { prolong in
             var place =
                 try await tollgate.store.cursor(name)
                 .flatMap { try? JSONDecoder().decode(Place.self, from: Data($0.body)) } ?? Place()
@@ -155,7 +156,7 @@ public struct ReceiptImport: Sendable {
         do {
             var request = API.CreateCustomerRequest(appUserID: line.appUserID)
             request.appAccountToken = line.appAccountToken
-            let customer = try await tollgate.createCustomer(request).customer
+            let customer = try await tollgate.customers.create(request).customer
             let reply = try await tollgate.receiveReceipt(
                 line.receiptData,
                 from: Customer.ID(customer.id),

@@ -2,6 +2,7 @@ internal import AppStoreAPI
 internal import Intake
 internal import Logging
 internal import Storage
+public import Stores
 public import TollgateAPI
 public import TollgateCore
 
@@ -236,7 +237,7 @@ extension Tollgate {
         guard appStoreOptions.receipts != nil else { return nil }
         let due = try await store.receipts(due: await clocks.now(), limit: limit)
         guard !due.isEmpty else { return nil }
-        return try await leased("receipts/app_store") { prolong in
+        return try await leases.holding("receipts/app_store") { prolong in
             var result = Revalidation()
             for receipt in due {
                 try await revalidate(receipt, &result)

@@ -1,6 +1,7 @@
 internal import AppStoreAPI
 internal import Logging
 internal import Storage
+internal import Stores
 internal import TollgateCore
 
 // What was sent. All of it is listed, not only what was not delivered: what a restored backup or a

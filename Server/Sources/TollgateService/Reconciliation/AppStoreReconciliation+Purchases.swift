@@ -1,5 +1,6 @@
 internal import AppStoreAPI
 internal import Storage
+internal import Stores
 internal import TollgateCore
 
 // MARK: - What looks overdue

@@ -1,6 +1,7 @@
 internal import AppStoreAPI
 internal import Foundation
 internal import Storage
+internal import Stores
 public import TollgateCore
 
 /// One pass over what the App Store has sent, over what looks overdue, and at times over all that known

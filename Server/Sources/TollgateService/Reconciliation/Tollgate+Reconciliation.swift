@@ -2,6 +2,7 @@ internal import AppStoreAPI
 internal import Foundation
 internal import Logging
 internal import Storage
+public import Stores
 public import TollgateCore
 
 extension Tollgate {
@@ -32,7 +33,7 @@ extension Tollgate {
             progress: progress
         )
         let name = AppStoreReconciliation.cursorName(environment)
-        let report = try await leased(name) { prolong in try await pass.run(prolong) }
+        let report = try await leases.holding(name) { prolong in try await pass.run(prolong) }
         if let report {
             counters.count("tollgate_reconciliations_total", "store=\"app_store\"")
             counters.count(

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Intake
 internal import Logging
 internal import Storage
+public import Stores
 internal import StripeAPI
 internal import TollgateAPI
 internal import TollgateCore
@@ -44,7 +45,7 @@ extension Tollgate {
         report: WorkProgress.Report = { _ in }
     ) async throws -> StripeImport? {
         _ = try requireStripe()
-        return try await leased("import/stripe") { prolong in
+        return try await leases.holding("import/stripe") { prolong in
             var cursor = try await importCursor()
             if !cursor.hasCustomers {
                 try await importCustomers(&cursor, metadataKey, users) { cursor in
@@ -79,7 +80,7 @@ extension Tollgate {
                 try await prolong()
             }
             // Stripe has just answered all the rest.
-            stripePaces.succeeded()
+            stripeQuestions.succeeded()
             await fetchWanted()
             try await store.dropCursor(Self.importName)
             return cursor.found
@@ -138,10 +139,10 @@ extension Tollgate {
             return nil
         }
         do {
-            id = try await createCustomer(
+            id = try await customers.create(
                 API.CreateCustomerRequest(
                     appUserID: user,
-                    email: customer.email.flatMap { Self.isEmail($0) ? $0 : nil }
+                    email: customer.email.flatMap { Customers.isEmail($0) ? $0 : nil }
                 )
             ).customer.id
         } catch let refusal as Refusal where refusal.status < 500 {
@@ -151,14 +152,14 @@ extension Tollgate {
             )
             return nil
         }
-        try await link(try await profile(id), to: customer.id)
+        try await link(try await directory.profile(id), to: customer.id)
         return true
     }
 
     private func link(_ profile: Profile, to stripeCustomer: String) async throws {
         var profile = profile
         profile.stripeCustomer = profile.stripeCustomer ?? stripeCustomer
-        try await register(
+        try await customers.register(
             profile,
             also: [.stripeCustomer(stripeCustomer)],
             dedupeKey: RowKey("stripe customer", profile.customer.id, stripeCustomer)
@@ -190,7 +191,7 @@ extension Tollgate {
             try await store.profile(alias: .stripeCustomer(customer.id)) == nil,
             let stored = try await store.profile(Customer.ID(ours)), !stored.body.isEmpty
         else { return nil }
-        return try read(stored)
+        return try Profile(stored)
     }
 
     private static let importName = "import/stripe"

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 internal import Storage
+public import Stores
 internal import StripeAPI
 internal import StrictJSON
 internal import TollgateAPI
@@ -111,7 +112,7 @@ extension Tollgate {
         report: WorkProgress.Report = { _ in }
     ) async throws -> StripeReconciliation? {
         _ = try requireStripe()
-        return try await leased("reconcile/stripe") { prolong in
+        return try await leases.holding("reconcile/stripe") { prolong in
             var cursor = try await stripeCursor()
             if reach != .news, cursor.pass?.reach != reach { cursor.pass = nil }
             var found = try await passOverStripe(&cursor, reach, prolong, report)
@@ -162,7 +163,7 @@ extension Tollgate {
             try await prolong()
         }
         // Stripe has just answered all the rest.
-        stripePaces.succeeded()
+        stripeQuestions.succeeded()
         await fetchWanted()
         let found = cursor.finish(pass)
         try await keep(cursor)

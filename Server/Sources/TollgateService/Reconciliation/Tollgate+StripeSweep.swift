@@ -1,5 +1,6 @@
 internal import Intake
 internal import Storage
+internal import Stores
 internal import StripeAPI
 internal import TollgateCore
 

@@ -1,6 +1,7 @@
 internal import AppStoreAPI
 internal import Foundation
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 
@@ -67,7 +68,7 @@ extension Tollgate {
                 productID: other ?? productID,
                 offerID: offer,
                 transactionID: transaction,
-                nonce: newUUID(),
+                nonce: random.uuid(),
                 issuedAt: clocks.wall().milliseconds / 1000
             )
             return .promotionalOffer(rule.message, compactJWS: jws)

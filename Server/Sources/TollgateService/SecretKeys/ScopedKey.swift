@@ -1,4 +1,5 @@
 internal import Storage
+internal import Stores
 internal import Synchronization
 public import TollgateAPI
 internal import TollgateCore

@@ -1,3 +1,4 @@
+internal import Stores
 public import TollgateAPI
 public import TollgateCore
 

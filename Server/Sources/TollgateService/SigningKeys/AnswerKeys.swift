@@ -62,7 +62,7 @@ struct AnswerKeys: Hashable, Sendable, Codable {
     /// How long after its last signature a key is shown: the longest life of anything signed, and an
     /// hour for servers whose clocks differ.
     static let memory: Int64 =
-        (max(Tollgate.answerLifetime, Tollgate.catalogLifetime) + 3600) * 1000
+        (max(Entitlements.answerLifetime, PublishedCatalog.lifetime) + 3600) * 1000
 
     init(_ first: P256.Signing.PrivateKey) {
         keys = [Key(first, from: Instant(milliseconds: 0))]

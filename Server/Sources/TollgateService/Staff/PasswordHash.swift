@@ -2,6 +2,7 @@ internal import Crypto
 internal import CryptoExtras
 internal import Dispatch
 internal import Foundation
+internal import Stores
 internal import Synchronization
 internal import TollgateAPI
 

@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Foundation
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 
@@ -92,7 +93,13 @@ struct SignInAttempts: Sendable {
     }
 }
 
-extension Tollgate {
+/// Counts attempts to sign in, and knows the browsers in which somebody has signed in before.
+struct SignInLimits: Sendable {
+    let records: RecordStore
+    let clocks: Clocks
+    let random: RandomSource
+    let sealing: SealingKeys
+
     /// A quarter of an hour.
     private static let wait: Int64 = 900_000
     /// How long a browser is known after somebody signed in there: half a year, in milliseconds.
@@ -104,7 +111,7 @@ extension Tollgate {
     /// - Throws: a refusal 429 `too_many_attempts`.
     func count(_ attempts: SignInAttempts) async throws {
         for counter in attempts.counters {
-            let count = try await store.countStaffAttempt(
+            let count = try await records.countStaffAttempt(
                 counter.key,
                 at: clocks.wall(),
                 quiet: Self.wait,
@@ -123,7 +130,7 @@ extension Tollgate {
 
     /// After a success.
     func forget(_ attempts: SignInAttempts) async throws {
-        try await store.forgetStaffAttempts(
+        try await records.forgetStaffAttempts(
             attempts.counters.filter(\.isForgotten).map(\.key),
             takingBack: attempts.counters.filter { !$0.isForgotten }.map(\.key)
         )
@@ -131,7 +138,7 @@ extension Tollgate {
 
     /// An attempt that was not looked at.
     func takeBack(_ attempts: SignInAttempts) async throws {
-        try await store.forgetStaffAttempts([], takingBack: attempts.counters.map(\.key))
+        try await records.forgetStaffAttempts([], takingBack: attempts.counters.map(\.key))
     }
 
     // MARK: - Known browsers
@@ -139,9 +146,9 @@ extension Tollgate {
     /// What a browser keeps in which `name` has signed in: `ID.EXPIRES.CODE`.
     ///
     /// It lets nobody in. It says that attempts there are counted apart from those of strangers.
-    public func knownBrowser(of name: String) -> String {
+    func knownBrowser(of name: String) -> String {
         let expires = clocks.wall().advanced(by: Self.knownBrowserLifetime).milliseconds
-        let text = "\(newID("", length: 24)).\(expires)"
+        let text = "\(random.id("", length: 24)).\(expires)"
         return "\(text).\(sealing.code(of: "\(text).\(name)", as: Self.browserPurpose))"
     }
 

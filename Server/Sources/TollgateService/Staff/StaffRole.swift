@@ -1,3 +1,4 @@
+internal import Stores
 internal import TollgateAPI
 public import TollgateCore
 

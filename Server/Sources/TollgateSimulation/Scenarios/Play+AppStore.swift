@@ -31,8 +31,42 @@ extension Play {
                 offer: offer,
                 productID: try product.map { try productID($0) }
             )
+        case .refund, .refundSeats, .reverseRefund, .requestRefund, .declineRefund:
+            try await giveBack(act, account)
+        case .addSeats, .assignSeat, .switchToBundle, .migrate:
+            try await succeed(act, account, step)
+        case .postReceipt, .post, .restore: try await show(act, account, customer, step)
+        case .extendAll, .raisePrice, .withdraw: try await decide(act, step)
         case .failBilling: try await store.failBilling(customer: account)
         case .recoverBilling: try await store.recoverBilling(customer: account)
+        case .extend(let days):
+            try await store.extend(try await subscription(.init(), of: account), days: days)
+        case .joinFamily(let family): try await store.join(family: family, customer: account)
+        case .revokeShare:
+            try await store.revokeFamilyShare(try await subscription(.init(), of: account))
+        case .setToken:
+            try await store.attach(
+                appAccountToken: customer.id,
+                to: try await transaction(.init(), of: account).originalID
+            )
+        case .testNotification: _ = try await store.requestTestNotification()
+        case .end(let which): try await store.end(try await subscription(which, of: account))
+        case .tell(let type, let subtype, let which):
+            let id = try await transaction(which, of: account).id
+            try await store.tell(type, subtype: subtype, about: id)
+        case .silence:
+            var faults = SimulatedAppStore.Faults()
+            faults.drop = 1
+            await store.setFaults(faults)
+        case .speak: await store.setFaults(SimulatedAppStore.Faults())
+        case .faults(let values): await store.setFaults(faults(values))
+        }
+    }
+
+    /// Refunds, and what becomes of them.
+    private func giveBack(_ act: AppStoreAct, _ account: String) async throws {
+        let store = world.appStore
+        switch act {
         case .refund(let which, let share):
             try await store.refund(
                 try await transaction(which, of: account).id,
@@ -40,6 +74,27 @@ extension Play {
             )
         case .refundSeats(let which, let seats):
             try await store.refundSeats(seats, of: try await transaction(which, of: account).id)
+        case .reverseRefund(let which):
+            try await store.reverseRefund(try await transaction(which, of: account).id)
+        case .requestRefund(let which, let reason):
+            try await store.requestRefund(
+                try await transaction(which, of: account).id,
+                reason: reason
+            )
+        case .declineRefund(let which):
+            try await store.declineRefund(try await transaction(which, of: account).id)
+        default: break
+        }
+    }
+
+    /// Seats, and purchases that continue others.
+    private func succeed(
+        _ act: AppStoreAct,
+        _ account: String,
+        _ step: Scenario.Step
+    ) async throws {
+        let store = world.appStore
+        switch act {
         case .addSeats(let seats):
             _ = try await store.addSeats(seats, to: try await subscription(.init(), of: account))
         case .assignSeat(let owner):
@@ -54,6 +109,19 @@ extension Play {
             _ = try await store.switchToBundle(try await subscription(which, of: account))
         case .migrate(let which):
             _ = try await store.migrate(try await subscription(which, of: account))
+        default: break
+        }
+    }
+
+    /// What the app on a device posts.
+    private func show(
+        _ act: AppStoreAct,
+        _ account: String,
+        _ customer: ScenarioCustomer,
+        _ step: Scenario.Step
+    ) async throws {
+        let store = world.appStore
+        switch act {
         case .postReceipt(let mode):
             try await post(
                 receipt: try await store.receipt(customer: account),
@@ -61,17 +129,24 @@ extension Play {
                 by: customer,
                 mode: mode
             )
-        case .reverseRefund(let which):
-            try await store.reverseRefund(try await transaction(which, of: account).id)
-        case .requestRefund(let which, let reason):
-            try await store.requestRefund(
-                try await transaction(which, of: account).id,
-                reason: reason
-            )
-        case .declineRefund(let which):
-            try await store.declineRefund(try await transaction(which, of: account).id)
-        case .extend(let days):
-            try await store.extend(try await subscription(.init(), of: account), days: days)
+        case .post(let which, let mode):
+            let id = try await transaction(which, of: account).id
+            try await post(try await store.signedTransaction(id).jws, by: customer, mode: mode)
+        case .restore(let other):
+            guard let source = appleAccounts[other ?? step.customer] else {
+                throw failure(step, "there is no customer ‘\(other ?? "")’")
+            }
+            for restored in try await store.restore(customer: source) {
+                try await post(restored.jws, by: customer, mode: "restored")
+            }
+        default: break
+        }
+    }
+
+    /// What the team does to a product.
+    private func decide(_ act: AppStoreAct, _ step: Scenario.Step) async throws {
+        let store = world.appStore
+        switch act {
         case .extendAll(let product, let days):
             try await store.extendAll(
                 productID: try productID(product),
@@ -86,35 +161,7 @@ extension Play {
             )
         case .withdraw(let product):
             try await store.withdraw(productID: try productID(product))
-        case .joinFamily(let family): try await store.join(family: family, customer: account)
-        case .revokeShare:
-            try await store.revokeFamilyShare(try await subscription(.init(), of: account))
-        case .setToken:
-            try await store.attach(
-                appAccountToken: customer.id,
-                to: try await transaction(.init(), of: account).originalID
-            )
-        case .post(let which, let mode):
-            let id = try await transaction(which, of: account).id
-            try await post(try await store.signedTransaction(id).jws, by: customer, mode: mode)
-        case .restore(let other):
-            guard let source = appleAccounts[other ?? step.customer] else {
-                throw failure(step, "there is no customer ‘\(other ?? "")’")
-            }
-            for restored in try await store.restore(customer: source) {
-                try await post(restored.jws, by: customer, mode: "restored")
-            }
-        case .testNotification: _ = try await store.requestTestNotification()
-        case .end(let which): try await store.end(try await subscription(which, of: account))
-        case .tell(let type, let subtype, let which):
-            let id = try await transaction(which, of: account).id
-            try await store.tell(type, subtype: subtype, about: id)
-        case .silence:
-            var faults = SimulatedAppStore.Faults()
-            faults.drop = 1
-            await store.setFaults(faults)
-        case .speak: await store.setFaults(SimulatedAppStore.Faults())
-        case .faults(let values): await store.setFaults(faults(values))
+        default: break
         }
     }
 

@@ -27,6 +27,35 @@ extension Play {
         case .cancel(let when): try await cancel(when, customer)
         case .resume:
             try await update(customer, [("cancel_at_period_end", "false"), ("cancel_at", "")])
+        case .change, .quantity, .addItem, .pauseCollection, .collectionMethod, .removeDiscount:
+            try await changePlan(act, customer)
+        case .pause: try await post(customer, "pause", [("type", "subscription")])
+        case .unpause: try await post(customer, "resume", [])
+        case .schedule(let phases, let end): try await schedule(phases, end, customer)
+        case .endTrial: try await update(customer, [("trial_end", "now")])
+        case .refund(let amount): try await stripe.refund(customer: customer, amount: amount)
+        case .dispute:
+            let charge = try await newest("/v1/charges", "customer=\(customer)&limit=1")
+            try await stripe.dispute(charge: charge)
+        case .closeDispute(let isWon):
+            let dispute = try await newest("/v1/disputes", "limit=1")
+            try await stripe.close(dispute: dispute, isWon: isWon)
+        case .deleteCustomer:
+            _ = try await call("DELETE", "/v1/customers/\(customer)")
+            deletedAtStripe.insert(person)
+        case .resend(let type):
+            try await stripe.resend(event: try await newest("/v1/events", "type=\(type)&limit=1"))
+        case .silence:
+            var faults = StripeSimulator.Faults()
+            faults.isFailing = true
+            await stripe.setFaults(faults, retryNow: false)
+        case .speak: await stripe.setFaults(StripeSimulator.Faults(), retryNow: false)
+        }
+    }
+
+    /// What changes a plan's items, or how it is paid for.
+    private mutating func changePlan(_ act: StripeAct, _ customer: String) async throws {
+        switch act {
         case .change(let product, let proration):
             let (item, _) = try await item(of: customer)
             try await update(
@@ -52,8 +81,6 @@ extension Play {
                 ("proration_behavior", proration),
             ]
             _ = try await call("POST", "/v1/subscription_items", form)
-        case .pause: try await post(customer, "pause", [("type", "subscription")])
-        case .unpause: try await post(customer, "resume", [])
         case .pauseCollection(let isPaused, let behavior):
             try await update(
                 customer,
@@ -68,25 +95,7 @@ extension Play {
         case .removeDiscount:
             let id = try await subscription(of: customer)["id"] as? String ?? ""
             _ = try await call("DELETE", "/v1/subscriptions/\(id)/discount")
-        case .schedule(let phases, let end): try await schedule(phases, end, customer)
-        case .endTrial: try await update(customer, [("trial_end", "now")])
-        case .refund(let amount): try await stripe.refund(customer: customer, amount: amount)
-        case .dispute:
-            let charge = try await newest("/v1/charges", "customer=\(customer)&limit=1")
-            try await stripe.dispute(charge: charge)
-        case .closeDispute(let isWon):
-            let dispute = try await newest("/v1/disputes", "limit=1")
-            try await stripe.close(dispute: dispute, isWon: isWon)
-        case .deleteCustomer:
-            _ = try await call("DELETE", "/v1/customers/\(customer)")
-            deletedAtStripe.insert(person)
-        case .resend(let type):
-            try await stripe.resend(event: try await newest("/v1/events", "type=\(type)&limit=1"))
-        case .silence:
-            var faults = StripeSimulator.Faults()
-            faults.isFailing = true
-            await stripe.setFaults(faults, retryNow: false)
-        case .speak: await stripe.setFaults(StripeSimulator.Faults(), retryNow: false)
+        default: break
         }
     }
 

@@ -19,7 +19,7 @@ extension Tollgate {
     ) async throws -> [String] {
         let check = AccessCheck(store, history: store.history, at: instant)
         return try await check.findings(
-            of: Customer.ID(try await self.customer(customer).id),
+            of: Customer.ID(try await directory.customer(customer).id),
             in: environment
         )
         .map { finding in

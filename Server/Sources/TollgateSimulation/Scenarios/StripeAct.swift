@@ -143,6 +143,13 @@ extension ScenarioReading {
                 passesChallenge: passesChallenge(&fields),
                 outcome: outcome(&fields)
             )
+        default: laterAct(name, &fields)
+        }
+    }
+
+    /// Of a plan that is there: what becomes of it, and of what was paid for it.
+    private mutating func laterAct(_ name: String, _ fields: inout ScenarioFields) -> StripeAct? {
+        switch name {
         case "void_invoice": .voidInvoice
         case "mark_uncollectible": .markUncollectible
         case "card": .card(card(&fields) ?? StripeAct.standardCard)

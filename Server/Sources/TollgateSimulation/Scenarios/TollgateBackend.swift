@@ -2,6 +2,7 @@ import AppStoreAPI
 import Foundation
 import Logging
 import Storage
+import Stores
 import StripeAPI
 import StripeSimulator
 import Synchronization
@@ -82,7 +83,7 @@ final class TollgateBackend: ScenarioBackend {
     // MARK: - ScenarioBackend
 
     func begin(_ customer: ScenarioCustomer) async throws {
-        _ = try await tollgate.createCustomer(
+        _ = try await tollgate.customers.create(
             API.CreateCustomerRequest(appUserID: customer.id, appAccountToken: customer.id)
         )
     }
@@ -102,7 +103,7 @@ final class TollgateBackend: ScenarioBackend {
         let product = sold.first { $0.kind == .consumable } ?? sold.first
         guard let product else { return nil }
         // The session itself is refused on the line: a story opens its own.
-        _ = try? await tollgate.createCheckout(
+        _ = try? await tollgate.checkouts.create(
             API.CheckoutSessionRequest(product: product.id),
             customer: customer.id
         )
@@ -123,7 +124,7 @@ final class TollgateBackend: ScenarioBackend {
         by customer: ScenarioCustomer,
         mode: String
     ) async throws {
-        let id = Customer.ID(try await tollgate.customer(customer.id).id)
+        let id = Customer.ID(try await tollgate.directory.customer(customer.id).id)
         do {
             _ = try await tollgate.receiveSignedTransaction(
                 API.AppStoreTransactionRequest(
@@ -143,7 +144,7 @@ final class TollgateBackend: ScenarioBackend {
         by customer: ScenarioCustomer,
         mode: String
     ) async throws {
-        let id = Customer.ID(try await tollgate.customer(customer.id).id)
+        let id = Customer.ID(try await tollgate.directory.customer(customer.id).id)
         _ = try await Self.$verifiedReceipt.withValue((answer, customer.isProduction)) {
             try await tollgate.receiveReceipt(
                 receipt,
@@ -169,7 +170,7 @@ final class TollgateBackend: ScenarioBackend {
 
     func spend(_ amount: Int64, of customer: ScenarioCustomer, key: String) async throws -> Bool? {
         do {
-            _ = try await tollgate.spend(
+            _ = try await tollgate.coins.spend(
                 API.SpendRequest(amount: amount),
                 of: customer.id,
                 in: customer.isProduction ? .production : .sandbox,
@@ -190,8 +191,8 @@ final class TollgateBackend: ScenarioBackend {
         lookupKeys: [String]
     ) async throws -> ScenarioAnswer {
         let environment: StoreEnvironment = customer.isProduction ? .production : .sandbox
-        let list = try await tollgate.entitlements(of: customer.id, in: environment)
-        let coins = try await tollgate.coins(of: customer.id, in: environment)
+        let list = try await tollgate.entitlements.active(of: customer.id, in: environment)
+        let coins = try await tollgate.coins.balance(of: customer.id, in: environment)
         var answer = ScenarioAnswer(
             has: Set(list.data.map(\.lookupKey)),
             coins: coins.balance

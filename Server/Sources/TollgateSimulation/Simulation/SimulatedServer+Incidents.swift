@@ -1,5 +1,6 @@
 import AppStoreAPI
 import Foundation
+import Stores
 import Synchronization
 import TollgateAPI
 import TollgateCore
@@ -120,7 +121,7 @@ extension SimulatedServer {
             let other = try makeTollgate(tollgate.store, try met(), receipts: client) { [self] in
                 randomBytes($0)
             }
-            let id = Customer.ID(try await tollgate.customer(customer.id).id)
+            let id = Customer.ID(try await tollgate.directory.customer(customer.id).id)
             do {
                 _ = try await other.receiveReceipt(
                     receipt,

@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import SandboxClock
 import Storage
+import Stores
 import StripeAPI
 import StripeSimulator
 import TollgateCore

@@ -3,6 +3,7 @@ import AppStoreSimulator
 import Foundation
 import SandboxClock
 import Storage
+import Stores
 import StripeSimulator
 import Synchronization
 import TollgateAPI
@@ -389,7 +390,7 @@ final class SimulatedServer: ScenarioBackend {
 
     func begin(_ customer: ScenarioCustomer) async throws {
         _ = try await insist { tollgate, _ in
-            try await tollgate.createCustomer(
+            try await tollgate.customers.create(
                 API.CreateCustomerRequest(
                     appUserID: customer.id,
                     appAccountToken: customer.id
@@ -406,7 +407,7 @@ final class SimulatedServer: ScenarioBackend {
         let session: String
         do {
             session = try await insist { tollgate, _ in
-                try await tollgate.createCheckout(
+                try await tollgate.checkouts.create(
                     API.CheckoutSessionRequest(product: "coins_100"),
                     customer: customer.id
                 ).id
@@ -428,7 +429,7 @@ final class SimulatedServer: ScenarioBackend {
     ) async throws {
         if isDown { throw ServerDown() }
         _ = try await insist { tollgate, _ in
-            let id = Customer.ID(try await tollgate.customer(customer.id).id)
+            let id = Customer.ID(try await tollgate.directory.customer(customer.id).id)
             do {
                 _ = try await tollgate.receiveSignedTransaction(
                     API.AppStoreTransactionRequest(
@@ -481,7 +482,7 @@ final class SimulatedServer: ScenarioBackend {
         let isForgetful = parts.bug == .spendsAgainWhenRetried
         return try await insist { tollgate, attempt in
             do {
-                let reply = try await tollgate.spend(
+                let reply = try await tollgate.coins.spend(
                     API.SpendRequest(amount: amount),
                     of: customer.id,
                     in: environment,
@@ -550,8 +551,8 @@ final class SimulatedServer: ScenarioBackend {
             let day: Int64 = 86_400_000
             at = Instant(milliseconds: met.clock.nowAtOnce / day * day)
         }
-        let list = try await tollgate.entitlements(of: customer.id, in: environment, at: at)
-        let coins = try await tollgate.coins(of: customer.id, in: environment)
+        let list = try await tollgate.entitlements.active(of: customer.id, in: environment, at: at)
+        let coins = try await tollgate.coins.balance(of: customer.id, in: environment)
         var answer = ScenarioAnswer(has: Set(list.data.map(\.lookupKey)), coins: coins.balance)
         answer.objections = try await tollgate.secondOpinion(
             on: customer.id,

@@ -11,8 +11,8 @@ extension SimulatedServer {
         in environment: StoreEnvironment
     ) async throws -> Reports.Table {
         let tollgate = try tollgate
-        while try await !tollgate.followJournalOnce(limit: 2_000) {}
-        return try await tollgate.report(
+        while try await !tollgate.figures.followOnce(limit: 2_000) {}
+        return try await tollgate.reporting.report(
             name,
             from: days.lowerBound,
             to: days.upperBound,

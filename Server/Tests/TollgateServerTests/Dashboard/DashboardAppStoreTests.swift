@@ -1,6 +1,7 @@
 import AppStoreSimulator
 import Foundation
 import Storage
+import Stores
 import Testing
 import TollgateCore
 import TollgateService

@@ -175,21 +175,21 @@ struct DashboardCustomerTests {
                 let done = try await browser.press("/dashboard/customers/\(id)/coins", fields)
                 #expect(done.words.contains("The coins are corrected"))
             }
-            #expect(try await server.tollgate.coins(of: id).balance == 125)
+            #expect(try await server.tollgate.coins.balance(of: id).balance == 125)
             // The same form with another amount is another wish: nobody is told that it was done.
             for (amount, direction) in [("250", "give"), ("25", "take")] {
                 let other = fields.merging(["amount": amount, "direction": direction]) { $1 }
                 let refused = try await browser.press("/dashboard/customers/\(id)/coins", other)
                 #expect(refused.status == 409 && refused.text.contains("idempotency_mismatch"))
             }
-            #expect(try await server.tollgate.coins(of: id).balance == 125)
+            #expect(try await server.tollgate.coins.balance(of: id).balance == 125)
             let fresh = try await browser.open("/dashboard/customers/\(id)")
             fields["nonce"] = fresh.field("nonce")
             fields["direction"] = "take"
             fields["amount"] = "130"
             _ = try await browser.press("/dashboard/customers/\(id)/coins", fields)
-            #expect(try await server.tollgate.coins(of: id).balance == -5)
-            #expect(try await server.tollgate.coins(of: id).debt == 5)
+            #expect(try await server.tollgate.coins.balance(of: id).balance == -5)
+            #expect(try await server.tollgate.coins.balance(of: id).debt == 5)
             for (amount, reason) in [
                 ("0", "why"), ("-4", "why"), ("1e9", "why"), ("1000000001", "why"), ("7", ""),
                 ("99999999999999999999", "why"),
@@ -200,7 +200,7 @@ struct DashboardCustomerTests {
                 let page = try await browser.press("/dashboard/customers/\(id)/coins", fields)
                 #expect(page.status == 400, "\(amount) \(reason)")
             }
-            #expect(try await server.tollgate.coins(of: id).balance == -5)
+            #expect(try await server.tollgate.coins.balance(of: id).balance == -5)
             let log = try await server.tollgate.store.audit(subject: "customer:\(id)")
             let done = log.filter { $0.outcome == AuditEntry.done }
             #expect(done.map(\.before) == ["125", "125", "125", "100"])

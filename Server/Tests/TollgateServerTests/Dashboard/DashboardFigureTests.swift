@@ -112,7 +112,7 @@ struct DashboardFigureTests {
             var seen: [String] = []
             var next: String?
             repeat {
-                let page = try await tollgate.reportRows(
+                let page = try await tollgate.reporting.rows(
                     .sales,
                     from: today,
                     to: today,
@@ -124,7 +124,7 @@ struct DashboardFigureTests {
                 next = page.next
             } while next != nil
             #expect(seen.sorted() == (10..<16).map(String.init))
-            let none = try await tollgate.reportRows(
+            let none = try await tollgate.reporting.rows(
                 .sales,
                 from: today,
                 to: today,

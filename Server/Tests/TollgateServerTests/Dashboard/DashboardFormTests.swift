@@ -120,7 +120,7 @@ struct DashboardFormTests {
                 )
             }
             #expect(try await server.tollgate.store.audit().isEmpty)
-            #expect(try await server.tollgate.coins(of: id).balance == 0)
+            #expect(try await server.tollgate.coins.balance(of: id).balance == 0)
         }
     }
 

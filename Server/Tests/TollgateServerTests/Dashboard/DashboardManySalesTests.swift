@@ -1,6 +1,7 @@
 import Dispatch
 import Reports
 import Storage
+import Stores
 import Synchronization
 import Testing
 import TollgateCore
@@ -210,7 +211,7 @@ struct DashboardManySalesTests {
             server.wall.advance(seconds: 61)
             // Nobody holds the figures up any more, but they are as far behind until they go on.
             #expect(try await compare() == nil)
-            while try await !tollgate.followJournalOnce() {}
+            while try await !tollgate.figures.followOnce() {}
             #expect(try await compare() != nil)
         }
     }
@@ -219,7 +220,7 @@ struct DashboardManySalesTests {
     func payments() async throws {
         try await TestServer.run { server in
             let customer = try await server.customerWithCoins()
-            while try await !server.tollgate.followJournalOnce() {}
+            while try await !server.tollgate.figures.followOnce() {}
             var browser = try await server.staff(.viewer)
             let small = try await browser.open("/dashboard/payments")
             try await Self.sellMuch(server)

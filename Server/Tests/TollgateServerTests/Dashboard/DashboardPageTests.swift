@@ -251,7 +251,7 @@ struct DashboardPageTests {
                     idempotencyKey: "\(index)"
                 )
             }
-            await server.tollgate.publishEvents()
+            await server.tollgate.events.publish()
             var browser = try await server.staff(.viewer)
             for (path, pattern, count) in [
                 ("/dashboard/customers", /\/dashboard\/customers\/cus_tg_\w+/, 60),

@@ -1,6 +1,7 @@
 import Foundation
 import NIOHTTP1
 import Storage
+import Stores
 import Testing
 import TollgateAPI
 import TollgateCore
@@ -22,7 +23,7 @@ struct DashboardSignInTests {
             }
             let change = try await browser.send("/dashboard/staff/add", form: ["name": "eve"])
             #expect(change.location == "/dashboard/sign-in")
-            #expect(try await server.tollgate.staff().isEmpty)
+            #expect(try await server.tollgate.staff.all().isEmpty)
         }
     }
 
@@ -32,8 +33,8 @@ struct DashboardSignInTests {
     )
     func invitation(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
-            try await server.tollgate.addStaff("Ann@Example.com", role: .support)
-            let link = try await server.tollgate.staffInvitation(for: "ann@example.com")
+            try await server.tollgate.staff.add("Ann@Example.com", role: .support)
+            let link = try await server.tollgate.signIns.invitation(for: "ann@example.com")
                 .replacing(TestServer.publicURL, with: "")
             var browser = StaffBrowser(server)
             let page = try await browser.open(link)
@@ -74,8 +75,8 @@ struct DashboardSignInTests {
     @Test("A link that signs in works once and for a day")
     func link() async throws {
         try await TestServer.run { server in
-            try await server.tollgate.addStaff("ann", role: .admin)
-            let first = try await server.tollgate.staffLink(for: "ann")
+            try await server.tollgate.staff.add("ann", role: .admin)
+            let first = try await server.tollgate.signIns.link(for: "ann")
                 .replacing(TestServer.publicURL, with: "")
             var browser = StaffBrowser(server)
             // Looking ahead does not use it up.
@@ -83,7 +84,7 @@ struct DashboardSignInTests {
             #expect(try await browser.open(first).status == 200)
             var other = StaffBrowser(server)
             #expect(try await other.open(first).status == 401)
-            let late = try await server.tollgate.staffLink(for: "ann")
+            let late = try await server.tollgate.signIns.link(for: "ann")
                 .replacing(TestServer.publicURL, with: "")
             server.wall.advance(seconds: 86_400)
             #expect(try await other.open(late).status == 401)
@@ -113,7 +114,7 @@ struct DashboardSignInTests {
             #expect(try await browser.send("/dashboard").status == 303)
 
             browser = try await server.staff(.admin)
-            _ = try await server.tollgate.signOutStaff("admin@example.com")
+            _ = try await server.tollgate.staff.signOut("admin@example.com")
             #expect(try await browser.send("/dashboard").status == 303)
         }
     }
@@ -121,8 +122,8 @@ struct DashboardSignInTests {
     @Test("The cookie is kept from scripts, other sites and other hosts")
     func cookie() async throws {
         try await TestServer.run { server in
-            try await server.tollgate.addStaff("ann", role: .viewer)
-            let link = try await server.tollgate.staffLink(for: "ann")
+            try await server.tollgate.staff.add("ann", role: .viewer)
+            let link = try await server.tollgate.signIns.link(for: "ann")
                 .replacing(TestServer.publicURL, with: "")
             var browser = StaffBrowser(server)
             let set = try #require(
@@ -138,8 +139,8 @@ struct DashboardSignInTests {
     @Test("Guessing is slowed down, by name and by address, and nobody learns who works here")
     func guessing() async throws {
         try await TestServer.run { server in
-            try await server.tollgate.addStaff("ann", role: .admin)
-            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
+            try await server.tollgate.staff.add("ann", role: .admin)
+            try await server.tollgate.passwords.set(Self.password, of: "ann")
             var browser = StaffBrowser(server)
             var texts: Set<String> = []
             for name in ["ann", "nobody"] {
@@ -163,14 +164,14 @@ struct DashboardSignInTests {
     @Test("Many guesses at once are as few as one after another", arguments: Backend.allCases)
     func guessingAtOnce(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
-            try await server.tollgate.addStaff("ann", role: .admin)
-            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
+            try await server.tollgate.staff.add("ann", role: .admin)
+            try await server.tollgate.passwords.set(Self.password, of: "ann")
             func statuses(of guesses: Int, _ address: String) async -> [Int: Int] {
                 await withTaskGroup(of: Int.self) { group in
                     for number in 0..<guesses {
                         group.addTask {
                             do {
-                                _ = try await server.tollgate.signInStaff(
+                                _ = try await server.tollgate.signIns.signIn(
                                     address.isEmpty ? "ann" : "name \(number)",
                                     password: "a wrong password",
                                     from: SignInOrigin(address: address)
@@ -196,7 +197,7 @@ struct DashboardSignInTests {
             server.wall.advance(seconds: 901)
             for _ in 0..<30 {
                 // Who knows the password is not held up by how often they come.
-                _ = try await server.tollgate.signInStaff(
+                _ = try await server.tollgate.signIns.signIn(
                     "ann",
                     password: Self.password,
                     from: SignInOrigin(address: "192.0.2.1")
@@ -211,7 +212,7 @@ struct DashboardSignInTests {
         _ server: TestServer
     ) async -> Int {
         do {
-            _ = try await server.tollgate.signInStaff("ann", password: password, from: origin)
+            _ = try await server.tollgate.signIns.signIn("ann", password: password, from: origin)
             return 200
         } catch {
             return (error as? Refusal)?.status ?? 500
@@ -224,9 +225,9 @@ struct DashboardSignInTests {
     )
     func lockingOut(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
-            try await server.tollgate.addStaff("ann", role: .admin)
-            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
-            let browser = server.tollgate.knownBrowser(of: "ann")
+            try await server.tollgate.staff.add("ann", role: .admin)
+            try await server.tollgate.passwords.set(Self.password, of: "ann")
+            let browser = server.tollgate.signIns.knownBrowser(of: "ann")
             func guess(_ address: String, _ browser: String? = nil) async -> Int {
                 await Self.status(
                     "a wrong password",
@@ -253,7 +254,7 @@ struct DashboardSignInTests {
             #expect(await knows("192.0.2.1") == 429)
             #expect(await knows("192.0.2.1", browser) == 200)
             // The cookie counts for its name, as it was made, and for ten guesses.
-            let other = server.tollgate.knownBrowser(of: "ben")
+            let other = server.tollgate.signIns.knownBrowser(of: "ben")
             for forged in [
                 other, browser + "0", String(browser.dropLast()), "a.9999999999999.b", "",
             ] {
@@ -274,8 +275,8 @@ struct DashboardSignInTests {
     @Test("Z4: a browser is known by a cookie that lets nobody in")
     func knownBrowser() async throws {
         try await TestServer.run { server in
-            try await server.tollgate.addStaff("ann", role: .admin)
-            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
+            try await server.tollgate.staff.add("ann", role: .admin)
+            try await server.tollgate.passwords.set(Self.password, of: "ann")
             var browser = StaffBrowser(server)
             let form = ["name": "ann", "password": Self.password]
             #expect(try await browser.open("/dashboard/sign-in", form: form).status == 200)
@@ -295,9 +296,9 @@ struct DashboardSignInTests {
     )
     func withoutAddresses(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
-            try await server.tollgate.addStaff("ann", role: .admin)
-            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
-            let browser = server.tollgate.knownBrowser(of: "ann")
+            try await server.tollgate.staff.add("ann", role: .admin)
+            try await server.tollgate.passwords.set(Self.password, of: "ann")
+            let browser = server.tollgate.signIns.knownBrowser(of: "ann")
             func status(_ password: String, _ browser: String? = nil) async -> Int {
                 await Self.status(password, from: SignInOrigin(browser: browser), server)
             }
@@ -309,9 +310,9 @@ struct DashboardSignInTests {
             #expect(await status("a wrong password") == 429)
             #expect(await status(Self.password) == 429)
             #expect(await status(Self.password, browser) == 200)
-            let link = try await server.tollgate.staffLink(for: "ann")
+            let link = try await server.tollgate.signIns.link(for: "ann")
             let token = try #require(link.split(separator: "=").last.map(String.init))
-            #expect(try await server.tollgate.openStaffLink(token) != nil)
+            #expect(try await server.tollgate.signIns.openLink(token) != nil)
             server.wall.advance(seconds: 2)
             #expect(await status(Self.password) == 200)
         }
@@ -323,14 +324,14 @@ struct DashboardSignInTests {
     )
     func addressOfMany(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
-            try await server.tollgate.addStaff("ann", role: .admin)
-            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
-            let browser = server.tollgate.knownBrowser(of: "ann")
+            try await server.tollgate.staff.add("ann", role: .admin)
+            try await server.tollgate.passwords.set(Self.password, of: "ann")
+            let browser = server.tollgate.signIns.knownBrowser(of: "ann")
             let origin = SignInOrigin(address: "10.0.0.5", isOfMany: true)
             var statuses: [Int: Int] = [:]
             for number in 0..<205 {
                 do {
-                    _ = try await server.tollgate.signInStaff(
+                    _ = try await server.tollgate.signIns.signIn(
                         "name \(number)",
                         password: "a wrong password",
                         from: origin
@@ -356,8 +357,8 @@ struct DashboardSignInTests {
     @Test("A password is never kept as it is, and a new one ends other browsers")
     func password() async throws {
         try await TestServer.run { server in
-            try await server.tollgate.addStaff("ann", role: .admin)
-            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
+            try await server.tollgate.staff.add("ann", role: .admin)
+            try await server.tollgate.passwords.set(Self.password, of: "ann")
             let kept = try #require(try await server.tollgate.store.staff("ann")?.password)
             let text = String(decoding: kept, as: UTF8.self)
             #expect(text.hasPrefix("scrypt$16$8$1$") && !text.contains("sentence"))
@@ -397,8 +398,8 @@ struct DashboardSignInTests {
     )
     func wayBack(_ address: String) async throws {
         try await TestServer.run { server in
-            try await server.tollgate.addStaff("ann", role: .admin)
-            try await server.tollgate.setStaffPassword(Self.password, of: "ann")
+            try await server.tollgate.staff.add("ann", role: .admin)
+            try await server.tollgate.passwords.set(Self.password, of: "ann")
             var browser = StaffBrowser(server)
             let page = try await browser.send(
                 "/dashboard/sign-in",

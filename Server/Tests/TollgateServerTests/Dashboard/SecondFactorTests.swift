@@ -1,5 +1,6 @@
 import Foundation
 import Storage
+import Stores
 import Testing
 import TollgateAPI
 import TollgateCore
@@ -59,21 +60,24 @@ struct SecondFactorTests {
     private static func enrol(
         _ server: TestServer
     ) async throws -> (app: TOTP, recovery: [String]) {
-        try await server.tollgate.addStaff("ann", role: .admin)
-        try await server.tollgate.setStaffPassword(password, of: "ann")
+        try await server.tollgate.staff.add("ann", role: .admin)
+        try await server.tollgate.passwords.set(password, of: "ann")
         guard
-            case .signedIn(let visit) = try await server.tollgate.signInStaff(
+            case .signedIn(let visit) = try await server.tollgate.signIns.signIn(
                 "ann",
                 password: password,
                 from: SignInOrigin()
             )
         else { throw Refusal.codeWrong }
-        _ = try await server.tollgate.beginSecondFactor(visit, password: password)
+        _ = try await server.tollgate.secondFactors.begin(visit, password: password)
         let kept = try #require(try await server.tollgate.store.totp(of: "ann"))
-        let secret = try server.tollgate.sealing.open(kept.secret, as: "staff totp ann").bytes
+        let secret = try server.tollgate.secondFactors.sealing.open(
+            kept.secret,
+            as: "staff totp ann"
+        ).bytes
         #expect(!kept.secret.starts(with: secret))
         let app = TOTP(secret: secret)
-        let codes = try await server.tollgate.confirmSecondFactor(visit, code: now(app, server))
+        let codes = try await server.tollgate.secondFactors.confirm(visit, code: now(app, server))
         return (app, codes)
     }
 
@@ -83,7 +87,7 @@ struct SecondFactorTests {
 
     private static func token(_ server: TestServer) async throws -> String {
         guard
-            case .secondFactor(let token) = try await server.tollgate.signInStaff(
+            case .secondFactor(let token) = try await server.tollgate.signIns.signIn(
                 "ann",
                 password: password,
                 from: SignInOrigin()
@@ -116,7 +120,7 @@ struct SecondFactorTests {
                     for token in tokens {
                         group.addTask {
                             await Self.status {
-                                try await server.tollgate.signInStaff(
+                                try await server.tollgate.signIns.signIn(
                                     token,
                                     code: code,
                                     from: SignInOrigin()
@@ -140,7 +144,7 @@ struct SecondFactorTests {
             server.wall.advance(seconds: 300)
             func status(_ token: String, _ code: String) async -> Int {
                 await Self.status {
-                    try await server.tollgate.signInStaff(
+                    try await server.tollgate.signIns.signIn(
                         token,
                         code: code,
                         from: SignInOrigin(address: "192.0.2.1")
@@ -157,7 +161,7 @@ struct SecondFactorTests {
             let next = try await Self.token(server)
             #expect(await status(next, recovery[0]) == 200)
             // What is no token of such a sign-in opens nothing.
-            let link = try await server.tollgate.staffLink(for: "ann")
+            let link = try await server.tollgate.signIns.link(for: "ann")
             let secret = String(link.split(separator: "=").last ?? "")
             for other in [secret, "", "stfa_x"] { #expect(await status(other, recovery[1]) == 404) }
         }
@@ -168,11 +172,11 @@ struct SecondFactorTests {
         try await TestServer.run { server in
             _ = try await Self.enrol(server)
             var browser = StaffBrowser(server)
-            let link = try await server.tollgate.staffLink(for: "ann")
+            let link = try await server.tollgate.signIns.link(for: "ann")
             let page = try await browser.open(link.replacing(TestServer.publicURL, with: ""))
             #expect(page.words.contains("Second factor"))
             #expect(try await browser.send("/dashboard").status == 303)
-            let invitation = try await server.tollgate.staffInvitation(for: "ann")
+            let invitation = try await server.tollgate.signIns.invitation(for: "ann")
             let token = String(invitation.split(separator: "=").last ?? "")
             let chosen = try await browser.open(
                 "/dashboard/invitation",
@@ -190,22 +194,25 @@ struct SecondFactorTests {
     func removal(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
             let (_, recovery) = try await Self.enrol(server)
-            let visit = try await server.tollgate.signInStaff(
+            let visit = try await server.tollgate.signIns.signIn(
                 try await Self.token(server),
                 code: recovery[0],
                 from: SignInOrigin()
             )
-            #expect(try await server.tollgate.secondFactor(of: "ann") == (true, 9))
-            let renewed = try await server.tollgate.renewRecoveryCodes(visit, code: recovery[1])
-            #expect(try await server.tollgate.secondFactor(of: "ann") == (true, 10))
+            #expect(try await server.tollgate.secondFactors.state(of: "ann") == (true, 9))
+            let renewed = try await server.tollgate.secondFactors.renewRecoveryCodes(
+                visit,
+                code: recovery[1]
+            )
+            #expect(try await server.tollgate.secondFactors.state(of: "ann") == (true, 10))
             await #expect(throws: Refusal.codeWrong) {
-                try await server.tollgate.removeSecondFactor(visit, code: recovery[2])
+                try await server.tollgate.secondFactors.remove(visit, code: recovery[2])
             }
-            try await server.tollgate.removeSecondFactor(visit, code: renewed[0])
-            #expect(try await server.tollgate.secondFactor(of: "ann") == (false, 0))
-            _ = try await server.tollgate.beginSecondFactor(visit, password: Self.password)
-            try await server.tollgate.addStaff("ben", role: .admin)
-            try await server.tollgate.removeStaff("ann")
+            try await server.tollgate.secondFactors.remove(visit, code: renewed[0])
+            #expect(try await server.tollgate.secondFactors.state(of: "ann") == (false, 0))
+            _ = try await server.tollgate.secondFactors.begin(visit, password: Self.password)
+            try await server.tollgate.staff.add("ben", role: .admin)
+            try await server.tollgate.staff.remove("ann")
             #expect(try await server.tollgate.store.totp(of: "ann") == nil)
         }
     }
@@ -217,11 +224,11 @@ struct SecondFactorTests {
     func otherSessions(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
             let tollgate = server.tollgate
-            try await tollgate.addStaff("ann", role: .admin)
-            try await tollgate.setStaffPassword(Self.password, of: "ann")
+            try await tollgate.staff.add("ann", role: .admin)
+            try await tollgate.passwords.set(Self.password, of: "ann")
             var visits: [StaffVisit] = []
             for _ in 0..<2 {
-                let entered = try await tollgate.signInStaff(
+                let entered = try await tollgate.signIns.signIn(
                     "ann",
                     password: Self.password,
                     from: SignInOrigin()
@@ -229,13 +236,14 @@ struct SecondFactorTests {
                 guard case .signedIn(let visit) = entered else { throw Refusal.codeWrong }
                 visits.append(visit)
             }
-            _ = try await tollgate.beginSecondFactor(visits[0], password: Self.password)
+            _ = try await tollgate.secondFactors.begin(visits[0], password: Self.password)
             let kept = try #require(try await tollgate.store.totp(of: "ann"))
-            let secret = try tollgate.sealing.open(kept.secret, as: "staff totp ann").bytes
+            let secret = try tollgate.secondFactors.sealing.open(kept.secret, as: "staff totp ann")
+                .bytes
             let code = Self.now(TOTP(secret: secret), server)
-            _ = try await tollgate.confirmSecondFactor(visits[0], code: code)
-            #expect(try await tollgate.staffVisit(visits[0].secret) != nil)
-            #expect(try await tollgate.staffVisit(visits[1].secret) == nil)
+            _ = try await tollgate.secondFactors.confirm(visits[0], code: code)
+            #expect(try await tollgate.signIns.visit(visits[0].secret) != nil)
+            #expect(try await tollgate.signIns.visit(visits[1].secret) == nil)
         }
     }
 
@@ -243,7 +251,7 @@ struct SecondFactorTests {
     func guessesWithinASession() async throws {
         try await TestServer.run { server in
             let (_, recovery) = try await Self.enrol(server)
-            let visit = try await server.tollgate.signInStaff(
+            let visit = try await server.tollgate.signIns.signIn(
                 try await Self.token(server),
                 code: recovery[0],
                 from: SignInOrigin()
@@ -252,7 +260,7 @@ struct SecondFactorTests {
             for _ in 0..<6 {
                 statuses.append(
                     await Self.status {
-                        try await server.tollgate.changePassword(
+                        try await server.tollgate.passwords.change(
                             visit,
                             from: "a guess at the password",
                             to: "another password of hers"
@@ -270,7 +278,7 @@ struct SecondFactorTests {
         try await TestServer.run { server in
             let (_, recovery) = try await Self.enrol(server)
             func entered(_ code: String) async throws -> StaffVisit {
-                try await server.tollgate.signInStaff(
+                try await server.tollgate.signIns.signIn(
                     try await Self.token(server),
                     code: code,
                     from: SignInOrigin()
@@ -280,7 +288,10 @@ struct SecondFactorTests {
             let other = try await entered(recovery[1])
             func status(_ visit: StaffVisit, _ code: String) async -> Int {
                 await Self.status {
-                    _ = try await server.tollgate.renewRecoveryCodes(visit, code: code)
+                    _ = try await server.tollgate.secondFactors.renewRecoveryCodes(
+                        visit,
+                        code: code
+                    )
                     return visit
                 }
             }
@@ -288,13 +299,16 @@ struct SecondFactorTests {
             let token = try await Self.token(server)
             for _ in 0..<11 {
                 _ = await Self.status {
-                    try await server.tollgate.signInStaff(token, code: "1", from: SignInOrigin())
+                    try await server.tollgate.signIns.signIn(token, code: "1", from: SignInOrigin())
                 }
             }
             var statuses: [Int] = []
             for _ in 0..<4 { statuses.append(await status(visit, "123")) }
             #expect(statuses == [401, 401, 401, 401])
-            let renewed = try await server.tollgate.renewRecoveryCodes(visit, code: recovery[2])
+            let renewed = try await server.tollgate.secondFactors.renewRecoveryCodes(
+                visit,
+                code: recovery[2]
+            )
             statuses = []
             for _ in 0..<6 { statuses.append(await status(visit, "123")) }
             #expect(statuses == [401, 401, 401, 401, 401, 429])
@@ -310,10 +324,11 @@ struct SecondFactorTests {
             _ = try await server.tollgate.store.driver.write { connection in
                 try connection.execute("UPDATE staff_totp SET secret = $1", [.blob([1, 2, 3])])
             }
-            try await server.tollgate.resealSecrets()
+            try await server.tollgate.webhookEndpoints.reseal()
+            try await server.tollgate.secondFactors.reseal()
             let token = try await Self.token(server)
             let status = await Self.status {
-                try await server.tollgate.signInStaff(
+                try await server.tollgate.signIns.signIn(
                     token,
                     code: recovery[0],
                     from: SignInOrigin()

@@ -110,10 +110,10 @@ extension TestServer {
     /// A browser of somebody in this role, signed in by a link.
     func staff(_ role: StaffRole, _ name: String? = nil) async throws -> StaffBrowser {
         let name = name ?? "\(role.rawValue)@example.com"
-        if try await tollgate.staffMember(name) == nil {
-            try await tollgate.addStaff(name, role: role)
+        if try await tollgate.staff.member(name) == nil {
+            try await tollgate.staff.add(name, role: role)
         }
-        let link = try await tollgate.staffLink(for: name)
+        let link = try await tollgate.signIns.link(for: name)
         var browser = StaffBrowser(self)
         let page = try await browser.open(link.replacing(TestServer.publicURL, with: ""))
         #expect(page.status == 200)

@@ -128,7 +128,7 @@ final class AppOnServer: Sendable {
     /// Buys in the App Store; the server is told by notification, as in life.
     func buy(_ product: String, for user: String) async throws {
         let customer = try await server.customer(user)
-        let token = try await server.tollgate.customer(customer).appAccountToken
+        let token = try await server.tollgate.directory.customer(customer).appAccountToken
         let buyer = try await server.appStore.createCustomer()
         _ = try await server.appStore.buy(
             product,

@@ -1,3 +1,4 @@
+internal import Stores
 internal import Crypto
 internal import CryptoExtras
 internal import Foundation

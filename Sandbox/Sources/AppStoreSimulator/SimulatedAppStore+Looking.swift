@@ -1,0 +1,88 @@
+import Foundation
+import SandboxClock
+
+// What can be seen of the store without changing it.
+extension SimulatedAppStore {
+    /// A transaction signed anew.
+    public func signedTransaction(_ id: String) async throws -> SignedTransaction {
+        let now = await clock.now
+        let transaction = try world.transaction(id)
+        return SignedTransaction(
+            transactionID: transaction.id,
+            originalTransactionID: transaction.originalID,
+            jws: try signed(transaction, at: now)
+        )
+    }
+
+    /// What StoreKit on the customer's device shows now.
+    /// - Throws: `Refusal.notPossible` where the app was never downloaded.
+    public func entitlements(customer id: String) async throws -> DeviceView {
+        let now = await clock.now
+        let customer = try world.customer(id)
+        guard customer.downloaded != nil else {
+            throw Refusal.notPossible("\(id) has not downloaded the app.")
+        }
+        let all = world.transactionsOf(id)
+        return DeviceView(
+            currentEntitlements: try all.filter { isCurrent($0, at: now) }
+                .map { try signed($0, at: now) },
+            unfinished: try all.filter { !$0.isFinished }.map { try signed($0, at: now) },
+            appTransaction: try signedAppTransaction(customer, at: now)
+        )
+    }
+
+    func isCurrent(_ transaction: Transaction, at now: Int64) -> Bool {
+        guard transaction.revocation == nil, !transaction.isUpgraded else { return false }
+        switch transaction.kind {
+        case .consumable:
+            return false
+        case .nonConsumable:
+            return true
+        case .nonRenewing:  // The latest one of a product stays listed for ever.
+            return world.transactionsOf(transaction.customer)
+                .last { $0.productID == transaction.productID }?.id == transaction.id
+        case .autoRenewable:
+            guard let subscription = world.subscriptions[transaction.originalID],
+                world.period(of: subscription).contains(where: { $0.id == transaction.id })
+            else { return false }
+            return subscription.state == .active || subscription.state == .billingGrace
+        }
+    }
+
+    /// Every transaction of a customer in the order of purchase.
+    public func transactions(customer id: String) throws -> [Transaction] {
+        _ = try world.customer(id)
+        return world.transactionsOf(id)
+    }
+
+    /// A subscription by its original transaction id.
+    public func subscription(_ originalTransactionID: String) throws -> Subscription {
+        try world.subscription(originalTransactionID)
+    }
+
+    /// A customer by id.
+    public func customer(_ id: String) throws -> Customer {
+        try world.customer(id)
+    }
+
+    /// The first customer with this token.
+    public func customer(appAccountToken: String) -> Customer? {
+        world.customers.values.filter { $0.appAccountToken == appAccountToken.lowercased() }
+            .min { $0.id < $1.id }
+    }
+
+    /// Everybody who has the app.
+    public func customers() -> [Customer] {
+        world.customers.values.sorted { ($0.id.count, $0.id) < ($1.id.count, $1.id) }
+    }
+
+    /// Everything the app sells.
+    public func products() -> [Product] {
+        world.products.values.sorted { $0.id < $1.id }
+    }
+
+    /// Every notification in the order of first sending.
+    public func notifications() -> [Notification] {
+        world.notificationOrder.compactMap { world.notifications[$0] }
+    }
+}

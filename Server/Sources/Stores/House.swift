@@ -1,0 +1,29 @@
+public import Logging
+public import Storage
+
+/// The server around every store's room: where messages are kept, what time it is, and where is told
+/// what happened.
+public struct House: Sendable {
+    public let records: RecordStore
+    public let clocks: Clocks
+    public let random: RandomSource
+    public let counters: Counters
+    public let logger: Logger
+    /// What one server at a time does.
+    public let leases: Leases
+
+    public init(
+        records: RecordStore,
+        clocks: Clocks,
+        random: RandomSource,
+        counters: Counters,
+        logger: Logger
+    ) {
+        self.records = records
+        self.clocks = clocks
+        self.random = random
+        self.counters = counters
+        self.logger = logger
+        leases = Leases(records: records, clocks: clocks, random: random)
+    }
+}

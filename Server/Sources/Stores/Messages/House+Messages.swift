@@ -1,0 +1,128 @@
+internal import Logging
+internal import Storage
+public import TollgateCore
+
+extension House {
+    /// Journals a store's message with its facts and counts what became of it.
+    ///
+    /// Durable when this returns. What cannot be used, or what the database refuses for what it is,
+    /// is parked.
+    public func journal(_ translation: Translation, of store: Store) async throws -> Receipt {
+        let evidence = translation.evidence
+        var facts: [Fact] = []
+        var subject: RowKey?
+        var receipt = Receipt.recorded
+        var wanted = translation.questions
+        var wantedAbout: Purchase.Key?
+        switch translation.meaning {
+        case .facts(let stated, let key):
+            facts = stated
+            wantedAbout = key
+            subject = RecordStore.subject(of: key)
+        case .hint(let reads, let about, let reason):
+            (wanted, wantedAbout) = (reads, about)
+            receipt = .hint
+            logger.info(
+                "a message is only a hint; the store is asked",
+                metadata: [
+                    "store": "\(store.rawValue)", "message": "\(evidence.source)",
+                    "reason": "\(reason)",
+                ]
+            )
+        case .nothing:
+            receipt = .nothing
+        case .parked(let reason):
+            return try await park(evidence, of: store, because: reason)
+        }
+        var item = JournalItem.message(
+            dedupeKey: evidence.key,
+            subject: subject ?? RowKey("message", store.rawValue, evidence.source),
+            kind: evidence.kind,
+            stated: evidence.stated,
+            facts: facts,
+            received: evidence.body
+        )
+        item.wanted = wanted
+        item.wantedAbout = wantedAbout
+        if facts.isEmpty { item.person = evidence.person }
+        let outcome: JournalOutcome
+        do {
+            outcome = try await records.submit(item)
+        } catch {
+            guard Self.isOfThisMessage(error) else { throw error }
+            return try await park(
+                evidence,
+                of: store,
+                because: "the database refused it: \(error)"
+            )
+        }
+        if case .duplicate = outcome { receipt = .duplicate }
+        count(receipt, of: store)
+        if receipt != .duplicate, let left = translation.leftToTheTeam {
+            tell(left, evidence.source, of: store)
+        }
+        return receipt
+    }
+
+    /// Keeps a message aside, says so once, and counts it.
+    private func park(
+        _ evidence: Evidence,
+        of store: Store,
+        because reason: String
+    ) async throws -> Receipt {
+        let isNew = try await records.park(
+            ParkedMessage(
+                key: evidence.key,
+                store: store,
+                source: evidence.source,
+                reason: reason,
+                body: evidence.body,
+                received: await clocks.now()
+            )
+        )
+        if isNew {
+            logger.error(
+                "a genuine message could not be used and is parked; see 'tollgate parked list'",
+                metadata: [
+                    "store": "\(store.rawValue)", "message": "\(evidence.source)",
+                    "reason": "\(reason)",
+                ]
+            )
+        }
+        count(.parked, of: store)
+        return .parked
+    }
+
+    /// Whether the database refused a message for what it is, so that the next attempt would end
+    /// the same way.
+    private static func isOfThisMessage(_ error: any Error) -> Bool {
+        guard let error = error as? StorageError else { return !(error is CancellationError) }
+        switch error.kind {
+        case .constraintViolation, .typeMismatch, .other, .corrupt: return true
+        default: return false
+        }
+    }
+
+    private func count(_ receipt: Receipt, of store: Store) {
+        counters.count(
+            "tollgate_messages_total",
+            "store=\"\(store.rawValue)\",outcome=\"\(receipt.label)\""
+        )
+    }
+
+    private func tell(_ left: Translation.LeftToTheTeam, _ source: String, of store: Store) {
+        var labels = "store=\"\(store.rawValue)\",type=\"\(left.type)\""
+        var metadata: Logger.Metadata = [
+            "store": "\(store.rawValue)", "type": "\(left.type)", "notification": "\(source)",
+        ]
+        if let subtype = left.subtype {
+            labels += ",subtype=\"\(subtype)\""
+            metadata["subtype"] = "\(subtype)"
+        }
+        counters.count("tollgate_left_to_you_total", labels)
+        logger.warning(
+            "a store asks for something that this server leaves to you",
+            metadata: metadata
+        )
+    }
+}

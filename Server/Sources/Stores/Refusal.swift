@@ -1,0 +1,61 @@
+internal import Storage
+public import TollgateAPI
+
+/// An answer other than yes: what the caller got wrong, or what is out of order here.
+///
+/// It becomes an HTTP answer in one place, `TollgateServer/ErrorResponse.swift`.
+public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The HTTP status.
+    public var status: Int
+    public var error: APIError
+    /// In how many seconds the same may be asked again, if that is known.
+    public var retryAfter: Int64?
+
+    public init(
+        _ status: Int,
+        _ type: APIError.Kind,
+        _ code: APIError.Code,
+        _ message: String,
+        param: String? = nil
+    ) {
+        self.status = status
+        error = APIError(type: type, code: code, message: message, param: param)
+    }
+
+    /// What a person is told: the message.
+    public var description: String { error.message }
+
+    public static func invalid(_ param: String, _ message: String) -> Refusal {
+        Refusal(400, .invalidRequestError, .parameterInvalid, message, param: param)
+    }
+
+    public static func missing(_ what: String, _ id: String, param: String = "id") -> Refusal {
+        Refusal(
+            404,
+            .invalidRequestError,
+            .resourceMissing,
+            "No such \(what): '\(id.prefix(80))'.",
+            param: param
+        )
+    }
+    /// What a caller is told of `error`.
+    ///
+    /// An error that is nobody's fault but ours says no more than that; the log says the rest.
+    public init(telling error: any Error) {
+        switch error {
+        case let refusal as Refusal:
+            self = refusal
+        case let fault as any StoreFault:
+            self = fault.refusal
+        case let error as StorageError where error.isRetryable || error.kind == .closed:
+            self.init(
+                503,
+                .apiError,
+                .storageUnavailable,
+                "The database cannot take this now; nothing was done. Try again."
+            )
+        default:
+            self.init(500, .apiError, .internalError, "Something failed here; nothing was done.")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import Stores
+internal import AppStoreAPI
+internal import Foundation
+internal import SecondOpinion
+internal import Storage
+package import TollgateAPI
+internal import TollgateCore
+
+/// What devices hold although they are answered with no.
+package struct DeviceObservations: Sendable {
+    let records: RecordStore
+    let clocks: Clocks
+    let appStore: any AppStoreReceiving
+    /// How often a customer may tell what StoreKit holds.
+    let limit: CallLimit
+    let counters: Counters
+
+    /// A device holds purchases that StoreKit has verified, and is answered with no.
+    ///
+    /// They are taken in as `observed`. What is answered with no all the same is kept with its cause,
+    /// for people to look at before the customer writes.
+    ///
+    /// - Returns: which of the lookup keys the customer has now.
+    /// - Throws: refusals 400 `parameter_invalid`, 429 `rate_limited`; as
+    ///   `receiveSignedTransaction`.
+    package func settle(
+        _ observation: API.AppStoreObservation,
+        for session: CustomerSession
+    ) async throws -> API.AppStoreObservationReply {
+        guard (1...10).contains(observation.signedTransactions.count) else {
+            throw Refusal.invalid("signed_transactions", "1 to 10 signed transactions.")
+        }
+        let catalog = records.history.current
+        let lookupKeys = Set(observation.lookupKeys).sorted()
+        guard (1...20).contains(lookupKeys.count),
+            lookupKeys.allSatisfy({ catalog.entitlement(lookupKey: $0) != nil })
+        else { throw Refusal.invalid("lookup_keys", "1 to 20 entitlements of the catalog.") }
+        try limit.admit(session.customer.rawValue, at: clocks.wall())
+        let now = await clocks.now()
+        var purchases: [String] = []
+        for signed in observation.signedTransactions {
+            do {
+                _ = try await appStore.receiveSignedTransaction(
+                    API.AppStoreTransactionRequest(signedTransaction: signed, mode: .observed),
+                    from: session.customer
+                )
+            } catch let refusal as Refusal where refusal.status == 409 {
+                // Somebody else's: it is taken in all the same, and is the cause.
+            }
+            let verifier = try appStore.verifier()
+            let transaction = try verifier.verifyTransaction(
+                Array(signed.utf8),
+                now: now.milliseconds
+            )
+            if let environment = transaction.environment.flatMap(StoreEnvironment.init),
+                let id = transaction.originalTransactionID
+            {
+                purchases.append(
+                    Purchase.Key(
+                        store: .appStore,
+                        environment: environment,
+                        application: verifier.bundleID,
+                        id: id
+                    ).canonical
+                )
+            }
+        }
+        let has = try await records.reading(of: session.customer, in: session.environment)
+            .timeline.active(at: now).map(\.lookupKey)
+        let denied = lookupKeys.filter { !has.contains($0) }
+        let check = AccessCheck(records, history: try await records.currentHistory(), at: now)
+        for finding in try await check.findings(
+            of: session.customer,
+            in: session.environment,
+            and: purchases,
+            denied: denied
+        ) where denied.contains(finding.lookupKey) && finding.kind != .letIn {
+            try await records.keep(finding, now: clocks.wall())
+        }
+        counters.count(
+            "tollgate_device_observations_total",
+            "outcome=\"\(denied.isEmpty ? "settled" : "denied")\""
+        )
+        return API.AppStoreObservationReply(entitled: lookupKeys.filter { has.contains($0) })
+    }
+}

@@ -1,0 +1,74 @@
+internal import Crypto
+internal import Foundation
+internal import Storage
+internal import Stores
+public import TollgateAPI
+internal import TollgateCore
+
+extension Checkouts {
+    /// Gives what was bought signed out to who shows the secret behind its reference, once
+    /// (RULES §8).
+    ///
+    /// - Throws: refusals 400 `parameter_invalid`, 409 `already_claimed`, 429 `rate_limited`.
+    public func claim(
+        _ request: API.CheckoutClaimRequest,
+        for session: CustomerSession
+    ) async throws -> API.CheckoutClaim {
+        guard (16...200).contains(request.secret.unicodeScalars.count) else {
+            throw Refusal.invalid("secret", "A secret has 16 to 200 characters.")
+        }
+        let digest = SHA256.hash(data: Array(request.secret.utf8))
+        let reference = Base64URL.encode(Data(digest))
+        let profile = try await directory.profile(session.customer.rawValue)
+        try await requireUnclaimed(reference, for: session.customer)
+        try claims.admit(session.customer.rawValue, at: clocks.wall())
+        try await customers.register(
+            profile,
+            also: [.reference(reference)],
+            dedupeKey: RowKey("checkout claim", reference, profile.customer.id)
+        )
+        // Two customers may have shown it at once; the first registration stands.
+        try await requireUnclaimed(reference, for: session.customer)
+        let claimed = try await records.purchases(of: session.customer, in: session.environment)
+            .map(\.record)
+            .filter { $0.payment?.reference == reference || $0.buyer?.value.reference == reference }
+        try await adopt(claimed, profile)
+        return API.CheckoutClaim(
+            customer: profile.customer.id,
+            purchases: claimed.map(\.key.canonical).sorted()
+        )
+    }
+
+    /// - Throws: a refusal 409 `already_claimed` where another customer was here first.
+    private func requireUnclaimed(_ reference: String, for customer: Customer.ID) async throws {
+        guard let owner = try await records.profile(alias: .reference(reference)),
+            owner.customer != customer
+        else { return }
+        throw Refusal(
+            409,
+            .invalidRequestError,
+            "already_claimed",
+            "This purchase was claimed by another customer.",
+            param: "secret"
+        )
+    }
+
+    /// The purchase made a customer at Stripe; from now on that one is ours too.
+    private func adopt(_ purchases: [TollgateCore.Purchase], _ profile: Profile) async throws {
+        let payers = Set(
+            purchases.compactMap { $0.payment?.customer ?? $0.subscription?.value.customer }
+        ).sorted()
+        guard !payers.isEmpty else { return }
+        var profile = profile
+        profile.stripeCustomer = profile.stripeCustomer ?? payers.first
+        try await customers.register(
+            profile,
+            also: payers.map { .stripeCustomer($0) },
+            dedupeKey: RowKey(
+                "stripe customers",
+                profile.customer.id,
+                payers.joined(separator: ",")
+            )
+        )
+    }
+}

@@ -1,0 +1,145 @@
+internal import Foundation
+internal import Storage
+internal import Stores
+public import TollgateAPI
+public import TollgateCore
+
+/// One statement of a customer, as its journal row keeps it.
+///
+/// It is personal data, so it is the row's body, which an erasure removes.
+private struct ConsentStatement: Codable {
+    var terms: API.Consents.Acceptance?
+    var age: API.Consents.AgeStatement?
+}
+
+/// The terms that customers accepted, and the ages they stated.
+public struct Consents: Sendable {
+    let records: RecordStore
+    let clocks: Clocks
+    let random: RandomSource
+
+    /// What `customer` has agreed to, and what the catalog asks for today.
+    public func given(by customer: Customer.ID) async throws -> API.Consents {
+        var consents = API.Consents(
+            terms: [],
+            required: API.RequiredConsents(records.history.current.gates)
+        )
+        for said in try await records.said(by: customer) {
+            guard
+                let statement = try? APIJSON.decode(
+                    ConsentStatement.self,
+                    from: Data(said.body)
+                )
+            else { continue }
+            if var acceptance = statement.terms {
+                acceptance.acceptedAt = said.stated.milliseconds
+                consents.terms.append(acceptance)
+            }
+            if var age = statement.age {
+                // The newest counts.
+                age.statedAt = said.stated.milliseconds
+                consents.age = age
+            }
+        }
+        consents.terms.sort {
+            ($0.document, $0.acceptedAt ?? 0) < ($1.document, $1.acceptedAt ?? 0)
+        }
+        return consents
+    }
+
+    /// Journals what `customer` agrees to, with the version and the server's time.
+    ///
+    /// Durable when this returns. The same document in the same version again changes nothing: the
+    /// first acceptance stands.
+    ///
+    /// - Throws: refusals 400 for a document or version that no catalog of this server ever had, or
+    ///   an age that nobody has.
+    public func record(
+        _ request: API.ConsentsRequest,
+        of customer: Customer.ID
+    ) async throws -> API.Consents {
+        let terms = request.terms ?? []
+        guard terms.count <= 10 else {
+            throw Refusal.invalid("terms", "At most ten documents at a time.")
+        }
+        for acceptance in terms { try requireKnown(acceptance) }
+        if let age = request.age, !(1...120).contains(age.atLeast) {
+            throw Refusal.invalid("age.at_least", "An age is between 1 and 120.")
+        }
+        for acceptance in terms {
+            let statement = ConsentStatement(
+                terms: .init(document: acceptance.document, version: acceptance.version)
+            )
+            let key = RowKey(
+                "consent",
+                customer.rawValue,
+                acceptance.document,
+                acceptance.version
+            )
+            try await journal(statement, of: customer, dedupeKey: key)
+        }
+        if let age = request.age, try await given(by: customer).age?.atLeast != age.atLeast {
+            try await requireFewAges(customer)
+            try await journal(
+                ConsentStatement(age: .init(atLeast: age.atLeast)),
+                of: customer,
+                dedupeKey: RowKey("age", customer.rawValue, random.id(""))
+            )
+        }
+        return try await given(by: customer)
+    }
+
+    /// An age changes once a year; who changes it all day only fills the journal.
+    private func requireFewAges(_ customer: Customer.ID) async throws {
+        let yesterday = await clocks.now().advanced(by: -86_400_000)
+        let stated = try await records.said(by: customer).filter { said in
+            let statement = try? APIJSON.decode(ConsentStatement.self, from: Data(said.body))
+            return said.stated > yesterday && statement?.age != nil
+        }
+        guard stated.count < 10 else {
+            throw Refusal(
+                429,
+                .invalidRequestError,
+                "too_many_statements",
+                "The age was stated ten times within a day; try again tomorrow.",
+                param: "age"
+            )
+        }
+    }
+
+    /// A version that the server never asked for says nothing about what the customer has read.
+    private func requireKnown(_ acceptance: API.Consents.Acceptance) throws {
+        let known = records.history.versions.flatMap {
+            API.RequiredConsents($0.catalog.gates).terms
+        }.filter { $0.document == acceptance.document }
+        guard !known.isEmpty else {
+            throw Refusal.invalid(
+                "terms",
+                "The catalog names no document '\(acceptance.document.prefix(80))'."
+            )
+        }
+        guard known.contains(where: { $0.version == acceptance.version }) else {
+            throw Refusal.invalid(
+                "terms",
+                "'\(acceptance.document)' has no version '\(acceptance.version.prefix(80))'."
+            )
+        }
+    }
+
+    private func journal(
+        _ statement: ConsentStatement,
+        of customer: Customer.ID,
+        dedupeKey: RowKey
+    ) async throws {
+        _ = try await records.submit(
+            .message(
+                dedupeKey: dedupeKey,
+                subject: RecordStore.subject(of: customer),
+                kind: .command,
+                stated: await clocks.now(),
+                facts: [],
+                received: Array(try APIJSON.encode(statement))
+            )
+        )
+    }
+}

@@ -1,0 +1,248 @@
+internal import AppStoreAPI
+public import Storage
+internal import Stores
+public import TollgateAPI
+public import TollgateCore
+
+/// Everything about one customer in one environment, for staff who help them.
+public struct CustomerFile: Sendable {
+    /// One line of buying.
+    public struct Holding: Sendable {
+        public var key: Purchase.Key
+        /// Leads to the purchase's own page.
+        public var row: RowKey
+        /// As the customer's own portal shows it.
+        public var shown: PortalView.Purchase
+        /// Whether it is a grant that is still running.
+        public var isRunningGrant: Bool
+        /// Coins that staff gave or took; `nil` for anything else.
+        public var staffCoins: Int64?
+    }
+
+    public var id: Customer.ID
+    /// `nil` where they were erased.
+    public var customer: API.Customer?
+    /// Stripe's id of them, where one is known.
+    public var stripeCustomer: String?
+    public var environment: StoreEnvironment
+    /// As of when, by the stores' clock.
+    public var at: Instant
+    /// What they may use now.
+    public var entitlements: [API.Entitlement]
+    /// Those that give access first.
+    public var holdings: [Holding]
+    public var coins: API.CoinBalance
+    /// Newest first.
+    public var movements: [CoinMovement]
+    /// When their sessions end, the last first: UNIX seconds, those that have ended left out.
+    public var sessions: [Int64]
+    /// Whether there is anything in the other environment.
+    public var hasOtherEnvironment: Bool
+}
+
+/// Finds customers, purchases and messages for staff.
+public struct CustomerFiles: Sendable {
+    let records: RecordStore
+    let clocks: Clocks
+    let directory: CustomerDirectory
+    /// The app in the App Store; `nil` where none is configured.
+    let bundleID: String?
+    let defaultEnvironment: StoreEnvironment
+
+    /// The file of a customer, also of one who was erased.
+    ///
+    /// - Throws: a refusal 404 `resource_missing`.
+    public func file(
+        _ id: String,
+        in environment: StoreEnvironment? = nil
+    ) async throws -> CustomerFile {
+        guard let stored = try await directory.stored(id) else {
+            throw Refusal.missing("customer", id)
+        }
+        let environment = environment ?? defaultEnvironment
+        let other: StoreEnvironment = environment == .production ? .sandbox : .production
+        let profile = stored.body.isEmpty ? nil : try Profile(stored)
+        let now = await clocks.now()
+        let catalog = records.history.current
+        let reading = try await records.reading(of: stored.customer, in: environment)
+        let purchases = try await records.purchases(of: stored.customer, in: environment)
+        let holdings = purchases.map { record, access in
+            CustomerFile.Holding(
+                key: record.key,
+                row: RecordStore.row(of: record.key),
+                shown: record.portalPurchase(access, in: catalog, at: now),
+                isRunningGrant: record.grant.map { grant in
+                    grant.value.until.map { $0 > now } ?? true
+                } ?? false,
+                staffCoins: record.coins?.value.amount
+            )
+        }.sorted {
+            ($0.shown.isActive ? 0 : 1, $0.shown.name, $0.key)
+                < ($1.shown.isActive ? 0 : 1, $1.shown.name, $1.key)
+        }
+        let otherReading = try await records.reading(of: stored.customer, in: other)
+        let seconds = clocks.wall().milliseconds / 1000
+        return CustomerFile(
+            id: stored.customer,
+            customer: profile?.customer,
+            stripeCustomer: profile?.stripeCustomer
+                ?? holdings.compactMap(\.shown.stripeCustomer).first,
+            environment: environment,
+            at: now,
+            entitlements: reading.timeline.active(at: now).map { API.Entitlement($0, catalog) },
+            holdings: holdings,
+            coins: API.CoinBalance(balance: reading.balance),
+            movements: try await records.coinMovements(
+                of: stored.customer,
+                in: environment,
+                limit: 50
+            ),
+            sessions: try await records.sessions(of: stored.customer).filter { $0 > seconds },
+            hasOtherEnvironment: otherReading.sequence > 0
+        )
+    }
+
+    /// Where a question of staff leads: to customers, purchases, or a message in the journal.
+    public struct Found: Sendable {
+        /// At most twenty.
+        public var customers: [(id: Customer.ID, customer: API.Customer?)] = []
+        public var purchases: [(row: RowKey, record: Purchase)] = []
+        /// A row of the journal.
+        public var message: Int64?
+    }
+
+    /// Finds whatever has this id: a customer by our id, the app's, the account token, the email or
+    /// Stripe's id; a purchase by any id of a store's; a message by the store's id of it.
+    ///
+    /// Looks up keys only, so it takes as long for ten million customers as for ten.
+    public func find(_ text: String) async throws -> Found {
+        let text = String(text.trimmingPrefix { $0.isWhitespace }.prefix(300))
+            .trimmedEnd
+        var found = Found()
+        guard !text.isEmpty, !text.utf8.contains(0) else { return found }
+        var profiles: [StoredProfile] = []
+        if let profile = try await directory.stored(text) { profiles.append(profile) }
+        for alias: Holder in [.token(text.lowercased()), .stripeCustomer(text)] {
+            if let profile = try await records.profile(alias: alias) { profiles.append(profile) }
+        }
+        if text.contains("@") { profiles += try await records.profiles(email: text) }
+        for key in keys(named: text) {
+            guard let record = try await records.record(of: key) else { continue }
+            found.purchases.append((RecordStore.row(of: key), record))
+            profiles += try await records.holders(of: key)
+        }
+        var seen: Set<String> = []
+        for profile in profiles where seen.insert(profile.customer.rawValue).inserted {
+            let customer = profile.body.isEmpty ? nil : try Profile(profile).customer
+            found.customers.append((profile.customer, customer))
+        }
+        for key in messageKeys(named: text) where found.message == nil {
+            found.message = try await records.journalRow(dedupeKey: key)
+        }
+        return found
+    }
+
+    /// The keys of the purchases that this may be the id of.
+    private func keys(named text: String) -> [Purchase.Key] {
+        if let key = Purchase.Key(canonical: text) { return [key] }
+        var keys: [Purchase.Key] = []
+        for environment in StoreEnvironment.allCases {
+            if let application = bundleID {
+                keys.append(
+                    Purchase.Key(
+                        store: .appStore,
+                        environment: environment,
+                        application: application,
+                        id: text
+                    )
+                )
+            }
+            for store in [Store.stripe, .tollgate] {
+                keys.append(
+                    Purchase.Key(store: store, environment: environment, application: "-", id: text)
+                )
+            }
+        }
+        return keys
+    }
+
+    private func messageKeys(named text: String) -> [RowKey] {
+        var keys = ["live", "test"].map { RowKey("event", $0, text) }
+        if let bundleID = bundleID {
+            keys.append(RowKey("notification", bundleID, text.lowercased()))
+        }
+        return keys
+    }
+
+    /// Customers whose answers changed last, newest first.
+    ///
+    /// - Parameter before: where the page before ended.
+    /// - Returns: `next` is `nil` at the end.
+    public func recent(
+        before: Int64? = nil,
+        limit: Int = 25
+    ) async throws -> (customers: [(message: FeedMessage, customer: API.Customer?)], next: Int64?) {
+        var customers: [(message: FeedMessage, customer: API.Customer?)] = []
+        var seen: Set<Customer.ID> = []
+        var from = before
+        // Most pages need hardly more messages than they have lines.
+        for _ in 0..<16 {
+            let page = try await records.latestMessages(before: from, limit: 50)
+            for message in page {
+                from = message.number
+                guard seen.insert(message.customer).inserted else { continue }
+                let stored = try await records.profile(message.customer)
+                let isKept = stored.map { !$0.body.isEmpty } ?? false
+                let customer = try isKept ? stored.map { try Profile($0).customer } : nil
+                customers.append((message, customer))
+                if customers.count == limit { return (customers, from) }
+            }
+            if page.count < 50 { return (customers, nil) }
+        }
+        return (customers, from)
+    }
+}
+
+extension API.Entitlement {
+    init(_ entitlement: ActiveEntitlement, _ catalog: Catalog) {
+        self.init(
+            id: "ent_\(entitlement.lookupKey)",
+            lookupKey: entitlement.lookupKey,
+            feature: catalog.entitlement(lookupKey: entitlement.lookupKey)?.name
+                ?? entitlement.lookupKey,
+            since: entitlement.since.milliseconds,
+            until: entitlement.until?.milliseconds,
+            ground: API.Ground(rawValue: entitlement.ground.rawValue),
+            purchase: entitlement.purchase.canonical
+        )
+    }
+}
+
+extension String {
+    /// Without spaces at its end.
+    fileprivate var trimmedEnd: String {
+        var text = self[...]
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}
+
+extension Purchase {
+    /// The purchase as its buyer's portal shows it, whoever that is.
+    public func shown(
+        in catalog: Catalog,
+        history: CatalogHistory,
+        at now: Instant
+    ) -> PortalView.Purchase {
+        var access = PurchaseAccess()
+        for share in evaluate(in: history).shares { access.merge(share.access) }
+        return portalPurchase(access, in: catalog, at: now)
+    }
+}
+
+extension CustomerFiles {
+    /// What the app calls a customer.
+    public func shownName(of stored: StoredProfile) throws -> String {
+        try Profile(stored).customer.appUserID
+    }
+}

@@ -1,0 +1,181 @@
+internal import Foundation
+internal import Storage
+internal import Stores
+public import TollgateAPI
+internal import TollgateCore
+
+/// Makes customers known under the names that the app, the stores and we have for them.
+public struct Customers: Sendable {
+    let records: RecordStore
+    let clocks: Clocks
+    let random: RandomSource
+    let directory: CustomerDirectory
+    let names: CustomerNames
+
+    /// Makes a customer known, or finds the one with this `app_user_id` and adds what is new.
+    ///
+    /// - Returns: the customer, and whether they are new.
+    public func create(
+        _ request: API.CreateCustomerRequest
+    ) async throws -> (customer: API.Customer, isNew: Bool) {
+        guard (1...255).contains(request.appUserID.utf8.count), !request.appUserID.utf8.contains(0)
+        else {
+            throw Refusal.invalid(
+                "app_user_id",
+                "An app_user_id has 1 to 255 bytes, none of them 0."
+            )
+        }
+        // Both are names of one customer; one must not be taken for another's.
+        guard !request.appUserID.hasPrefix(CustomerNames.prefix) else {
+            throw Refusal.invalid(
+                "app_user_id",
+                "An app_user_id does not begin with '\(CustomerNames.prefix)'."
+            )
+        }
+        guard request.email.map(Self.isEmail) ?? true else {
+            throw Refusal.invalid(
+                "email",
+                "An email address has no line breaks or control characters."
+            )
+        }
+        var token: String?
+        if let given = request.appAccountToken {
+            guard let uuid = UUID(uuidString: given) else {
+                throw Refusal.invalid("app_account_token", "An app_account_token is a UUID.")
+            }
+            token = uuid.uuidString.lowercased()
+        }
+        if let known = try await directory.stored(appUserID: request.appUserID) {
+            return (try await update(known, with: request, token: token), false)
+        }
+        if let token { try await requireFree(token, for: nil) }
+        let names = try await self.names.names(of: request.appUserID)
+        let customer = API.Customer(
+            id: names.id,
+            appUserID: request.appUserID,
+            appAccountToken: token ?? names.appAccountToken,
+            email: request.email,
+            metadata: request.metadata ?? [:],
+            consumptionConsent: request.consumptionConsent ?? false,
+            created: await clocks.now().milliseconds
+        )
+        let outcome = try await register(
+            Profile(customer: customer),
+            dedupeKey: RowKey("customer", request.appUserID)
+        )
+        if case .duplicate = outcome {
+            // Somebody else was registering the same user; theirs stands.
+            guard let known = try await directory.stored(appUserID: request.appUserID) else {
+                throw Refusal(
+                    410,
+                    .invalidRequestError,
+                    .customerErased,
+                    "The customer with this app_user_id was erased.",
+                    param: "app_user_id"
+                )
+            }
+            return (try Profile(known).customer, false)
+        }
+        return (customer, true)
+    }
+
+    /// - Throws: a refusal 409 `token_taken` where another customer registered this token.
+    private func requireFree(_ token: String, for customer: String?) async throws {
+        guard let other = try await records.profile(alias: .token(token)),
+            other.customer.rawValue != customer
+        else { return }
+        throw Refusal(
+            409,
+            .invalidRequestError,
+            "token_taken",
+            "This app_account_token belongs to another customer.",
+            param: "app_account_token"
+        )
+    }
+
+    /// Whether a text may be somebody's address: a line break would begin another header of a message.
+    static func isEmail(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy {
+            ![.control, .lineSeparator, .paragraphSeparator].contains(
+                $0.properties.generalCategory
+            )
+        }
+    }
+
+    private func update(
+        _ known: StoredProfile,
+        with request: API.CreateCustomerRequest,
+        token: String?
+    ) async throws -> API.Customer {
+        var profile = try Profile(known)
+        let before = profile.customer
+        if let token {
+            try await requireFree(token, for: before.id)
+            profile.customer.appAccountToken = token
+        }
+        if let email = request.email { profile.customer.email = email }
+        if let metadata = request.metadata {
+            profile.customer.metadata.merge(metadata) { _, new in new }
+        }
+        if let consent = request.consumptionConsent {
+            profile.customer.consumptionConsent = consent
+        }
+        if profile.customer != before {
+            _ = try await register(
+                profile,
+                dedupeKey: RowKey("customer update", before.id, random.id(""))
+            )
+        }
+        return profile.customer
+    }
+
+    /// Registers a profile under all its names.
+    ///
+    /// - Parameter more: names that the profile itself does not hold.
+    @discardableResult
+    func register(
+        _ profile: Profile,
+        also more: [Holder] = [],
+        dedupeKey: RowKey
+    ) async throws -> JournalOutcome {
+        let id = Customer.ID(profile.customer.id)
+        var aliases: [Holder] = [
+            Holder(appUserID: profile.customer.appUserID), .reference(profile.customer.id),
+            .token(profile.customer.appAccountToken),
+        ]
+        if let stripe = profile.stripeCustomer { aliases.append(.stripeCustomer(stripe)) }
+        aliases += more
+        let registration = Registration(
+            customer: id,
+            aliases: aliases,
+            profile: Array(try APIJSON.encode(profile)),
+            email: profile.customer.email
+        )
+        return try await records.submit(
+            JournalItem(
+                dedupeKey: dedupeKey,
+                subject: RecordStore.subject(of: id),
+                kind: .command,
+                stated: await clocks.now(),
+                content: .register(registration)
+            )
+        )
+    }
+
+    /// Stops selling to a Stripe customer that was deleted: the next checkout makes a new one.
+    ///
+    /// Purchases of the deleted one stay its owner's.
+    func retire(stripeCustomer id: String) async throws {
+        guard let stored = try await records.profile(alias: .stripeCustomer(id)),
+            !stored.body.isEmpty
+        else { return }
+        var profile = try Profile(stored)
+        guard profile.stripeCustomer == id else { return }
+        profile.stripeCustomer = nil
+        try await register(
+            profile,
+            also: [.stripeCustomer(id)],
+            dedupeKey: RowKey("stripe customer deleted", id)
+        )
+    }
+}

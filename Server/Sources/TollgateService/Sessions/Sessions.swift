@@ -1,0 +1,102 @@
+internal import Foundation
+internal import Storage
+internal import Stores
+public import TollgateAPI
+public import TollgateCore
+
+/// Short-lived sessions of customers, known by their secrets.
+public struct Sessions: Sendable {
+    let records: RecordStore
+    let clocks: Clocks
+    let random: RandomSource
+    let directory: CustomerDirectory
+    let defaultEnvironment: StoreEnvironment
+    /// How long a session lasts, in seconds.
+    let lifetime: Int64
+
+    /// Makes a short-lived session for one customer.
+    ///
+    /// Only a hash of its secret is kept.
+    ///
+    /// - Parameters:
+    ///   - environment: whose purchases it sees; `nil`: the server's default.
+    ///   - notAfter: ends it earlier than usual, in UNIX seconds.
+    public func create(
+        _ request: API.CreateCustomerSessionRequest,
+        environment: StoreEnvironment? = nil,
+        notAfter: Int64? = nil
+    ) async throws -> API.CustomerSession {
+        let components = request.components
+        guard
+            components.buyButton.enabled || components.activeEntitlements.enabled
+                || components.customerPortal.enabled
+        else {
+            throw Refusal.invalid("components", "Enable at least one component of the session.")
+        }
+        let customer = try await directory.customer(request.customer, param: "customer")
+        let created = clocks.wall().milliseconds / 1000
+        let session = CustomerSession(
+            customer: Customer.ID(customer.id),
+            environment: environment ?? defaultEnvironment,
+            components: components,
+            created: created,
+            expiresAt: min(created + lifetime, notAfter ?? .max)
+        )
+        let secret = random.id("cuss_secret_", length: 48)
+        let body = Array(try APIJSON.encode(session))
+        let isKept = try await records.keepSession(
+            secret,
+            customer: session.customer,
+            body: body,
+            expires: session.expiresAt
+        )
+        guard isKept else { throw Refusal.erased("customer") }
+        return API.CustomerSession(
+            clientSecret: secret,
+            created: created,
+            expiresAt: session.expiresAt,
+            customer: customer.id,
+            livemode: session.environment == .production,
+            components: components
+        )
+    }
+
+    /// The session of this secret.
+    ///
+    /// - Throws: a refusal 401 `invalid_key` or `session_expired`.
+    public func session(_ secret: String) async throws -> CustomerSession {
+        // Under other prefixes lie the portal's links and cookies.
+        guard APIKeyKind(secret) == .customerSession, let body = try await records.session(secret)
+        else {
+            throw Refusal(
+                401,
+                .authenticationError,
+                .invalidKey,
+                "This customer session does not exist; create a new one."
+            )
+        }
+        return try session(secret, keptAs: body)
+    }
+
+    /// The same without suspension; `nil` where the database cannot do that, or has no such session.
+    ///
+    /// - Throws: a refusal 401 `session_expired`.
+    public func sessionAtOnce(_ secret: String) throws -> CustomerSession? {
+        guard APIKeyKind(secret) == .customerSession else { return nil }
+        return try records.sessionAtOnce(secret).map { try session(secret, keptAs: $0) }
+    }
+
+    private func session(_ secret: String, keptAs body: [UInt8]) throws -> CustomerSession {
+        var session = try APIJSON.decode(CustomerSession.self, from: Data(body))
+        session.keptUnder = RecordStore.sessionKey(secret).hex
+        guard clocks.wall().milliseconds / 1000 < session.expiresAt else {
+            throw Refusal(
+                401,
+                .authenticationError,
+                .sessionExpired,
+                "This customer session has expired; create a new one."
+            )
+        }
+        return session
+    }
+}

@@ -1,0 +1,58 @@
+"""Says which functions and files are too long to be read at once: sizes.py
+
+A function has at most 70 lines. A file has at most 500, unless its first lines give a reason that
+begins with `// Long:`. Exits 1 if any is longer.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+FUNCTION, FILE = 70, 500
+WORDS = (
+    r"(?:@\w+(?:\([^)]*\))? |public |internal |private |fileprivate |package |static |mutating |"
+    r"nonmutating |nonisolated |final |override |convenience |required |class |indirect )*"
+)
+BEGIN = re.compile(rf"(\s*){WORDS}(?:func\b|init[?(<]|subscript\b|deinit\b|var \w+: [^=]*\{{$)")
+
+# Still to be split; nothing is added here.
+KNOWN = set(filter(None, (pathlib.Path(__file__).with_name("sizes.txt")).read_text().split("\n")))
+
+
+def functions(lines):
+    """Each function's name and length."""
+    for start, line in enumerate(lines):
+        if not (match := BEGIN.match(line)):
+            continue
+        indent = match.group(1)
+        # The brace that opens the body ends a line that is not indented deeper than the head's end.
+        for end in range(start, len(lines)):
+            if lines[end].startswith(indent + "}"):
+                yield line.strip(), end - start + 1
+                break
+            is_inside = lines[end].startswith((indent + " ", indent + ")")) or not lines[end].strip()
+            if end > start and not is_inside:
+                break
+
+
+def main():
+    status = 0
+    for folder in ("Sources", "Server/Sources", "Sandbox/Sources", "Shared/Sources"):
+        for path in sorted((ROOT / folder).rglob("*.swift")):
+            lines = path.read_text().split("\n")
+            name = path.relative_to(ROOT)
+            is_explained = any(line.startswith("// Long:") for line in lines[:5])
+            if len(lines) > FILE + 1 and not is_explained and str(name) not in KNOWN:
+                print(f"{name}: {len(lines) - 1} lines; give a reason, or split it")
+                status = 1
+            for head, length in functions(lines):
+                what = f"{name}: {re.split(r'[(<{:]', head)[0].split()[-1]}"
+                if length > FUNCTION and what not in KNOWN:
+                    print(f"{what} has {length} lines; at most {FUNCTION} can be read at once")
+                    status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
