@@ -17,10 +17,10 @@ struct AppStoreTransaction: Sendable {
     var revoked: Instant?
     var isUpgraded: Bool
     var token: String?
-    /// Whether it stands beside another one of its period (seats), or came over from another plan.
-    var (isAdditional, isMoved): (Bool, Bool)
-    /// `app_store/production/com.example.app/2000000001`; receipts do not say.
-    var purchase: String?
+    /// Whether it stands beside another one of its period (seats).
+    var isAdditional: Bool
+    /// `app_store/production/com.example.app/2000000001`, and what it replaced; receipts do not say.
+    var (purchase, replaced): (String?, String?) = (nil, nil)
     /// Whether a receipt lists it: it says less, and takes nothing back.
     var isLegacy: Bool
     var row: Int64
@@ -38,13 +38,13 @@ struct AppStoreTransaction: Sendable {
         signed = json.date("signedDate") ?? stated
         isUpgraded = json["isUpgraded"]?.bool ?? (json["is_upgraded"]?.text == "true")
         token = json.text("appAccountToken", "app_account_token")?.lowercased()
-        isMoved = json["previousOriginalTransactionId"] != nil
         isLegacy = json["transactionId"] == nil
         // In a receipt the date of an upgraded plan says when it was upgraded.
         revoked = isLegacy && isUpgraded ? nil : json.date("revocationDate", "cancellation_date")
         if let bundle = json["bundleId"]?.string, let environment = json["environment"]?.string {
-            let original = json["originalTransactionId"]?.string ?? id
-            purchase = "app_store/\(environment.lowercased())/\(bundle)/\(original)"
+            let place = "app_store/\(environment.lowercased())/\(bundle)/"
+            purchase = place + (json["originalTransactionId"]?.string ?? id)
+            replaced = json["previousOriginalTransactionId"]?.string.map { place + $0 }
         }
     }
 

@@ -24,8 +24,8 @@ struct CustomerCheck {
         _ subjects: Set<RowKey>,
         _ misfiled: [RowKey: [Int64]]
     ) throws {
-        let given = try reader.answers(of: [(person.customer, person.environment)])
-        guard let answer = given.first, !answer.isErased,
+        guard let answer = try reader.answers(of: [(person.customer, person.environment)]).first,
+            !answer.isErased,
             let customer = try reader.customerID(person.customer)
         else { return nil }
         (self.person, self.question) = (person, question)
@@ -34,8 +34,7 @@ struct CustomerCheck {
         let held = try reader.holdings(
             of: person.customer,
             in: person.environment,
-            // Somebody with more is judged by these.
-            limit: 500
+            limit: 500  // Somebody with more is judged by these.
         )
         let all = try subjects.union(held).union(active.map(\.subject)).sorted().map {
             try PurchaseEvidence(gathering: $0, and: misfiled[$0] ?? [], reader)
@@ -91,8 +90,11 @@ struct CustomerCheck {
     /// Where the server answers otherwise.
     func findings() -> [AccessFinding] {
         var told = Set(active.map(\.lookupKey))
-        let due = judged.filter { _, opinion in
+        // What was replaced may be over, though nobody heard of it.
+        let replaced = Set(evidence.values.compactMap(\.replaced))
+        let due = judged.filter { subject, opinion in
             opinion.verdict == .yes && opinion.owners.certain.contains(person.customer)
+                && !replaced.contains(subject)
         }
         return active.compactMap(letIn)
             + due.flatMap { entry in

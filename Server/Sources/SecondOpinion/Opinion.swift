@@ -11,8 +11,7 @@ struct Question: Sendable {
     var said: Instant { at.advanced(by: 300_000) }
 }
 
-/// Whether somebody must be able to use something, as far as the stores' documents say so; `open`
-/// where the documents or the evidence leave either answer right.
+/// Whether somebody must be able to use something; `open`: documents or evidence allow either.
 enum Verdict: Sendable { case no, open, yes }
 
 /// What one purchase gives to whoever holds it, at the instant that is looked at.
@@ -40,8 +39,7 @@ struct Opinion: Sendable {
     }
 }
 
-/// A one-time purchase: it lasts for the catalog's duration, several one after the other, or for
-/// ever.
+/// A one-time purchase, which lasts for the catalog's duration, or for ever.
 struct Pass: Hashable, Sendable {
     var product: String
     /// When it was paid for: not before, and not after.

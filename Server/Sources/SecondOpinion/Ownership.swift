@@ -27,8 +27,7 @@ struct Ownership: Sendable {
     }
 
     /// - Parameters:
-    ///   - named: whom the store's own names lead to, several where they disagree; `nil` where the
-    ///     store names nobody.
+    ///   - named: whom the store's own names lead to; `nil` where it names nobody.
     ///   - epoch: when the names became what they are; earlier restores were about former ones.
     func owners(
         named: Set<RowKey>?,

@@ -9,6 +9,8 @@ struct PurchaseEvidence: Sendable {
     private(set) var name: String?
     /// Whether something is not kept any more, or cannot be read: then nobody is let in by nothing.
     private(set) var isUnjudged = false
+    /// The purchase that this one replaced.
+    private(set) var replaced: RowKey?
     /// Rows that are about another purchase than the one they are filed under.
     private(set) var misfiled: [(subject: RowKey, row: Int64)] = []
     /// The stores' own ids of messages, by row.
@@ -43,8 +45,7 @@ struct PurchaseEvidence: Sendable {
         }
         let isAlone = body.first != UInt8(ascii: "{")
         guard take(body, isAlone: isAlone, row) else { return }
-        // A device claims what it shows in the same row, which invoice a refund is about was asked
-        // for, and some objects do not say of which purchase they are.
+        // A device claims what it shows in the same row; some objects do not name their purchase.
         if isAlone || name == nil || (row.kind == .fetched && !stripe.returns.isEmpty) {
             try add(ours: row)
         }
@@ -64,7 +65,8 @@ struct PurchaseEvidence: Sendable {
         messages[row.id] = word?.messageID ?? words.messageID ?? ""
         if let word { stripe.add(word) } else { appStore.add(words) }
         // What came over from another purchase keeps its owner, whom only that one may know.
-        isUnjudged = isUnjudged || words.transaction?.isMoved == true
+        guard let replaced = words.transaction?.replaced else { return true }
+        (isUnjudged, self.replaced) = (true, RowKey(purchaseNamed: replaced))
         return true
     }
 

@@ -194,9 +194,9 @@ struct RecordCodingTests {
             #expect(try RecordEncoder.encode(fact) == RecordEncoder.encodeCodable(fact))
         }
         var record = Purchase(key: .appStore("1"), joining: all)
-        record.isContinued(by: "3")
+        record.isContinued(by: .init(id: "3", since: .day(9)))
         #expect(record.periods.contains { $0.upgradedBy != nil && $0.receipt != nil })
-        #expect(record.periods.contains { $0.revocation != nil && $0.seatsRevokedBy != nil })
+        #expect(record.periods.contains { $0.revocation != nil && $0.seatRefunds != nil })
         #expect(record.predecessors != nil && record.appStore?.reversals != nil)
         let bytes = try RecordEncoder.encode(record)
         #expect(try bytes == RecordEncoder.encodeCodable(record))

@@ -127,7 +127,6 @@ struct SimulationTests {
             bug: bug
         )
         settings.derivesAgain = bug == .tornTransactions
-        settings.hasAppStoreHistories = PlantedBug.ofAppStoreHistories.contains(bug)
         return settings
     }
 
@@ -174,7 +173,7 @@ struct SimulationTests {
             let settings = try Self.settings(bug, seed: seed)
             let outcome = try await worlds.run(settings)
             guard !outcome.failures.isEmpty else { continue }
-            var shrinking = Shrinking(budget: 8) { smaller in
+            var shrinking = Shrinking(budget: isOfHistories ? 24 : 8) { smaller in
                 var outcome = try await worlds.run(smaller)
                 var without = smaller
                 without.bug = nil

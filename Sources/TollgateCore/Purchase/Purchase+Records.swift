@@ -18,7 +18,7 @@ extension Purchase {
     public var status: Newest<SubscriptionStatus>? { appStore?.status }
     public var renewal: Newest<RenewalTerms>? { appStore?.renewal }
     public var predecessors: [Predecessor]? { appStore?.predecessors }
-    public var successors: [String]? { appStore?.successors }
+    public var successors: [Successor]? { appStore?.successors }
 
     /// The periods in the order of their starts, as reports count them: without the renewal window
     /// and the reach of a status, which are mercy and no payment.

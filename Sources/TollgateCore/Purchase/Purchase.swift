@@ -62,9 +62,9 @@ public struct Purchase: Hashable, Sendable {
     // MARK: - Purchases that continue one another (RULES §8)
 
     /// Notes that a purchase of the same app and environment continues this one.
-    public mutating func isContinued(by id: String) {
+    public mutating func isContinued(by successor: Successor) {
         guard case .appStore(var own) = record else { return }
-        own.isContinued(by: id)
+        own.join(successor)
         record = .appStore(own)
     }
 

@@ -95,6 +95,73 @@ struct CoinLotTests {
         )
     }
 
+    /// A plan that was refunded on day 5, and another one from day 15 on.
+    private static func changed(
+        _ testDescription: String,
+        _ facts: [Fact],
+        clawed: Int64 = 0
+    ) -> Case {
+        Case(
+            testDescription: "A20: \(testDescription)",
+            facts: [.paid("p2", 15, 380, Shop.yearly)] + facts,
+            lots: [Lot(id: "p1", credit: 10, clawed: clawed)]
+        )
+    }
+
+    private static let refunded = Fact.paid("p1", 0, 30, said: 6, revoked: 5)
+
+    static let changedAfterRefund = [
+        changed("a change after a reversal is one", [refunded, .reversed("p1", 8)], clawed: 5),
+        changed("also in its millisecond", [refunded, .reversed("p1", 15)], clawed: 5),
+        changed(
+            "a reversal in the millisecond of its refund",
+            [refunded, .reversed("p1", 5)],
+            clawed: 5
+        ),
+        changed(
+            "a reversal that is seen in the transaction alone",
+            [refunded, .paid("p1", 0, 30, said: 9)],
+            clawed: 5
+        ),
+        changed(
+            "but not if it is seen after the change",
+            [refunded, .paid("p1", 0, 30, said: 16)]
+        ),
+        changed(
+            "a reversal that is told after the change, and seen before it",
+            [refunded, .paid("p1", 0, 30, said: 12), .reversed("p1", 16)],
+            clawed: 5
+        ),
+        changed(
+            "a reversal after the change, that leaves the fields of the refund",
+            [refunded, .paid("p1", 0, 30, said: 12, revoked: 5), .reversed("p1", 16)]
+        ),
+        changed(
+            "the reversal of an earlier refund is not that of this one",
+            [
+                .paid("p1", 0, 30, said: 4, revoked: 3), .reversed("p1", 4.5), refunded,
+                .paid("p1", 0, 30, said: 16),
+            ]
+        ),
+        changed(
+            "a refund in the millisecond of the change comes before it",
+            [.paid("p1", 0, 30, said: 16, revoked: 15), .reversed("p1", 20)]
+        ),
+        changed(
+            "a refund after the change, that was taken back, leaves the change",
+            [.paid("p1", 0, 30, said: 21, revoked: 20), .reversed("p1", 22)],
+            clawed: 5
+        ),
+        changed(
+            "a refund that a receipt alone knows takes all",
+            [
+                .paid("p1", 0, 30),
+                .paid("p1", 0, 30, said: 20, revoked: 5, source: "receipt:t"),
+            ],
+            clawed: 10
+        ),
+    ]
+
     static let cases = [
         Case(
             testDescription: "a period credits once, when it begins",
@@ -331,7 +398,10 @@ struct CoinLotTests {
         ),
     ]
 
-    @Test("a lot is what was paid for, less the share that was taken back", arguments: cases)
+    @Test(
+        "a lot is what was paid for, less the share that was taken back",
+        arguments: cases + changedAfterRefund
+    )
     func lots(_ story: Case) {
         let lots = World(story.facts).evaluations(Self.history).flatMap(\.lots)
         let day = Instant.day(1).milliseconds - Instant.day(0).milliseconds

@@ -182,7 +182,7 @@ extension AppStoreDisagreementTests {
             World(facts).records.first?.effectivePeriods.first
         }
         let seats = period(Self.seats[3].facts)
-        #expect(seats?.revoked == nil && seats?.seatsRevoked == .day(10))
+        #expect(seats?.revoked == nil && seats?.seatRefunds.map(\.stated) == [.day(10)])
         #expect(seats?.period.quantity == 10 && seats?.period.revokedSeats == 3)
         let switched = period(Self.seats[5].facts)
         #expect(switched?.revoked == nil && switched?.end == .day(10))

@@ -11,7 +11,8 @@ struct EffectivePeriodTests {
         var grace: Double?
         var revoked: Double?
         var isAddition = false
-        var seatsRevoked: Double?
+        /// The number of refunded seats by the day from which on it holds.
+        var seatRefunds: [Double: Int64] = [:]
     }
 
     struct Case: CustomTestStringConvertible, Sendable {
@@ -160,8 +161,37 @@ struct EffectivePeriodTests {
             ],
             rows: [
                 Row(id: "p1", end: 30),
-                Row(id: "p2", end: 30, isAddition: true, seatsRevoked: 20),
+                Row(id: "p2", end: 30, isAddition: true, seatRefunds: [20: 2, 22: 3]),
             ]
+        ),
+        Case(
+            testDescription: "seats that were refunded one by one, told in another order, twice",
+            facts: [
+                .paid("p1", 0, 30, said: 12, seats: 5, returned: 2),
+                .paid("p1", 0, 30, said: 14, seats: 5, returned: 2),
+                .paid("p1", 0, 30, said: 10, seats: 5, returned: 1),
+                .paid("p1", 0, 30, said: 11, seats: 5, returned: 1),
+            ],
+            rows: [Row(id: "p1", end: 30, seatRefunds: [10: 1, 12: 2])]
+        ),
+        Case(
+            testDescription:
+                "a smaller number of refunded seats that was stated later, or with a larger one",
+            facts: [
+                .paid("p1", 0, 30, said: 10, seats: 5, returned: 2),
+                .paid("p1", 0, 30, said: 12, seats: 5, returned: 1),
+                .paid("p1", 0, 30, said: 14, seats: 5, returned: 3),
+                .paid("p1", 0, 30, said: 14, seats: 5, returned: 2),
+            ],
+            rows: [Row(id: "p1", end: 30, seatRefunds: [10: 2, 14: 3])]
+        ),
+        Case(
+            testDescription: "some seats, and then the whole",
+            facts: [
+                .paid("p1", 0, 30, said: 10, seats: 5, returned: 2),
+                .paid("p1", 0, 30, said: 21, revoked: 20, seats: 5, returned: 2),
+            ],
+            rows: [Row(id: "p1", end: 20, revoked: 20, seatRefunds: [10: 2])]
         ),
         Case(
             testDescription: "refunded seats of which newer statements know nothing",
@@ -206,7 +236,9 @@ struct EffectivePeriodTests {
                 grace: days($0.graceEnd),
                 revoked: days($0.revoked),
                 isAddition: $0.isAddition,
-                seatsRevoked: days($0.seatsRevoked)
+                seatRefunds: Dictionary(
+                    uniqueKeysWithValues: $0.seatRefunds.map { (days($0.stated) ?? 0, $0.seats) }
+                )
             )
         }
         #expect(rows == story.rows)

@@ -169,11 +169,34 @@ struct PredecessorTests {
         }
     }
 
+    @Test(
+        "what took a purchase's place ends it, though nobody heard of its end",
+        arguments: [
+            ([.paid("p1", 0, 30), .status(1, 1, reaching: 60), .terms(1)], 10, 10),
+            ([.paid("p1", 0, 30), .status(1, 1, reaching: 60), .terms(1)], 30, 30),
+            // Back from the bundle.
+            ([.paid("p1", 0, 30), .paid("p2", 30, 60)], 10, 60),
+            ([.paid("p1", 0, 30), .paid("p2", 10, 40)], 10, 40),
+            ([.paid("p1", 0, 30), .paid("p2", 31, 61)], 61, 61),
+            ([.paid("p1", 0, 30), .paid("p1", 0, 30, said: 8, upgraded: true)], 10, 8),
+        ] as [([Fact], Double, Double)]
+    )
+    func replaced(_ facts: [Fact], since: Double, end: Double) {
+        var plan = Purchase(key: Self.plan, joining: facts.map { Self.about(Self.plan, $0) })
+        plan.isContinued(by: Successor(id: "2", since: .day(since)))
+        let access = plan.evaluate(in: Shop.history).shares.flatMap(\.access.intervals)
+        #expect(access.compactMap(\.until).max() == .day(end))
+        #expect(plan.evaluate(in: Shop.history).wanted.isEmpty)
+    }
+
     @Test("a purchase knows by whom it is continued, once")
     func successors() {
         var plan = Self.plan()
-        for id in ["3", "2", "3"] { plan.isContinued(by: id) }
-        #expect(plan.successors == ["2", "3"])
+        for (id, day) in [("3", 20.0), ("2", 10), ("3", 15), ("3", 17)] {
+            plan.isContinued(by: Successor(id: id, since: .day(day)))
+        }
+        #expect(plan.successors?.map(\.id) == ["2", "3"])
+        #expect(plan.successors?.map(\.since) == [.day(10), .day(15)])
         #expect(
             Purchase(key: Self.plan, joining: [.paid("p1", 0, 30, previous: "1")])
                 .predecessors == nil,

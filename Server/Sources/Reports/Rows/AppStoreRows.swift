@@ -70,16 +70,26 @@ extension Reports {
         }
     }
 
+    /// The refunds of some seats and of the whole; what went back with seats does not go back again.
     private static func refunds(of sale: Sale, _ effective: EffectivePeriod) -> [Sale] {
         let period = effective.period
+        var returned: Int64 = 0
         var refunds: [Sale] = []
-        if let revoked = effective.revoked {
-            let amount = share(sale.amount, period.revokedShare ?? 100_000, of: 100_000)
-            refunds.append(sale.takenBack(.refund, amount, at: revoked))
+        func add(_ amount: Int64, at instant: Instant) {
+            refunds.append(
+                sale.takenBack(.refund, amount, at: instant, isFirst: refunds.isEmpty)
+            )
         }
-        if let returned = effective.seatsRevoked {
-            let amount = share(sale.amount, period.revokedSeats ?? 0, of: max(1, period.quantity))
-            refunds.append(sale.takenBack(.refund, amount, at: returned))
+        for refund in effective.seatRefunds {
+            let amount = share(sale.amount, refund.seats, of: max(1, period.quantity))
+            add(amount - returned, at: refund.stated)
+            returned = amount
+        }
+        if let revoked = effective.revoked {
+            add(
+                share(sale.amount - returned, period.revokedShare ?? 100_000, of: 100_000),
+                at: revoked
+            )
         }
         return refunds
     }

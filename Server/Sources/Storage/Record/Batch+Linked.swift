@@ -11,11 +11,11 @@ extension Batch {
             return []
         }
         var changed: Set<RowKey> = []
-        for previous in record.linkedBefore {
-            let row = RowKey(previous)
+        for predecessor in record.predecessors ?? [] {
+            let row = RowKey(record.key.sibling(predecessor.id))
             guard var state = rows.purchases[row] else { continue }
             let before = state.record
-            state.record.isContinued(by: record.key.id)
+            state.record.isContinued(by: .init(id: record.key.id, since: predecessor.since))
             guard state.record != before else { continue }
             rows.purchases[row] = state
             changed.insert(row)
@@ -57,7 +57,7 @@ extension Purchase {
     var linkedBefore: [Key] { (predecessors ?? []).map { key.sibling($0.id) } }
 
     /// The purchases that continue this one.
-    var linkedAfter: [Key] { (successors ?? []).map { key.sibling($0) } }
+    var linkedAfter: [Key] { (successors ?? []).map { key.sibling($0.id) } }
 
     var linked: [Key] { linkedBefore + linkedAfter }
 }

@@ -112,10 +112,19 @@ extension PeriodRecord: RecordReadable {
             newest: newest,
             upgradedBy: try cursor.instant("upgradedBy"),
             revocation: try cursor.value(StatedRevocation.self, "revocation"),
-            seatsRevokedBy: try cursor.instant("seatsRevokedBy"),
+            seatRefunds: try cursor.value([SeatRefund].self, "seatRefunds"),
             receipt: try cursor.value(Newest<Period>.self, "receipt")
         )
         guard cursor.close() else { return nil }
+    }
+}
+
+extension SeatRefund: RecordReadable {
+    init?(reading cursor: inout RecordCursor) throws {
+        guard cursor.openMap(), let seats = try cursor.int64("seats"),
+            let stated = try cursor.instant("stated"), cursor.close()
+        else { return nil }
+        self.init(seats: seats, stated: stated)
     }
 }
 

@@ -146,8 +146,17 @@ extension PeriodRecord: RecordWritable {
         try record.add("newest", newest)
         record.add("upgradedBy", upgradedBy)
         try record.add("revocation", revocation)
-        record.add("seatsRevokedBy", seatsRevokedBy)
+        try record.add("seatRefunds", seatRefunds)
         try record.add("receipt", receipt)
+        record.close()
+    }
+}
+
+extension SeatRefund: RecordWritable {
+    package func write(to record: inout RecordBytes) throws {
+        record.openMap()
+        record.add("seats", seats)
+        record.add("stated", stated)
         record.close()
     }
 }
@@ -163,6 +172,7 @@ extension StatedRevocation: RecordWritable {
 }
 
 extension Predecessor: RecordWritable {}
+extension Successor: RecordWritable {}
 
 extension ClaimRecord: RecordWritable {
     package func write(to record: inout RecordBytes) throws {

@@ -47,11 +47,6 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: "Where a failure is written as a scenario.")
     var scenario = "simulation.yaml"
 
-    @Flag(
-        help: "More people, with histories of the App Store's that nobody plans; some still fail."
-    )
-    var histories = false
-
     @Flag(inversion: .prefixedNo, help: "Make a failing world smaller.")
     var shrink = true
 
@@ -91,7 +86,7 @@ struct SimulateCommand: AsyncParsableCommand {
         let runner = try SimulatedWorlds(on: backend)
         var results: [Result] = []
         for number in 0..<UInt64(worlds) {
-            var settings = Simulation.Settings(
+            let settings = Simulation.Settings(
                 seed: seed &+ number,
                 customers: customers,
                 years: years,
@@ -99,7 +94,6 @@ struct SimulateCommand: AsyncParsableCommand {
                 bug: planted.flatMap { PlantedBug(rawValue: $0) },
                 acts: acts.map { Set($0.split(separator: ",").compactMap { Int($0) }) }
             )
-            settings.hasAppStoreHistories = histories
             let start = ContinuousClock.now
             let outcome = try await runner.run(settings)
             let result = Result(settings, outcome, ContinuousClock.now - start)
@@ -147,7 +141,6 @@ struct SimulateCommand: AsyncParsableCommand {
             "tollgate simulate --seed \(settings.seed) --customers \(settings.customers)",
             "--years \(settings.years) --faults \(settings.trouble.name) --database \(database)",
         ]
-        if settings.hasAppStoreHistories { words.append("--histories") }
         if let bug = settings.bug { words.append("--planted \(bug.rawValue)") }
         if let acts = settings.acts {
             words.append("--acts " + acts.sorted().map(String.init).joined(separator: ","))

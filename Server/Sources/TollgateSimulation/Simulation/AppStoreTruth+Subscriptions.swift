@@ -47,6 +47,10 @@ extension AppStoreTruth {
         }
         guard let running, running.isOwn else { return }
         let latest = running.transaction
+        if let since = replacement(of: chain, in: chains), latest.purchaseDate < since, since <= now
+        {
+            return
+        }
         let parts = period(of: latest, in: chain)
         if subscription.state == .revoked,
             !parts.contains(where: { $0.id == subscription.latestTransactionID })
@@ -74,6 +78,18 @@ extension AppStoreTruth {
             next = former.compactMap(\.previousOriginalID).first
         }
         return found
+    }
+
+    /// When another subscription replaced this one.
+    ///
+    /// For a bundle's transaction `previousOriginalTransactionId` is that of the subscription which it replaced:
+    /// https://developer.apple.com/documentation/storekit/transaction/previousoriginaltransactionid
+    private func replacement(
+        of chain: [Transaction],
+        in chains: [String: [Transaction]]
+    ) -> Int64? {
+        let all = chains.values.joined()
+        return all.filter { $0.previousOriginalID == chain[0].originalID }.map(\.purchaseDate).min()
     }
 
     /// All transactions that represent the period of the latest one.
@@ -115,6 +131,12 @@ extension AppStoreTruth {
         }
     }
 
+    /// Whether a transaction is revoked, and money went back: whoever switched to a bundle got none.
+    func isRefunded(_ transaction: Transaction) -> Bool {
+        guard isRevoked(transaction), let revocation = transaction.revocation else { return false }
+        return revocation.type != nil || [0, 1].contains(revocation.reason)
+    }
+
     // MARK: - Coins
 
     /// The part of a credit that was taken back.
@@ -126,9 +148,7 @@ extension AppStoreTruth {
     /// - Seats that were refunded take theirs, and the transaction stays valid for the others:
     ///   https://developer.apple.com/documentation/appstoreserverapi/revokedseatquantity
     func takenBack(of credit: Int64, _ transaction: Transaction) -> Int64 {
-        if isRevoked(transaction), let revocation = transaction.revocation,
-            revocation.type != nil || [0, 1].contains(revocation.reason)
-        {
+        if isRefunded(transaction), let revocation = transaction.revocation {
             return credit * Int64(revocation.percentage ?? 100_000) / 100_000
         }
         let seats = Int64(transaction.revokedSeats ?? 0)

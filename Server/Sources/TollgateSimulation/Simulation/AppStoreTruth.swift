@@ -41,7 +41,7 @@ struct AppStoreTruth {
     /// A restore on another device may make new ids for the same purchase.
     ///
     /// Apple does not say whether added seats have a line item of their own.
-    private func withoutAliases(_ transactions: [Transaction]) -> [Transaction] {
+    func withoutAliases(_ transactions: [Transaction]) -> [Transaction] {
         var seen: Set<String> = []
         return transactions.filter { transaction in
             let item = transaction.webOrderLineItemID ?? transaction.originalID

@@ -27,6 +27,8 @@ struct FigureTruth {
     struct Paid {
         /// Names what goes on by itself: at Stripe an item.
         var id: String
+        /// Tells apart what is worth more together and is one: a transaction of added seats.
+        var part = ""
         /// The subscription that it may be a part of.
         var subscription: String
         /// UNIX milliseconds.
@@ -41,9 +43,16 @@ struct FigureTruth {
 
     /// The subscriptions that are active at an instant.
     struct Active {
-        var sure: [String: Paid] = [:]
+        /// By what goes on, and its part.
+        var sure: [[String]: Paid] = [:]
         /// Those that may be.
-        var open: Set<String> = []
+        var open: Set<[String]> = []
+
+        /// How many there are, at least and at most.
+        var count: ClosedRange<Int> {
+            let least = Set(sure.values.map(\.id))
+            return least.count...least.union(open.map { $0[0] }).count
+        }
 
         /// The subscriptions of which something is active.
         var subscriptions: Set<String> { Set(sure.values.map(\.subscription)) }
@@ -60,6 +69,13 @@ struct FigureTruth {
         }
     }
 
+    /// Seats of one transaction that the App Store refunded at once.
+    struct RefundedSeats {
+        var count: Int
+        /// UNIX milliseconds.
+        var at: Int64
+    }
+
     var money: [Place: Money] = [:]
     var paid: [Paid] = []
 
@@ -68,10 +84,11 @@ struct FigureTruth {
         let instant = day.advanced(by: 1).start.milliseconds - 1
         var active = Active()
         for one in paid where one.start <= instant {
+            let name = [one.id, one.part]
             if instant < one.end {
-                if one.start >= active.sure[one.id]?.start ?? .min { active.sure[one.id] = one }
+                if one.start >= active.sure[name]?.start ?? .min { active.sure[name] = one }
             } else if instant < one.openUntil {
-                active.open.insert(one.id)
+                active.open.insert(name)
             }
         }
         active.open.subtract(active.sure.keys)
@@ -198,65 +215,105 @@ extension FigureTruth {
     init(
         _ transactions: [SimulatedAppStore.Transaction],
         subscriptions: [String: SimulatedAppStore.Subscription],
-        reversed: [String: Int64],
-        in catalog: Catalog
+        refundedSeats: [String: [RefundedSeats]],
+        _ books: AppStoreTruth
     ) {
         self.init()
-        var seen: Set<String> = []
-        let sales = transactions.filter { sale in
-            // A restore on another device may make new ids for the same sale.
-            sale.ownership == .purchased
-                && seen.insert(sale.webOrderLineItemID ?? sale.originalID).inserted
-        }
+        let sales = books.withoutAliases(transactions).filter { $0.ownership == .purchased }
         for sale in sales {
             guard let price = sale.price, price > 0 else { continue }
             add(price, sale.currency ?? "", at: sale.purchaseDate)
-            if let back = sale.revocation, reversed[sale.id] == nil {
-                let share = Int64(back.percentage ?? 100_000)
-                add(price * share / 100_000, refund: true, sale.currency ?? "", at: back.date)
-                let day = Reports.Day(Instant(milliseconds: back.date))
-                let place = Place(day: day, currency: (sale.currency ?? "").uppercased())
-                money[place, default: Money()].slack += 1
+            var (seats, returned): (Int64, Int64) = (0, 0)
+            // Apple refunds some seats of a transaction, which stays valid for the others:
+            // https://developer.apple.com/documentation/appstoreserverapi/revokedseatquantity
+            for refund in refundedSeats[sale.id] ?? [] {
+                seats += Int64(refund.count)
+                let amount = price * seats / Int64(max(1, sale.quantity)) - returned
+                addRefund(amount, sale, at: refund.at)
+                returned += amount
             }
+            guard let back = sale.revocation, books.isRefunded(sale) else { continue }
+            let share = Int64(back.percentage ?? 100_000)
+            addRefund((price - returned) * share / 100_000, sale, at: back.date)
         }
         for (original, chain) in sales.filter({ $0.kind == .autoRenewable })
             .grouped(by: \.originalID)
         {
             let ordered = chain.sorted { (Int64($0.id) ?? 0) < (Int64($1.id) ?? 0) }
             for (index, sale) in ordered.enumerated() {
-                let next = ordered.dropFirst(index + 1).first
-                read(sale, next, subscriptions[original], reversed, catalog)
+                let next = ordered.dropFirst(index + 1).first { !Self.adds($0, to: sale) }
+                let isAdded = ordered.prefix(index).contains { Self.adds(sale, to: $0) }
+                let replaced = sales.filter {
+                    $0.previousOriginalID == original && sale.purchaseDate < $0.purchaseDate
+                }.map(\.purchaseDate).min()
+                read(
+                    sale,
+                    isAdded: isAdded,
+                    next,
+                    replaced: replaced,
+                    subscriptions[original],
+                    books
+                )
             }
         }
     }
 
+    private mutating func addRefund(
+        _ amount: Int64,
+        _ sale: SimulatedAppStore.Transaction,
+        at date: Int64
+    ) {
+        let currency = (sale.currency ?? "").uppercased()
+        add(amount, refund: true, currency, at: date)
+        let day = Reports.Day(Instant(milliseconds: date))
+        money[Place(day: day, currency: currency), default: Money()].slack += 1
+    }
+
+    /// Whether one transaction adds seats to the period of another one, which it does not replace.
+    ///
+    /// https://developer.apple.com/documentation/appstoreserverapi/additionaltransactionreason
+    private static func adds(
+        _ one: SimulatedAppStore.Transaction,
+        to other: SimulatedAppStore.Transaction
+    ) -> Bool {
+        one.additionalReason != nil && one.productID == other.productID
+            && one.purchaseDate > other.purchaseDate
+            && one.purchaseDate < other.expiresDate ?? .max
+    }
+
     private mutating func read(
         _ sale: SimulatedAppStore.Transaction,
+        isAdded: Bool,
         _ next: SimulatedAppStore.Transaction?,
+        replaced: Int64?,
         _ subscription: SimulatedAppStore.Subscription?,
-        _ reversed: [String: Int64],
-        _ catalog: Catalog
+        _ books: AppStoreTruth
     ) {
         guard let expires = sale.expiresDate else { return }
-        let revoked = reversed[sale.id] == nil ? sale.revocation?.date : nil
-        let end = min(expires, next?.purchaseDate ?? .max, revoked ?? .max)
-        let product = catalog.products.first { $0.appStoreProductID == sale.productID }
+        let revoked = books.isRevoked(sale) ? sale.revocation?.date : nil
+        let end = min(expires, next?.purchaseDate ?? .max, revoked ?? .max, replaced ?? .max)
+        let product = books.catalog.products.first { $0.appStoreProductID == sale.productID }
         let price = sale.price ?? 0
         // Grace of the past is not in the books: at most as long as Apple's is.
         let mayHaveFailed =
             next.map { $0.purchaseDate > expires } ?? (subscription?.expirationIntent != 1)
-        let hadGrace = revoked == nil && mayHaveFailed
+        let hadGrace = revoked == nil && replaced == nil && mayHaveFailed
+        // The first period after a migration was paid for before it.
+        let isMigrated = sale.previousOriginalID != nil && price == 0
         let factor = Self.factor(product, start: sale.purchaseDate, end: expires)
         paid.append(
             Paid(
                 id: sale.originalID,
+                part: isAdded ? sale.id : "",
                 subscription: sale.originalID,
                 start: sale.purchaseDate,
-                end: price > 0 ? end : sale.purchaseDate,
+                end: price > 0 || isMigrated ? end : sale.purchaseDate,
                 openUntil: hadGrace
                     ? min(end + 62 * 86_400_000, next?.purchaseDate ?? .max)
-                    : price > 0 ? end : sale.purchaseDate,
+                    : price > 0 || isMigrated ? end : sale.purchaseDate,
+                // Of seats that were refunded the definition says nothing.
                 monthly: sale.offer == nil && next?.purchaseDate != sale.purchaseDate
+                    && sale.revokedSeats ?? 0 == 0 && !isMigrated
                     ? factor.map { $0 * Double(price) } : nil,
                 currency: (sale.currency ?? "").uppercased()
             )

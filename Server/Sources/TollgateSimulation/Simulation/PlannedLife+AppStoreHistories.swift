@@ -125,6 +125,7 @@ private struct Household {
     private let family: String
     private let ends: Int64
     private var at: Int64
+    private var history: Int
 
     init(
         buyer: Int,
@@ -135,6 +136,7 @@ private struct Household {
     ) {
         (self.buyer, self.family, self.ends) = (buyer, family, ends)
         member = buyer + 1
+        history = buyer * 1000
         at = begins + Int64.random(in: 1...40 * 86_400_000, using: &random)
         people = [buyer, buyer + 1].map { index in
             var person = Scenario.Person(name: "c\(index)")
@@ -146,6 +148,7 @@ private struct Household {
 
     mutating func live(_ random: inout SplitMix64) {
         while at < ends {
+            history += 1
             switch Int.random(in: 0..<9, using: &random) {
             case 0: refundInAnyPairing(&random)
             case 1: loseARefundOrItsReversal(&random)
@@ -168,7 +171,9 @@ private struct Household {
         _ deed: PlannedAct.Deed,
         _ random: inout SplitMix64
     ) {
-        acts.append(PlannedAct(number: 0, at: at, customer: who, deed: deed))
+        acts.append(
+            PlannedAct(number: 0, at: at, customer: who, deed: deed, history: history)
+        )
         at += Int64.random(in: 1_000...60_000, using: &random)
     }
 
@@ -436,7 +441,7 @@ private struct Household {
             act(deed, &random)
         }
         look(&random)
-        if !isUnheard, random.chance(0.4) {
+        if random.chance(0.4) {
             wait(0.1...3, &random)
             act(.refund(which, share: nil), &random)
             look(&random)

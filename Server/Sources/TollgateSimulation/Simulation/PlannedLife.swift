@@ -28,6 +28,8 @@ public struct PlannedAct: Sendable {
     /// The customer's place; `nil`: nobody's act.
     public var customer: Int?
     public var deed: Deed
+    /// The history of the App Store's that it is a part of; `nil`: none.
+    public var history: Int?
 }
 
 /// All that happens in a world: who lives in it, and what they do when.
@@ -43,7 +45,8 @@ struct WorldPlan: Sendable {
     var acts: [PlannedAct] = []
     var end: Int64
 
-    init(seed: UInt64, customers: Int, years: Double) {
+    init(of world: Simulation.Settings) {
+        let (seed, years) = (world.seed, world.years)
         var random = SplitMix64(seed: seed)
         end = Self.beginning + Int64(years * 365) * Self.day
         settings.isProduction = random.chance(0.6)
@@ -60,7 +63,7 @@ struct WorldPlan: Sendable {
         stripe.dunningEnd =
             [.canceled, .unpaid, .pastDue].randomElement(using: &random) ?? .canceled
         variant = Variant.all.randomElement(using: &random) ?? .likely
-        for index in 0..<customers {
+        for index in 0..<world.customers {
             var life = Life(index: index, begins: Self.beginning, ends: end, random: &random)
             people.append(life.person)
             life.live(&random)
@@ -70,6 +73,8 @@ struct WorldPlan: Sendable {
         acts.sort { ($0.at, $0.customer ?? -1) < ($1.at, $1.customer ?? -1) }
         for index in acts.indices { acts[index].number = index }
         addStripeHistories(seed: seed)
+        addAppStoreHistories(seed: seed, customers: world.customers, years: years)
+        if let acts = world.acts { keepOnly(acts, of: world.customers) }
     }
 
     /// What concerns everybody.

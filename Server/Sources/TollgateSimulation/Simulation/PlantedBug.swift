@@ -114,6 +114,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case passRunsFromOpening
     /// One-time items on a plan's invoice give nothing.
     case oneTimeLineGrantsNothing
+    /// A page on which nothing is to be paid, and its invoice, are two sales.
+    case freeCheckoutCountsTwice
     /// A credit for unused time leaves the coins of that time.
     case creditKeepsCoins
     /// A customer who was deleted is asked for again at the next checkout.

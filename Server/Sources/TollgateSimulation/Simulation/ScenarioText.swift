@@ -13,12 +13,7 @@ extension Simulation {
         _ outcome: Outcome,
         catalog: String
     ) -> (scenario: String, catalog: String) {
-        let plan = WorldPlan(
-            seed: settings.seed,
-            customers: settings.customers,
-            years: settings.years
-        )
-        var text = ScenarioText(plan)
+        var text = ScenarioText(WorldPlan(of: settings))
         for act in outcome.performed { text.add(act) }
         if let failure = outcome.failures.first { text.add(failure) }
         return (text.file(seed: settings.seed, catalog: catalog), SimulatedShop.yaml)

@@ -12,6 +12,7 @@ public struct Shrinking: Sendable {
 
     private let run: @Sendable (Simulation.Settings) async throws -> Simulation.Outcome
     private var left: Int
+    private var shownBefore: [Int: Set<Int>] = [:]
 
     /// - Parameters:
     ///   - budget: worlds that may be lived through at most.
@@ -27,17 +28,29 @@ public struct Shrinking: Sendable {
     public mutating func shrink(_ found: Found) async throws -> Found {
         var best = found
         let failure = found.outcome.failures.first
-        let plan = WorldPlan(
-            seed: found.settings.seed,
-            customers: found.settings.customers,
-            years: found.settings.years
-        )
+        var settings = found.settings
+        settings.acts = nil
+        let plan = WorldPlan(of: settings)
+        shownBefore = Self.shownBefore(plan.acts)
         var kept = plan.acts.filter { act in
             act.deed != .reconcile && act.at <= failure?.at ?? .max
                 && found.settings.acts?.contains(act.number) ?? true
         }
         if let name = failure?.customer, let index = Int(name.dropFirst()) {
-            try await attempt(kept.filter { $0.customer == index }, &kept, &best)
+            let household = Self.household(of: index)
+            // What happens to the server may be a part of it.
+            func isNear(_ act: PlannedAct) -> Bool {
+                act.customer.map { household.contains($0) } ?? true
+            }
+            try await attempt(kept.filter(isNear), &kept, &best)
+            if let last = kept.last(where: { $0.history != nil })?.history {
+                try await attempt(
+                    kept.filter { $0.history == last || $0.customer == nil },
+                    &kept,
+                    &best
+                )
+            }
+            try await attempt(kept.filter { $0.customer != nil }, &kept, &best)
         }
         for calmer in ["none", "deliveries", "server", "stores"] {
             guard best.settings.trouble.name != "none", let trouble = Trouble(named: calmer),
@@ -62,12 +75,37 @@ public struct Shrinking: Sendable {
         return best
     }
 
+    /// Those of whom one knows what the others' histories tell.
+    private static func household(of index: Int) -> Set<Int> {
+        index < WorldPlan.firstOfAppStoreHistories ? [index] : [index, index ^ 1]
+    }
+
+    /// The acts of showing a purchase that come before each comparison at once in its history, by the
+    /// comparison's number.
+    private static func shownBefore(_ acts: [PlannedAct]) -> [Int: Set<Int>] {
+        var shown: [Int: Set<Int>] = [:]
+        var before: [Int: Set<Int>] = [:]
+        for act in acts {
+            guard let history = act.history else { continue }
+            switch act.deed {
+            case .appStore(.post), .appStore(.postReceipt):
+                shown[history, default: []].insert(act.number)
+            case .incident(.look): before[act.number] = shown[history]
+            default: break
+            }
+        }
+        return before
+    }
+
     @discardableResult
     private mutating func attempt(
-        _ acts: [PlannedAct],
+        _ some: [PlannedAct],
         _ kept: inout [PlannedAct],
         _ best: inout Found
     ) async throws -> Bool {
+        // Where a device did not show what it showed, a comparison at once would blame the server.
+        let numbers = Set(some.map(\.number))
+        let acts = some.filter { shownBefore[$0.number]?.isSubset(of: numbers) ?? true }
         guard acts.count < kept.count else { return false }
         var settings = best.settings
         settings.acts = Set(acts.map(\.number))

@@ -22,6 +22,15 @@ extension SimulatedServer {
     }
 }
 
+extension SimulatedServer {
+    func statement(
+        of month: Finance.Day,
+        in environment: StoreEnvironment
+    ) async throws -> Finance.Statement {
+        try await tollgate.statement(month: month, in: environment)
+    }
+}
+
 extension SimulatedWorld {
     /// The differences between the reports and the stores' own books, up to yesterday.
     func objectionsToFigures(_ books: StripeTruth) async throws -> [String] {
@@ -46,8 +55,23 @@ extension SimulatedWorld {
             let moves = try await server.report("mrr-movement", first...yesterday, in: environment)
             objections += truth.objections(toMovement: moves.of(store), first...yesterday)
                 .map { "\(name), \($0)" }
+            for month in Self.monthsOver(by: yesterday, since: first) {
+                let statement = try await server.statement(of: month, in: environment)
+                objections += truth.objections(to: statement, of: store).map {
+                    "\(name), statement of \(statement.month): \($0)"
+                }
+            }
         }
         return objections
+    }
+
+    /// A day of each of the last months that are over, at most as many as lie between two quiet points.
+    private static func monthsOver(by last: Reports.Day, since first: Reports.Day) -> [Finance.Day]
+    {
+        let ends = (first.number...last.number).map { Finance.Day(number: $0) }.filter {
+            $0.month != $0.advanced(by: 1).month
+        }
+        return ends.suffix(3)
     }
 
     private func appStoreFigures() async throws -> FigureTruth {
@@ -61,7 +85,12 @@ extension SimulatedWorld {
         for original in Set(all.map(\.originalID)) {
             subscriptions[original] = try? await store.subscription(original)
         }
-        return FigureTruth(all, subscriptions: subscriptions, reversed: reversed, in: catalog)
+        return FigureTruth(
+            all,
+            subscriptions: subscriptions,
+            refundedSeats: refundedSeats,
+            AppStoreTruth(catalog: catalog, now: now, reversed: reversed, shown: [])
+        )
     }
 }
 
@@ -130,6 +159,32 @@ extension FigureTruth {
         }
     }
 
+    /// The sums of what was charged in a month, and of what went back in it.
+    func objections(to statement: Finance.Statement, of store: Store) -> [String] {
+        var own: [String: Money] = [:]
+        for (place, money) in money where Finance.Day(place.day).month == statement.month {
+            own[place.currency, default: Money()].gross += money.gross
+            own[place.currency, default: Money()].refunds += money.refunds
+            own[place.currency, default: Money()].slack += money.slack
+        }
+        let totals = statement.totals.filter { $0.store == store }
+        return Set(own.keys).union(totals.map(\.currency)).sorted().compactMap { currency in
+            let said = totals.filter { $0.currency == currency }
+            func sum(_ amount: (Finance.Statement.Total) -> Finance.Money) -> Int64 {
+                said.reduce(0) { $0 + abs(amount($1).millionths) } / 1000
+            }
+            let (gross, back) = (sum(\.gross), sum(\.refunded) + sum(\.disputed))
+            let books = own[currency] ?? Money()
+            guard
+                abs(gross - books.gross) > books.slack + 1
+                    || abs(back - books.refunds) > books.slack + 1
+            else { return nil }
+            return
+                "the books have \(books.gross) gross and \(books.refunds) back in thousandths of "
+                + "\(currency), the statement \(gross) and \(back)"
+        }
+    }
+
     /// Active subscriptions and MRR at the end of each month and of the last day.
     func objections(toMRR table: Reports.Table, _ days: ClosedRange<Reports.Day>) -> [String] {
         let told = table.sums(["active", "mrr"])
@@ -139,11 +194,10 @@ extension FigureTruth {
             let own = active(atEndOf: day)
             let lines = told.filter { $0.key.day == day }
             let count = lines.values.reduce(0) { $0 + Int($1[0]) }
-            let range = own.sure.count...(own.sure.count + own.open.count)
-            if !range.contains(count) {
+            if !own.count.contains(count) {
                 objections.append(
-                    "end of \(day): by the books \(own.sure.count) to "
-                        + "\(range.upperBound) subscriptions are active, by the report \(count)"
+                    "end of \(day): by the books \(own.count.lowerBound) to "
+                        + "\(own.count.upperBound) subscriptions are active, by the report \(count)"
                 )
             }
             guard let mrr = own.mrr else { continue }

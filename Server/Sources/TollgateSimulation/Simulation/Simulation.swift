@@ -18,12 +18,6 @@ public struct Simulation: Sendable {
         public var bug: PlantedBug?
         /// The numbers of the only acts that happen; `nil`: all.
         public var acts: Set<Int>?
-        /// Whether people live in it, too, who go through histories of the App Store's that nobody plans:
-        /// refunds and reversals in any pairing, shares given anew, receipts, seats, bundles, clocks that
-        /// are behind, restored backups.
-        ///
-        /// Figures are not compared there.
-        public var hasAppStoreHistories = false
         /// Whether in the end all is derived again from the journal, and compared.
         public var derivesAgain = true
 
@@ -89,29 +83,11 @@ public struct Simulation: Sendable {
         self.makeScratch = makeScratch
     }
 
-    /// The plan of a world.
-    var plan: WorldPlan {
-        var plan = WorldPlan(
-            seed: settings.seed,
-            customers: settings.customers,
-            years: settings.years
-        )
-        if settings.hasAppStoreHistories {
-            plan.addAppStoreHistories(
-                seed: settings.seed,
-                customers: settings.customers,
-                years: settings.years
-            )
-        }
-        if let acts = settings.acts { plan.keepOnly(acts, of: settings.customers) }
-        return plan
-    }
-
     /// Lives through the world, or up to the first point at which something does not hold.
     ///
     /// - Throws: where the world itself breaks, which is no verdict on the server.
     public func run() async throws -> Outcome {
-        let plan = plan
+        let plan = WorldPlan(of: settings)
         let fate = Fate(settings.trouble, seed: settings.seed ^ 0xFA7E)
         let impostorClock = VirtualClock(now: 0)
         let impostor = try SimulatedAppStore(

@@ -9,7 +9,7 @@ extension AppStoreRecord {
         _ evaluation: inout Evaluation
     ) -> [AccessInterval] {
         guard last.period.kind == .autoRenewable, let end = last.period.end,
-            last.upgradedBy == nil
+            last.upgradedBy == nil, replacement(of: last) == nil
         else { return [] }
         let revoked = revocation(of: last)
         let cut = self.end(of: last, in: ordered)

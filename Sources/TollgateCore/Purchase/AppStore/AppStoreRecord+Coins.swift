@@ -22,8 +22,8 @@ extension AppStoreRecord {
             if !isUpgrade {
                 clawed = CoinLot.share(credit, period.revokedShare ?? Self.whole, of: Self.whole)
             }
-        } else if let seats = period.revokedSeats {
-            clawed = CoinLot.share(credit, seats, of: period.quantity)
+        } else if record.refundedSeats > 0 {
+            clawed = CoinLot.share(credit, record.refundedSeats, of: period.quantity)
         }
         if let replaced, let end = period.end {
             let (used, paid) = (
@@ -51,10 +51,24 @@ extension AppStoreRecord {
             $0.period.start > period.start && !$0.period.isAddition(to: period)
         }?.period
         var replaced = earlier(record.upgradedBy, record.upgradedBy == nil ? nil : next?.start)
-        if let next, replaced == nil, record.revocation == nil, next.product != period.product {
+        if let next, replaced == nil, next.product != period.product,
+            isKnownToRun(record, at: next.start)
+        {
             replaced = next.start
         }
         return replaced.flatMap { $0 < end ? $0 : nil }
+    }
+
+    /// Whether a period was not refunded by `instant`, or the store had said by then that its refund
+    /// was taken back.
+    private func isKnownToRun(_ record: PeriodRecord, at instant: Instant) -> Bool {
+        guard let refund = record.revocation, refund.date <= instant else { return true }
+        guard revocation(of: record) == nil else { return false }
+        var since = record.newest.value.revoked == nil ? record.newest.stated.instant : nil
+        if let reversal = reversal(of: record)?.stated.instant, refund.date <= reversal {
+            since = earlier(since, reversal)
+        }
+        return since.map { $0 <= instant } ?? false
     }
 
     /// 100 % in Apple's thousandths of a percent.

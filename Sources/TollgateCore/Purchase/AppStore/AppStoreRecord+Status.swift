@@ -1,7 +1,7 @@
 // What ends a period, and what goes on beyond the newest one (RULES §2, §3).
 extension AppStoreRecord {
     /// Where a period ends by every rule: its own end, a revocation, an upgrade, the next period, a
-    /// status 5 (RULES §2.1, §2.5).
+    /// purchase that continues this one, a status 5 (RULES §2.1, §2.5, §8).
     func end(of record: PeriodRecord, in ordered: [PeriodRecord]) -> Instant? {
         var end = earlier(record.period.end, revocation(of: record))
         end = earlier(end, record.upgradedBy)
@@ -12,7 +12,13 @@ extension AppStoreRecord {
         }) {
             end = earlier(end, next.period.start)
         }
+        end = earlier(end, replacement(of: record))
         return earlier(end, revokedByStatus(record))
+    }
+
+    /// When a purchase that continues this one took its place (RULES §8).
+    func replacement(of record: PeriodRecord) -> Instant? {
+        (successors ?? []).map(\.since).filter { record.period.start < $0 }.min()
     }
 
     /// The newest period; where several transactions represent it, one that was not taken back.
@@ -37,7 +43,7 @@ extension AppStoreRecord {
     /// The latest REFUND_REVERSED of a period.
     ///
     /// One that names no period is of the latest revocation up to its clock.
-    private func reversal(of record: PeriodRecord) -> Newest<String>? {
+    func reversal(of record: PeriodRecord) -> Newest<String>? {
         guard let reversals else { return nil }
         if let named = reversals.first(where: { $0.value == record.period.id }) { return named }
         guard let unnamed = reversals.first, unnamed.value.isEmpty else { return nil }
@@ -111,7 +117,9 @@ extension AppStoreRecord {
     /// What has to be asked because statements disagree about the present, or because the newest
     /// period was upgraded to one that is not known (RULES §2.1, §2.10).
     private func asks(about ordered: [PeriodRecord]) -> Bool {
-        if let last = ordered.last, last.period.kind == .autoRenewable, last.upgradedBy != nil {
+        if let last = ordered.last, last.period.kind == .autoRenewable, last.upgradedBy != nil,
+            replacement(of: last) == nil
+        {
             return true
         }
         let status = status.flatMap { $0.value.value == SubscriptionStatus.revoked ? $0 : nil }

@@ -16,8 +16,8 @@ public struct AppStoreRecord: Hashable, Codable, Sendable {
     public private(set) var reversals: [Newest<String>]?
     /// The purchases that this one continues, sorted by id; `nil`: none.
     public private(set) var predecessors: [Predecessor]?
-    /// The original transaction ids of the purchases that continue this one, sorted; `nil`: none.
-    public private(set) var successors: [String]?
+    /// The purchases that continue this one, sorted by id; `nil`: none.
+    public private(set) var successors: [Successor]?
     /// Every report about a free subscription, the oldest first; `nil`: it is none.
     public private(set) var freeSubscription: FreeSubscriptionReports?
     /// What figures about the past need of renewals that failed; `nil`: none did.
@@ -87,10 +87,12 @@ public struct AppStoreRecord: Hashable, Codable, Sendable {
     // MARK: - Purchases that continue one another (RULES §8)
 
     /// Notes that a purchase of the same app and environment continues this one.
-    mutating func isContinued(by id: String) {
+    mutating func join(_ successor: Successor) {
         var known = successors ?? []
-        guard case .missing(let index) = known.position(of: id, by: { $0 }) else { return }
-        known.insert(id, at: index)
+        switch known.position(of: successor.id, by: { $0.id }) {
+        case .found(let index): known[index].join(successor)
+        case .missing(let index): known.insert(successor, at: index)
+        }
         successors = known
     }
 

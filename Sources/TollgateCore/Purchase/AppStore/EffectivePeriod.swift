@@ -13,9 +13,9 @@ public struct EffectivePeriod: Hashable, Sendable {
     public var revoked: Instant?
     /// Whether it adds seats to a period that another transaction represents (RULES §2.11).
     public var isAddition: Bool
-    /// When some of its seats were refunded, `period.revokedSeats` of `period.quantity`, without the
-    /// period being revoked (RULES §2.11); `nil`: none.
-    public var seatsRevoked: Instant?
+    /// The refunds of some of its `period.quantity` seats, before it was revoked as a whole if it was
+    /// (RULES §2.11), in the order of time.
+    public var seatRefunds: [SeatRefund] = []
 }
 
 extension AppStoreRecord {
@@ -34,8 +34,9 @@ extension AppStoreRecord {
                     revoked: record.period.isSwitched == true ? nil : revocation(of: record),
                     isAddition: ordered.contains { record.period.isAddition(to: $0.period) }
                 )
-                if effective.revoked == nil, record.period.revokedSeats ?? 0 > 0 {
-                    effective.seatsRevoked = record.seatsRevokedBy
+                effective.seatRefunds = (record.seatRefunds ?? []).filter { refund in
+                    refund.seats <= record.refundedSeats
+                        && effective.revoked.map { refund.stated < $0 } ?? true
                 }
                 if record.period.kind == .autoRenewable, effective.revoked == nil,
                     record.period.id == newest?.period.id, let end = record.period.end,

@@ -8,8 +8,8 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
     public private(set) var upgradedBy: Instant?
     /// Where its latest revocation was stated first.
     public private(set) var revocation: StatedRevocation?
-    /// The earliest clock that told of refunded seats.
-    public private(set) var seatsRevokedBy: Instant?
+    /// When how many seats were refunded, in the order of time; `nil`: none were.
+    public private(set) var seatRefunds: [SeatRefund]?
     /// The newest statement of a legacy receipt beside a signed one; `nil`: none.
     public private(set) var receipt: Newest<Period>?
 
@@ -18,13 +18,13 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
         newest: Newest<Period>,
         upgradedBy: Instant?,
         revocation: StatedRevocation?,
-        seatsRevokedBy: Instant?,
+        seatRefunds: [SeatRefund]?,
         receipt: Newest<Period>?
     ) {
         self.newest = newest
         self.upgradedBy = upgradedBy
         self.revocation = revocation
-        self.seatsRevokedBy = seatsRevokedBy
+        self.seatRefunds = seatRefunds
         self.receipt = receipt
     }
 
@@ -39,7 +39,9 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
         if let date = period.revoked, !(isOfReceipt && period.isUpgraded) {
             revocation = StatedRevocation(date: date, stated: stated.stated, source: stated.source)
         }
-        if period.revokedSeats ?? 0 > 0 { seatsRevokedBy = stated.stated.instant }
+        if let seats = period.revokedSeats, seats > 0 {
+            seatRefunds = [SeatRefund(seats: seats, stated: stated.stated.instant)]
+        }
     }
 
     /// Whether the App Store signed any statement about it.
@@ -61,6 +63,12 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
         period.discount = period.discount ?? said.discount
         period.offer = period.offer ?? said.offer
         return period
+    }
+
+    /// How many seats were refunded; beside a revocation, which is of every seat, a statement is
+    /// silent about them.
+    var refundedSeats: Int64 {
+        newest.value.revoked == nil ? newest.value.revokedSeats ?? 0 : seatRefunds?.last?.seats ?? 0
     }
 
     /// Whether a receipt says something of the present that the older signed statement does not
@@ -87,10 +95,36 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
             newest = other.newest
         }
         upgradedBy = earlier(upgradedBy, other.upgradedBy)
-        seatsRevokedBy = earlier(seatsRevokedBy, other.seatsRevokedBy)
+        if let theirs = other.seatRefunds {
+            seatRefunds = SeatRefund.joined((seatRefunds ?? []) + theirs)
+        }
         if let theirs = other.revocation {
             revocation = revocation.map { $0.joined(with: theirs) } ?? theirs
         }
+    }
+}
+
+/// Seats of a multiseat purchase that were refunded: what was said of a day must not change because
+/// more of them are refunded later (RULES §16).
+public struct SeatRefund: Hashable, Codable, Sendable {
+    /// How many in all, by then.
+    public var seats: Int64
+    /// The earliest clock that stated so many.
+    public var stated: Instant
+
+    public init(seats: Int64, stated: Instant) {
+        self.seats = seats
+        self.stated = stated
+    }
+
+    /// The clocks at which the number grew.
+    static func joined(_ all: [SeatRefund]) -> [SeatRefund] {
+        var grown: [SeatRefund] = []
+        for refund in all.sorted(by: { ($0.stated, $1.seats) < ($1.stated, $0.seats) })
+        where refund.seats > grown.last?.seats ?? 0 {
+            grown.append(refund)
+        }
+        return grown
     }
 }
 

@@ -18,3 +18,20 @@ public struct Predecessor: Hashable, Codable, Sendable {
         token = token ?? other.token
     }
 }
+
+/// A purchase that continues this one, and so took its place (RULES §8).
+public struct Successor: Hashable, Codable, Sendable {
+    /// Its original transaction id.
+    public let id: String
+    /// The start of its first period that says so.
+    public private(set) var since: Instant
+
+    public init(id: String, since: Instant) {
+        self.id = id
+        self.since = since
+    }
+
+    mutating func join(_ other: Successor) {
+        since = min(since, other.since)
+    }
+}
