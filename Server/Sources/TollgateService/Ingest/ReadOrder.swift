@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Synchronization
 internal import TollgateCore
 
 /// Keeps reads apart that speak of the same second of a clock that stands still.
@@ -6,14 +6,12 @@ internal import TollgateCore
 /// In real time a read speaks of the second before it was sent, so whatever comes later is newer. On
 /// a sandbox's clock, or one of Stripe's test clocks, a whole story may happen within one second;
 /// there the last read is the newest word.
-final class ReadOrder: @unchecked Sendable {
-    // `lock` guards `counts`.
-    private let lock = NSLock()
-    private var counts: [Int64: Int64] = [:]
+final class ReadOrder: Sendable {
+    private let counts = Mutex<[Int64: Int64]>([:])
 
     /// An instant within `second` that is later than all that were given before.
     func next(in second: Int64) -> Instant {
-        lock.withLock {
+        counts.withLock { counts in
             if counts.count > 1024 { counts.removeAll() }
             let count = min(counts[second, default: 0] + 1, 999)
             counts[second] = count

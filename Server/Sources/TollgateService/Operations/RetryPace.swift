@@ -1,24 +1,22 @@
-internal import Foundation
+internal import Synchronization
 internal import TollgateCore
 
 /// How long not to ask a store again that did not answer.
 ///
 /// Forgetting it costs one more request.
-final class RetryPace: @unchecked Sendable {
-    // `lock` guards `time`.
-    private let lock = NSLock()
-    private var time = RetryTime()
+final class RetryPace: Sendable {
+    private let time = Mutex(RetryTime())
 
     func isDue(at wall: Instant) -> Bool {
-        lock.withLock { time.isDue(at: wall) }
+        time.withLock { $0.isDue(at: wall) }
     }
 
     func succeeded() {
-        lock.withLock { time = RetryTime() }
+        time.withLock { $0 = RetryTime() }
     }
 
     func failed(at wall: Instant) {
-        lock.withLock { time.failed(at: wall) }
+        time.withLock { $0.failed(at: wall) }
     }
 }
 
