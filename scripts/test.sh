@@ -96,9 +96,14 @@ sdk() {
     if command -v docc >/dev/null; then
         check "BillingSDK's reference has no broken link" bash scripts/docs.sh
     fi
-    check "Build Apple-only code for iOS 15" bash scripts/apple-typecheck.sh ios
-    check "Build Apple-only code for macOS 12" bash scripts/apple-typecheck.sh macos
-    check "Build an app that links BillingSDK" bash scripts/consumer-check.sh
+    local ours=(Package.swift Sources AppleStubs Examples scripts/apple-typecheck.sh scripts/mkif.py)
+    check "Build Apple-only code for iOS 15" \
+        bash scripts/once.sh apple-ios "${ours[@]}" -- bash scripts/apple-typecheck.sh ios
+    check "Build Apple-only code for macOS 12" \
+        bash scripts/once.sh apple-macos "${ours[@]}" -- bash scripts/apple-typecheck.sh macos
+    check "Build an app that links BillingSDK" \
+        bash scripts/once.sh consumer Package.swift Sources Tests/Consumer scripts/consumer-check.sh \
+        scripts/swift.sh -- bash scripts/consumer-check.sh
 }
 
 # In turn, since some block the few threads there are for longer than the SDK waits for an answer.

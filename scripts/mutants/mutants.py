@@ -56,7 +56,10 @@ PARTS = {
         "package": "Server",
         "module": "Storage",
         "folder": "Server/Sources/Storage",
-        "files": ["Record/Batch.swift", "Record/CustomerState.swift"],
+        "files": [
+            "Record/Batch+Applying.swift", "Record/CoinTransfers.swift",
+            "Record/CustomerState.swift", "Record/HoldingChanges.swift",
+        ],
         "tests": "RecordTests",
         "quick": ["--skip", "PowerCutTests|RaceTests|ServersTests|InterruptionTests"],
         "quickly": {"TOLLGATE_TEST_BACKENDS": "sqlite"},

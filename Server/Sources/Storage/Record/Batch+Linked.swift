@@ -2,42 +2,27 @@ internal import TollgateCore
 
 // Purchases that continue one another: whose one is decides whose the other is (RULES §8).
 extension Batch {
-    /// Locks and loads every purchase that one of the loaded continues or is continued by.
-    ///
-    /// They are known only once those are read, so these locks come after the sorted ones; whoever
-    /// loses by that starts over.
-    mutating func loadLinked() throws {
-        while true {
-            var named: [RowKey: Purchase.Key] = [:]
-            for state in purchases.values {
-                for key in state.record.linked where purchases[RowKey(key)] == nil {
-                    named[RowKey(key)] = key
-                }
-            }
-            guard !named.isEmpty else { return }
-            try load(named.keys.sorted(), named: named)
-        }
-    }
-
     /// Lets a purchase that changed take over from those that it continues, and those that continue
     /// it take over from it.
     ///
     /// - Returns: the other purchases whose records changed by that, sorted.
     mutating func link(_ subject: RowKey, _ index: Int) -> [RowKey] {
-        guard let record = purchases[subject]?.record, !record.linked.isEmpty else { return [] }
+        guard let record = rows.purchases[subject]?.record, !record.linked.isEmpty else {
+            return []
+        }
         var changed: Set<RowKey> = []
         for previous in record.linkedBefore {
             let row = RowKey(previous)
-            guard var state = purchases[row] else { continue }
+            guard var state = rows.purchases[row] else { continue }
             let before = state.record
             state.record.isContinued(by: record.key.id)
             guard state.record != before else { continue }
-            purchases[row] = state
+            rows.purchases[row] = state
             changed.insert(row)
             guard state.record.periods.isEmpty else { continue }
             // Its own messages were lost: the customer's history has it.
             let question = Wanted(kind: .transactionHistory, object: record.key.id)
-            wanted.append((question, record.key, items[index].stated))
+            wanted.append((question, record.key, journal.items[index].stated))
         }
         _ = takeOver(subject)
         var queue = [subject]
@@ -45,7 +30,7 @@ extension Batch {
         var steps = 0
         while let row = queue.popLast(), steps < 1000 {
             steps += 1
-            for successor in purchases[row]?.record.linkedAfter ?? []
+            for successor in rows.purchases[row]?.record.linkedAfter ?? []
             where takeOver(RowKey(successor)) {
                 changed.insert(RowKey(successor))
                 queue.append(RowKey(successor))
@@ -56,13 +41,13 @@ extension Batch {
 
     /// Returns whether the record changed.
     private mutating func takeOver(_ row: RowKey) -> Bool {
-        guard var state = purchases[row] else { return false }
+        guard var state = rows.purchases[row] else { return false }
         let before = state.record
         for previous in state.record.linkedBefore {
-            if let other = purchases[RowKey(previous)]?.record { state.record.follow(other) }
+            if let other = rows.purchases[RowKey(previous)]?.record { state.record.follow(other) }
         }
         guard state.record != before else { return false }
-        purchases[row] = state
+        rows.purchases[row] = state
         return true
     }
 }

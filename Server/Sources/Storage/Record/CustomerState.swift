@@ -76,6 +76,17 @@ struct CustomerState {
         return false
     }
 
+    /// Notes a change by an item.
+    ///
+    /// The last one counts, not the largest clock: what a batch writes must not depend on how items
+    /// were batched, or a rebuild would differ.
+    mutating func touch(_ instant: Instant, versions: Int) {
+        sequence += 1
+        isChanged = true
+        changed = instant
+        self.versions = versions
+    }
+
     /// Notes what an item stated of a purchase.
     mutating func hear(_ facts: [Fact], at instant: Instant, versions: Int) {
         guard let purchase = facts.first?.purchase, !isErased else { return }

@@ -96,6 +96,6 @@ struct JournalReplay: Sendable {
         }
         batch.isReplay = true
         _ = try batch.run()
-        return batch.history
+        return batch.rows.history
     }
 }

@@ -64,10 +64,11 @@ public final class RecordStore: Sendable {
         let known = segments.ids
         driver.write { connection in
             var batch = Batch(connection, history: history, items: items)
-            batch.knownSegments = known
+            batch.journal.knownSegments = known
             let outcomes = try batch.run()
             return (
-                outcomes: outcomes, history: batch.history, written: batch.writtenSegments
+                outcomes: outcomes, history: batch.rows.history,
+                written: batch.journal.writtenSegments
             )
         } completion: { result in
             do {
