@@ -12,6 +12,7 @@ struct Assembly {
     let sealing: SealingKeys
     let signer: AnswerSigner
     let counters: Counters
+    let workAges: WorkAges
     /// The app in the App Store; `nil` where none is configured.
     let bundleID: String?
     let webhooks: WebhookTransport?
@@ -271,6 +272,7 @@ struct Assembly {
             records: records,
             clocks: clocks,
             counters: counters,
+            workAges: workAges,
             accessChecks: accessChecks,
             logger: logger
         )

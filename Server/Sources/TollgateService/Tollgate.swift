@@ -23,6 +23,7 @@ public final class Tollgate: Sendable {
     public let logger: Logger
     /// How often each caller may have Stripe asked.
     public let callLimits: CallLimits
+    public let workAges = WorkAges()
     /// The warning that a proxy in front of the server is not believed about who is behind it.
     public let proxyWarning = Once()
     let leases: Leases
@@ -104,6 +105,7 @@ public final class Tollgate: Sendable {
             sealing: SealingKeys(configuration),
             signer: signer,
             counters: counters,
+            workAges: workAges,
             bundleID: appStore?.bundleID,
             webhooks: webhooks,
             openID: openID,
