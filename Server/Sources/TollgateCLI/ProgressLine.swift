@@ -1,14 +1,12 @@
 import CommandOutput
-import Foundation
 import Stores
+import Synchronization
 import TollgateService
 
 /// One line on the terminal that says how far long work has come; nothing where nobody looks.
-final class ProgressLine: @unchecked Sendable {
-    // `lock` guards everything below.
-    private let lock = NSLock()
+final class ProgressLine: Sendable {
     private let isShown: Bool
-    private var width = 0
+    private let width = Mutex(0)
 
     /// - Parameter json: a command that answers in JSON is read by a program.
     init(json: Bool) {
@@ -24,7 +22,7 @@ final class ProgressLine: @unchecked Sendable {
 
     private func show(_ text: String) {
         guard isShown else { return }
-        lock.withLock {
+        width.withLock { width in
             let padding = String(repeating: " ", count: max(0, width - text.count))
             Terminal.mark("\r" + text + padding)
             width = text.count
@@ -34,7 +32,7 @@ final class ProgressLine: @unchecked Sendable {
     /// Leaves the line, so that what follows begins on a new one.
     func end() {
         guard isShown else { return }
-        lock.withLock {
+        width.withLock { width in
             if width > 0 { Terminal.mark("\n") }
             width = 0
         }

@@ -17,6 +17,7 @@ public final class Tollgate: Sendable {
     public let signer: AnswerSigner
     /// How often each caller may have Stripe asked.
     public let callLimits: CallLimits
+    public let workAges = WorkAges()
     /// The warning that a proxy in front of the server is not believed about who is behind it.
     public let proxyWarning = Once()
     let readOrder = ReadOrder()
@@ -87,174 +88,55 @@ public final class Tollgate: Sendable {
             clients: appStoreClients,
             options: appStoreOptions
         )
-        let leases = house.leases
         stripeQuestions = Questions(house)
         self.signer = signer
         callLimits = CallLimits()
-        let sealing = SealingKeys(configuration)
-        let (environment, url) = (configuration.defaultEnvironment, configuration.publicURL)
-        directory = CustomerDirectory(records: store)
-        customers = Customers(
+        let parts = Assembly(
+            configuration: configuration,
             records: store,
             clocks: clocks,
             random: random,
-            directory: directory,
-            names: CustomerNames(
-                records: store,
-                random: random,
-                secretKey: configuration.secretKey
-            )
-        )
-        sessions = Sessions(
-            records: store,
-            clocks: clocks,
-            random: random,
-            directory: directory,
-            defaultEnvironment: environment,
-            lifetime: configuration.sessionLifetime
-        )
-        entitlements = Entitlements(
-            records: store,
-            clocks: clocks,
-            directory: directory,
+            leases: house.leases,
+            sealing: SealingKeys(configuration),
             signer: signer,
-            defaultEnvironment: environment
-        )
-        explanations = Explanations(
-            records: store,
-            clocks: clocks,
-            defaultEnvironment: environment
-        )
-        grants = Grants(
-            records: store,
-            clocks: clocks,
-            random: random,
-            directory: directory,
-            defaultEnvironment: environment
-        )
-        coins = Coins(
-            records: store,
-            clocks: clocks,
-            directory: directory,
-            defaultEnvironment: environment
-        )
-        purchases = Purchases(records: store, clocks: clocks, directory: directory)
-        freeSubscriptions = FreeSubscriptions(
-            records: store,
-            clocks: clocks,
-            directory: directory,
-            defaultEnvironment: environment
-        )
-        consents = Consents(records: store, clocks: clocks, random: random)
-        publishedCatalog = PublishedCatalog(records: store, clocks: clocks, signer: signer)
-        buyButtons = BuyButtons(records: store, publicURL: url)
-        replies = IdempotentReplies(
-            records: store,
-            clocks: clocks,
-            sealing: sealing,
-            logger: logger
-        )
-        auditLog = AuditLog(records: store, clocks: clocks, logger: logger)
-        secretKeys = SecretKeys(
-            records: store,
-            clocks: clocks,
-            random: random,
-            auditLog: auditLog,
-            logger: logger,
-            prefix: configuration.secretKey.hasPrefix("sk_live_") ? "sk_live_" : "sk_test_"
-        )
-        signingKeys = SigningKeys(
-            signer: signer,
-            clocks: clocks,
-            auditLog: auditLog,
-            logger: logger
-        )
-        events = Events(records: store, clocks: clocks, leases: leases, logger: logger)
-        deliveryLog = DeliveryLog(records: store)
-        webhookEndpoints = WebhookEndpoints(
-            records: store,
-            log: deliveryLog,
-            clocks: clocks,
-            random: random,
-            sealing: sealing,
-            allowsPrivate: configuration.allowsPrivateWebhooks
-        )
-        webhookDeliveries = WebhookDeliveries(
-            records: store,
-            clocks: clocks,
-            random: random,
-            leases: leases,
-            endpoints: webhookEndpoints,
-            transport: webhooks,
             counters: counters,
-            logger: logger
-        )
-        staff = Staff(records: store, clocks: clocks)
-        let limits = SignInLimits(records: store, clocks: clocks, random: random, sealing: sealing)
-        passwords = Passwords(
-            records: store,
-            random: random,
-            staff: staff,
-            limits: limits,
-            rounds: configuration.passwordRounds
-        )
-        secondFactors = SecondFactors(
-            records: store,
-            clocks: clocks,
-            random: random,
-            sealing: sealing,
-            staff: staff,
-            limits: limits,
-            passwords: passwords,
-            publicURL: url,
-            logger: logger
-        )
-        signIns = SignIns(
-            records: store,
-            clocks: clocks,
-            random: random,
-            staff: staff,
-            limits: limits,
-            passwords: passwords,
-            secondFactors: secondFactors,
-            publicURL: url
-        )
-        openIDSignIn = OpenIDSignIn(
-            records: store,
-            clocks: clocks,
-            random: random,
-            openID: openID,
-            sealing: sealing,
-            staff: staff,
-            signIns: signIns,
-            auditLog: auditLog,
-            publicURL: url,
-            logger: logger
-        )
-        customerFiles = CustomerFiles(
-            records: store,
-            clocks: clocks,
-            directory: directory,
+            workAges: workAges,
             bundleID: appStore?.bundleID,
-            defaultEnvironment: environment
-        )
-        figures = Figures(records: store, clocks: clocks, leases: leases)
-        reporting = Reporting(
-            records: store,
-            clocks: clocks,
-            figures: figures,
-            defaultEnvironment: environment,
-            financeTerms: configuration.financeTerms
-        )
-        journalExport = JournalExport(records: store)
-        accessChecks = AccessChecks(records: store, clocks: clocks, leases: leases, logger: logger)
-        metrics = Metrics(
-            records: store,
-            clocks: clocks,
-            counters: counters,
-            accessChecks: accessChecks,
+            webhooks: webhooks,
+            openID: openID,
             logger: logger
         )
+        directory = parts.directory
+        customers = parts.customers
+        sessions = parts.sessions
+        entitlements = parts.entitlements
+        explanations = parts.explanations
+        grants = parts.grants
+        coins = parts.coins
+        purchases = parts.purchases
+        freeSubscriptions = parts.freeSubscriptions
+        consents = parts.consents
+        publishedCatalog = parts.publishedCatalog
+        buyButtons = parts.buyButtons
+        replies = parts.replies
+        auditLog = parts.auditLog
+        secretKeys = parts.secretKeys
+        signingKeys = parts.signingKeys
+        events = parts.events
+        deliveryLog = parts.deliveryLog
+        webhookEndpoints = parts.webhookEndpoints
+        webhookDeliveries = parts.webhookDeliveries
+        staff = parts.staff
+        passwords = parts.passwords
+        secondFactors = parts.secondFactors
+        signIns = parts.signIns
+        openIDSignIn = parts.openIDSignIn
+        customerFiles = parts.customerFiles
+        figures = parts.figures
+        reporting = parts.reporting
+        journalExport = parts.journalExport
+        accessChecks = parts.accessChecks
+        metrics = parts.metrics
     }
 }
 

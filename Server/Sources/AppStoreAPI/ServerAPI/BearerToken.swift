@@ -1,19 +1,17 @@
 import Foundation
+import Synchronization
 
 extension AppStore {
     /// The token in use, made anew shortly before it ends.
-    ///
-    /// `@unchecked Sendable`: every access to the state below holds the lock.
-    public final class BearerToken: @unchecked Sendable {
+    public final class BearerToken: Sendable {
         /// How long a token lives, in seconds.
         public static let lifetime: Int64 = 300
         /// How long before its end another one is made, in seconds.
         static let margin: Int64 = 60
 
-        private let lock = NSLock()
         private let key: APIKey
         private let bundleID: String
-        private var token: (text: String, issuedAt: Int64)?
+        private let token = Mutex<(text: String, issuedAt: Int64)?>(nil)
 
         init(key: APIKey, bundleID: String) {
             self.key = key
@@ -22,7 +20,7 @@ extension AppStore {
 
         /// A token that is good at this second of the wall clock.
         func text(at second: Int64) throws -> String {
-            try lock.withLock {
+            try token.withLock { token in
                 if let token, second >= token.issuedAt,
                     second - token.issuedAt < Self.lifetime - Self.margin
                 {

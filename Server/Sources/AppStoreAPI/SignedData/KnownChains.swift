@@ -1,13 +1,13 @@
 import Crypto
 import Foundation
+import Synchronization
 
 /// The certificate chains that were proven, remembered by their exact bytes, and the budget for
 /// proving new ones.
 ///
 /// A chain comes in only after all of its checks; the text of a header is remembered only after a
 /// signature under it was valid. So nobody without the App Store's key can fill this.
-/// `@unchecked Sendable`: every access to the state below holds the lock.
-final class KnownChains: @unchecked Sendable {
+final class KnownChains: Sendable {
     private struct Entry {
         let chain: CertificateChain
         let digest: [UInt8]
@@ -19,18 +19,27 @@ final class KnownChains: @unchecked Sendable {
 
     private static let maximumHeaders = 4
 
-    private let lock = NSLock()
+    /// What is known of the chains.
+    private struct State {
+        /// Newest use first.
+        var entries: [Entry] = []
+        var budgetSecond = Int64.min
+        var budgetUsed = 0
+        var proven = 0
+        /// Digests of chains that were proven before the start and did not come again yet.
+        var expected: Set<[UInt8]> = []
+
+        mutating func use(_ index: Int) -> CertificateChain {
+            if index > 0 { entries.insert(entries.remove(at: index), at: 0) }
+            return entries[0].chain
+        }
+    }
+
+    private let state = Mutex(State())
     /// Held while a chain is proven.
-    private let proof = NSLock()
+    private let proof = Mutex(())
     private let capacity: Int
     private let budgetPerSecond: Int
-    /// Newest use first.
-    private var entries: [Entry] = []
-    private var budgetSecond = Int64.min
-    private var budgetUsed = 0
-    private var proven = 0
-    /// Digests of chains that were proven before the start and did not come again yet.
-    private var expected: Set<[UInt8]> = []
 
     init(capacity: Int, budgetPerSecond: Int) {
         self.capacity = max(1, capacity)
@@ -38,14 +47,16 @@ final class KnownChains: @unchecked Sendable {
     }
 
     /// How many chains were proven since the start, with success or without.
-    var fullValidations: Int { lock.withLock { proven } }
+    var fullValidations: Int { state.withLock { $0.proven } }
 
     /// How many chains are remembered.
-    var count: Int { lock.withLock { entries.count } }
+    var count: Int { state.withLock { $0.entries.count } }
 
     /// The digests of chains under which a signature was valid.
     var digests: [[UInt8]] {
-        lock.withLock { entries.filter { !$0.headers.isEmpty }.map(\.digest) }
+        state.withLock { state in
+            state.entries.filter { !$0.headers.isEmpty }.map(\.digest)
+        }
     }
 
     /// A SHA-256 over both certificates, by which a chain is recognised after a restart.
@@ -60,29 +71,29 @@ final class KnownChains: @unchecked Sendable {
 
     /// Expects chains of these digests, as many as are remembered at most.
     func expect(_ digests: [[UInt8]]) {
-        lock.withLock { expected = Set(digests.prefix(capacity)) }
+        state.withLock { $0.expected = Set(digests.prefix(capacity)) }
     }
 
     /// Tells, once for each, if a chain of this digest was proven before the start.
     func recall(_ digest: [UInt8]) -> Bool {
-        lock.withLock { expected.remove(digest) != nil }
+        state.withLock { $0.expected.remove(digest) != nil }
     }
 
     /// The chain of a header that came before.
     func chain(header: UnsafeRawBufferPointer) -> CertificateChain? {
-        lock.withLock {
-            let found = entries.firstIndex { $0.headers.contains { areEqual(header, $0) } }
-            return found.map(use)
+        state.withLock { state in
+            let found = state.entries.firstIndex { $0.headers.contains { areEqual(header, $0) } }
+            return found.map { state.use($0) }
         }
     }
 
     /// The chain of these two certificates.
     func chain(leaf: [UInt8], intermediate: [UInt8]) -> CertificateChain? {
-        lock.withLock {
-            let found = entries.firstIndex {
+        state.withLock { state in
+            let found = state.entries.firstIndex {
                 $0.chain.leaf == leaf && $0.chain.intermediate == intermediate
             }
-            return found.map(use)
+            return found.map { state.use($0) }
         }
     }
 
@@ -93,28 +104,26 @@ final class KnownChains: @unchecked Sendable {
     func proving(
         _ body: () throws(AppStore.VerificationError) -> CertificateChain
     ) throws(AppStore.VerificationError) -> CertificateChain {
-        proof.lock()
-        defer { proof.unlock() }
-        return try body()
+        try proof.withLock { _ throws(AppStore.VerificationError) in try body() }
     }
 
     /// Takes one from the budget of this second, or throws.
     ///
     /// - Parameter isFree: whether it only counts as proven.
     func spend(now: Int64, isFree: Bool) throws(AppStore.VerificationError) {
-        let allowed = lock.withLock {
+        let allowed = state.withLock { state in
             if isFree {
-                proven += 1
+                state.proven += 1
                 return true
             }
             let second = now / 1000
-            if second != budgetSecond {
-                budgetSecond = second
-                budgetUsed = 0
+            if second != state.budgetSecond {
+                state.budgetSecond = second
+                state.budgetUsed = 0
             }
-            guard budgetUsed < budgetPerSecond else { return false }
-            budgetUsed += 1
-            proven += 1
+            guard state.budgetUsed < budgetPerSecond else { return false }
+            state.budgetUsed += 1
+            state.proven += 1
             return true
         }
         guard allowed else { throw AppStore.VerificationError(.chainBudget) }
@@ -122,34 +131,29 @@ final class KnownChains: @unchecked Sendable {
 
     /// Remembers a proven chain; the one that was not used for longest makes room.
     func insert(_ chain: CertificateChain) {
-        lock.withLock {
-            entries.removeAll {
+        state.withLock { state in
+            state.entries.removeAll {
                 $0.chain.leaf == chain.leaf && $0.chain.intermediate == chain.intermediate
             }
-            if entries.count >= capacity { entries.removeLast() }
+            if state.entries.count >= capacity { state.entries.removeLast() }
             let digest = Self.digest(leaf: chain.leaf, intermediate: chain.intermediate)
-            entries.insert(Entry(chain: chain, digest: digest), at: 0)
+            state.entries.insert(Entry(chain: chain, digest: digest), at: 0)
         }
     }
 
     /// Remembers a header under which a signature was valid.
     func remember(header: UnsafeRawBufferPointer, of chain: CertificateChain) {
-        lock.withLock {
-            let found = entries.firstIndex {
+        state.withLock { state in
+            let found = state.entries.firstIndex {
                 $0.chain.leaf == chain.leaf && $0.chain.intermediate == chain.intermediate
             }
-            guard let found, !entries[found].headers.contains(where: { areEqual(header, $0) })
+            guard let found, !state.entries[found].headers.contains(where: { areEqual(header, $0) })
             else { return }
-            entries[found].headers.insert([UInt8](header), at: 0)
-            if entries[found].headers.count > Self.maximumHeaders {
-                entries[found].headers.removeLast()
+            state.entries[found].headers.insert([UInt8](header), at: 0)
+            if state.entries[found].headers.count > Self.maximumHeaders {
+                state.entries[found].headers.removeLast()
             }
         }
-    }
-
-    private func use(_ index: Int) -> CertificateChain {
-        if index > 0 { entries.insert(entries.remove(at: index), at: 0) }
-        return entries[0].chain
     }
 
     private func areEqual(_ left: UnsafeRawBufferPointer, _ right: [UInt8]) -> Bool {

@@ -1,14 +1,41 @@
-internal import Foundation
+internal import Synchronization
 
 /// Lets arrivals share a commit: while one batch is flushed to disk, the next one gathers.
 ///
 /// Nobody waits for a batch to fill. With one caller a batch holds one item; under load it grows
 /// by itself, which on a busy machine is worth a factor of 30 to 60.
-final class GroupCommit: @unchecked Sendable {
-    // `lock` guards everything below; no call is made while it is held.
-    private let lock = NSLock()
-    private var waiting: [Entry] = []
-    private var isCommitting = false
+final class GroupCommit: Sendable {
+    private struct Queue {
+        var waiting: [Entry] = []
+        var isCommitting = false
+
+        /// The next batch: the oldest items, none of them twice.
+        mutating func next(_ limit: Int) -> [Entry]? {
+            guard !waiting.isEmpty else {
+                isCommitting = false
+                return nil
+            }
+            var batch: [Entry] = []
+            var later: [Entry] = []
+            var keys: Set<RowKey> = []
+            for (index, entry) in waiting.enumerated() {
+                guard batch.count < limit else {
+                    later += waiting[index...]
+                    break
+                }
+                if keys.insert(entry.item.dedupeKey).inserted {
+                    batch.append(entry)
+                } else {
+                    later.append(entry)
+                }
+            }
+            waiting = later
+            return batch
+        }
+    }
+
+    /// No call is made while it is locked.
+    private let queue = Mutex(Queue())
     private let limit: Int
     private let commit: Commit
 
@@ -37,25 +64,24 @@ final class GroupCommit: @unchecked Sendable {
     /// Returns once `item` is durable.
     func submit(_ item: JournalItem) async throws -> JournalOutcome {
         try await withCheckedThrowingContinuation { continuation in
-            lock.lock()
-            guard waiting.count < Self.maximalWaiting else {
-                lock.unlock()
+            // Whether to hand over at once; `nil` where too much waits.
+            let starts: Bool? = queue.withLock { queue in
+                guard queue.waiting.count < Self.maximalWaiting else { return nil }
+                queue.waiting.append(Entry(item: item, continuation: continuation))
+                defer { queue.isCommitting = true }
+                return !queue.isCommitting
+            }
+            guard let starts else {
                 let error = StorageError(.unavailable, "too much is waiting to be written")
                 return continuation.resume(throwing: error)
             }
-            waiting.append(Entry(item: item, continuation: continuation))
-            let starts = !isCommitting
-            isCommitting = true
-            lock.unlock()
             if starts { commitNext() }
         }
     }
 
     /// How many items wait for the next batch.
     var waitingCount: Int {
-        lock.lock()
-        defer { lock.unlock() }
-        return waiting.count
+        queue.withLock { $0.waiting.count }
     }
 
     /// Hands over what waits.
@@ -63,7 +89,7 @@ final class GroupCommit: @unchecked Sendable {
     /// The next batch is handed over by the thread that wrote this one, before anybody is told: on a
     /// busy machine the database would otherwise stand still until some other thread had its turn.
     private func commitNext() {
-        guard let batch = next() else { return }
+        guard let batch = queue.withLock({ $0.next(limit) }) else { return }
         commit(batch.map(\.item)) { [self] result in
             switch result {
             case .success(let outcomes):
@@ -115,31 +141,5 @@ final class GroupCommit: @unchecked Sendable {
         case .unavailable, .closed, .diskFull, .readOnly, .inUse: true
         default: false
         }
-    }
-
-    /// The next batch: the oldest items, none of them twice.
-    private func next() -> [Entry]? {
-        lock.lock()
-        defer { lock.unlock() }
-        guard !waiting.isEmpty else {
-            isCommitting = false
-            return nil
-        }
-        var batch: [Entry] = []
-        var later: [Entry] = []
-        var keys: Set<RowKey> = []
-        for (index, entry) in waiting.enumerated() {
-            guard batch.count < limit else {
-                later += waiting[index...]
-                break
-            }
-            if keys.insert(entry.item.dedupeKey).inserted {
-                batch.append(entry)
-            } else {
-                later.append(entry)
-            }
-        }
-        waiting = later
-        return batch
     }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Synchronization
 public import TollgateCore
 
 /// The journal and what is derived from it, on one database.
@@ -153,21 +153,19 @@ public final class RecordStore: Sendable {
 }
 
 /// The catalog's versions, shared between the writer and every reader.
-final class CatalogShelf: @unchecked Sendable {
-    // `lock` guards `stored`.
-    private let lock = NSLock()
-    private var stored: CatalogHistory
+final class CatalogShelf: Sendable {
+    private let stored: Mutex<CatalogHistory>
 
     init(_ history: CatalogHistory) {
-        stored = history
+        stored = Mutex(history)
     }
 
     var history: CatalogHistory {
-        lock.withLock { stored }
+        stored.withLock { $0 }
     }
 
     func replace(with history: CatalogHistory) {
-        lock.withLock { stored = history }
+        stored.withLock { $0 = history }
     }
 }
 
@@ -189,23 +187,21 @@ extension CatalogHistory {
 /// The certificate chains that are in the database, so that none is written again with every item.
 ///
 /// Segments are never deleted, so what was once committed stays true.
-private final class KnownSegments: @unchecked Sendable {
-    // `lock` guards `stored`.
-    private let lock = NSLock()
-    private var stored: Set<[UInt8]> = []
+private final class KnownSegments: Sendable {
+    private let stored = Mutex<Set<[UInt8]>>([])
     /// A store signs with a handful; more than this is somebody's flood, and starts over.
     private static let limit = 4_096
 
     var ids: Set<[UInt8]> {
-        lock.withLock { stored }
+        stored.withLock { $0 }
     }
 
     func forget() {
-        lock.withLock { stored = [] }
+        stored.withLock { $0 = [] }
     }
 
     func add(_ ids: [[UInt8]]) {
-        lock.withLock {
+        stored.withLock { stored in
             if stored.count > Self.limit { stored = [] }
             stored.formUnion(ids)
         }

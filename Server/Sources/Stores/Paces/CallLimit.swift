@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Synchronization
 internal import TollgateAPI
 public import TollgateCore
 
@@ -8,17 +8,15 @@ public import TollgateCore
 /// own limit, and with it everybody's checkouts. What is kept for good would fill the disk. The
 /// buckets are kept in memory, by each server for itself:
 /// what matters is the order of magnitude.
-public final class CallLimit: @unchecked Sendable {
+public final class CallLimit: Sendable {
     /// So many calls at once, and after them one each `seconds / calls`.
     private let calls: Int64
     private let interval: Int64
     /// Callers whose bucket is not full; more than these are a flood of addresses, and each then has
     /// a fresh bucket now and then.
     private let capacity: Int
-    // `lock` guards `full`.
-    private let lock = NSLock()
     /// By caller, when the bucket will be full again.
-    private var full: [String: Int64] = [:]
+    private let full = Mutex<[String: Int64]>([:])
 
     /// - Parameters:
     ///   - calls: at least 1.
@@ -36,7 +34,7 @@ public final class CallLimit: @unchecked Sendable {
     /// - Throws: a refusal 429 `rate_limited` that says when to come back, and counts nothing.
     public func admit(_ caller: String, at now: Instant) throws {
         let now = now.milliseconds
-        let wait: Int64 = lock.withLock {
+        let wait: Int64 = full.withLock { full in
             // A clock that was set back must lock nobody out for longer than a full bucket takes.
             let known = min(max(full[caller] ?? now, now), now + calls * interval)
             if full[caller] != nil { full[caller] = known }

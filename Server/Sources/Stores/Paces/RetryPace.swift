@@ -1,26 +1,24 @@
-internal import Foundation
+internal import Synchronization
 public import TollgateCore
 
 /// How long not to ask a store again that did not answer.
 ///
 /// Forgetting it costs one more request.
-public final class RetryPace: @unchecked Sendable {
-    // `lock` guards `time`.
-    private let lock = NSLock()
-    private var time = RetryTime()
+public final class RetryPace: Sendable {
+    private let time = Mutex(RetryTime())
 
     public init() {}
 
     public func isDue(at wall: Instant) -> Bool {
-        lock.withLock { time.isDue(at: wall) }
+        time.withLock { $0.isDue(at: wall) }
     }
 
     public func succeeded() {
-        lock.withLock { time = RetryTime() }
+        time.withLock { $0 = RetryTime() }
     }
 
     public func failed(at wall: Instant) {
-        lock.withLock { time.failed(at: wall) }
+        time.withLock { $0.failed(at: wall) }
     }
 }
 

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import Storage
+internal import Synchronization
 internal import TollgateCore
 
 /// When each question to a store is asked again whose answer failed or could not be read.
@@ -7,13 +7,11 @@ internal import TollgateCore
 /// Such an answer may stay as it is for ever, and may say nothing about other questions: so each waits
 /// for itself. It is kept in memory, by each server for itself; forgetting one costs one more
 /// request, never the question.
-final class QuestionRetries: @unchecked Sendable {
+final class QuestionRetries: Sendable {
     /// More than one server asks within ten minutes: where there is no room, the one to be forgotten
     /// has waited long enough.
     private let capacity: Int
-    // `lock` guards `times`.
-    private let lock = NSLock()
-    private var times: [RowKey: Wait] = [:]
+    private let times = Mutex<[RowKey: Wait]>([:])
 
     private struct Wait {
         var kind: Wanted.Kind
@@ -28,28 +26,30 @@ final class QuestionRetries: @unchecked Sendable {
     }
 
     /// How many are remembered.
-    var count: Int { lock.withLock { times.count } }
+    var count: Int { times.withLock { $0.count } }
 
     /// - Parameter raised: when the question was raised; what was raised since it was asked is due.
     func isDue(_ question: RowKey, raised: Instant, at wall: Instant) -> Bool {
-        lock.withLock {
-            times[question].map { $0.time.isDue(at: wall) || $0.raised < raised } ?? true
+        times.withLock {
+            $0[question].map { $0.time.isDue(at: wall) || $0.raised < raised } ?? true
         }
     }
 
     /// Whether its last answer failed, and nobody raised it anew since.
     func hasFailed(_ question: RowKey, raised: Instant) -> Bool {
-        lock.withLock { times[question].map { raised <= $0.raised } ?? false }
+        times.withLock { $0[question].map { raised <= $0.raised } ?? false }
     }
 
     /// Whether the turn of any of a kind has come that failed.
     func hasDue(_ kind: Wanted.Kind, at wall: Instant) -> Bool {
-        lock.withLock { times.values.contains { $0.kind == kind && $0.time.isDue(at: wall) } }
+        times.withLock { times in
+            times.values.contains { $0.kind == kind && $0.time.isDue(at: wall) }
+        }
     }
 
     /// Those first whose turn came first.
     func inOrder(_ questions: [WantedRow]) -> [WantedRow] {
-        lock.withLock {
+        times.withLock { times in
             questions.map { ($0, times[$0.key]?.time.notBefore ?? $0.raised) }
                 .sorted { $0.1 < $1.1 }
                 .map(\.0)
@@ -57,7 +57,7 @@ final class QuestionRetries: @unchecked Sendable {
     }
 
     func failed(_ question: RowKey, _ kind: Wanted.Kind, raised: Instant, at wall: Instant) {
-        lock.withLock {
+        times.withLock { times in
             if times.count >= capacity, times[question] == nil,
                 let next = times.min(by: { $0.value.time.notBefore < $1.value.time.notBefore })
             {
@@ -72,12 +72,12 @@ final class QuestionRetries: @unchecked Sendable {
 
     /// Its answer was read.
     func forget(_ question: RowKey) {
-        lock.withLock { times[question] = nil }
+        times.withLock { $0[question] = nil }
     }
 
     /// Forgets those of a kind that are questions no more: another server has the answer.
     func keepOnly(_ questions: Set<RowKey>, of kind: Wanted.Kind) {
-        lock.withLock {
+        times.withLock { times in
             times = times.filter { $0.value.kind != kind || questions.contains($0.key) }
         }
     }

@@ -5,6 +5,7 @@ import Foundation
 import SandboxClock
 import StripeAPI
 import StrictJSON
+import Synchronization
 import TollgateAPI
 import TollgateCore
 
@@ -213,13 +214,11 @@ actor DemoApp {
 }
 
 /// Who is signed in, for the session provider, which is called from anywhere.
-private final class SignedIn: @unchecked Sendable {
-    // `lock` guards `stored`.
-    private let lock = NSLock()
-    private var stored: String?
+private final class SignedIn: Sendable {
+    private let stored = Mutex<String?>(nil)
 
     var customer: String? {
-        get { lock.withLock { stored } }
-        set { lock.withLock { stored = newValue } }
+        get { stored.withLock(\.self) }
+        set { stored.withLock { $0 = newValue } }
     }
 }

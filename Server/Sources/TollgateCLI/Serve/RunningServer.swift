@@ -104,19 +104,9 @@ struct RunningServer: Sendable {
             logger: tollgate.logger
         )
         let services: [ServiceGroupConfiguration.ServiceConfiguration] =
-            [
-                .init(service: application), .init(service: StoreReads(tollgate: tollgate)),
-                .init(service: StripeSweeps(tollgate: tollgate)),
-                .init(service: AppStoreReconciling(tollgate: tollgate)),
-                .init(service: StoreReportFetching(tollgate: tollgate)),
-                .init(service: FigureFollowing(tollgate: tollgate)),
-                .init(service: AccessChecking(tollgate: tollgate)),
-                .init(service: Announcing(tollgate: tollgate)),
-                .init(service: Delivering(tollgate: tollgate)),
-                .init(service: SigningKeyFollowing(tollgate: tollgate)),
-                .init(service: KeyUseKeeping(tollgate: tollgate)),
-                .init(service: ExpiredDropping(tollgate: tollgate)),
-            ] + metrics(at: metricsAddress) + beside
+            [.init(service: application)]
+            + RecurringWork(tollgate: tollgate).all.map { .init(service: $0) }
+            + metrics(at: metricsAddress) + beside
         let group = ServiceGroup(
             configuration: .init(
                 services: services,
@@ -186,76 +176,5 @@ struct RunningServer: Sendable {
     func close() async {
         await webhooks.shutdown()
         await driver.close()
-    }
-}
-
-/// Asks Stripe at start, and every ten minutes, for what the record lacks.
-private struct StripeSweeps: Service {
-    let tollgate: Tollgate
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                // What fails is tried again soon, but does not fill the log.
-                try? await Task.sleep(for: .seconds(await sweep() ? 600 : 60))
-            }
-        }
-    }
-
-    private func sweep() async -> Bool {
-        guard tollgate.stripe != nil else { return true }
-        do {
-            _ = try await tollgate.reconcileStripe()
-            return true
-        } catch {
-            // The server is ending; the next start goes on.
-            guard !Task.isCancelled else { return false }
-            tollgate.logger.warning(
-                "reconciling with Stripe will be tried again",
-                metadata: ["error": "\(error)"]
-            )
-            return false
-        }
-    }
-}
-
-/// Asks the stores, again and again, for what their messages did not carry.
-private struct StoreReads: Service {
-    let tollgate: Tollgate
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                await tollgate.fetchWanted()
-                // What fails is tried again with the next chain, or the next time.
-                try? await tollgate.appStore.keepProvenChains()
-                try? await Task.sleep(for: .milliseconds(500))
-            }
-        }
-    }
-}
-
-/// Gives events their places in the feed.
-private struct Announcing: Service {
-    let tollgate: Tollgate
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                await tollgate.events.publish()
-                try? await Task.sleep(for: .milliseconds(250))
-            }
-        }
-    }
-}
-
-/// Sends events to the app's backend.
-private struct Delivering: Service {
-    let tollgate: Tollgate
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            await tollgate.webhookDeliveries.keepDelivering(every: .milliseconds(250))
-        }
     }
 }

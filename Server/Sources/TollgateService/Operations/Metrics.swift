@@ -8,6 +8,7 @@ public struct Metrics: Sendable {
     let records: RecordStore
     let clocks: Clocks
     let counters: Counters
+    let workAges: WorkAges
     let accessChecks: AccessChecks
     let logger: Logger
 
@@ -22,7 +23,11 @@ public struct Metrics: Sendable {
         } catch {
             logger.warning("metrics without the database", metadata: ["error": "\(error)"])
         }
+        let ages = workAges.seconds(at: clocks.wall()).map { name, seconds in
+            "tollgate_recurring_age_seconds{work=\"\(name)\"} \(seconds)\n"
+        }
         return counters.text
+            + (ages.isEmpty ? "" : "# TYPE tollgate_recurring_age_seconds gauge\n" + ages.joined())
             + "# TYPE tollgate_database_up gauge\ntollgate_database_up \(gauges.isEmpty ? 0 : 1)\n"
             + gauges
     }

@@ -3,6 +3,7 @@ public import Foundation
 import SandboxClock
 public import Storage
 import StripeSimulator
+import Synchronization
 import TollgateCore
 
 /// Plays scenarios against Tollgate: in order, each check at its time; and again from recordings,
@@ -67,7 +68,7 @@ public struct ScenarioRunner: Sendable {
                 authority: authority,
                 telling: Play.Telling(variant: variant)
             )
-            clock.clock = play.world.clock
+            clock.clock.withLock { $0 = play.world.clock }
             return try await play.run().compactMap { answered in
                 answered.check.objection(to: answered.answer).map { message in
                     ScenarioFailure(
@@ -170,9 +171,8 @@ public struct ScenarioRunner: Sendable {
 }
 
 /// The clock of a play that does not exist yet when its backend is made.
-private final class ClockBox: @unchecked Sendable {
-    // Set once, before anything is asked.
-    var clock: VirtualClock?
+private final class ClockBox: Sendable {
+    let clock = Mutex<VirtualClock?>(nil)
 
-    var now: Int64 { get async { await clock?.now ?? 0 } }
+    var now: Int64 { get async { await clock.withLock(\.self)?.now ?? 0 } }
 }

@@ -1,0 +1,174 @@
+import AppStoreConnector
+import ServiceLifecycle
+import Storage
+import TollgateServer
+import TollgateService
+
+/// What a server does besides answering.
+struct RecurringWork: Sendable {
+    let tollgate: Tollgate
+
+    var all: [any Service] {
+        [
+            questions, stripe, appStore, storeReports, figures, accessChecks, events,
+            Delivering(deliveries: tollgate.webhookDeliveries), signingKeys, keyUses, expired,
+        ]
+    }
+
+    /// Asks the stores for what their messages did not carry.
+    private var questions: some Service {
+        Recurring("store_questions", of: tollgate, every: .milliseconds(500)) { [tollgate] in
+            await tollgate.fetchWanted()
+            // What fails is tried again with the next chain, or the next time.
+            try? await tollgate.appStore.keepProvenChains()
+            return .done
+        }
+    }
+
+    /// Asks Stripe at start, and every ten minutes, for what the record lacks.
+    private var stripe: some Service {
+        Recurring(
+            "stripe",
+            of: tollgate,
+            every: .seconds(600),
+            afterFailure: .seconds(60)
+        ) { [tollgate] in
+            if tollgate.stripe != nil { _ = try await tollgate.reconcileStripe() }
+            return .done
+        }
+    }
+
+    /// Asks the App Store for what the record lacks, every quarter of an hour, and again with the
+    /// receipts of those who live on them.
+    ///
+    /// At first whenever the last pass was: this may be a restored database. On PostgreSQL all
+    /// servers together make one pass.
+    private var appStore: some Service {
+        Recurring(
+            "app_store",
+            of: tollgate,
+            // Whatever starts together with the server is there by then.
+            after: .seconds(3),
+            every: .seconds(10),
+            afterFailure: .seconds(120),
+            keeping: Int64(0)
+        ) { [tollgate] interval in
+            let isDone = await tollgate.appStore.reconcileIfDue(every: interval)
+            if isDone { interval = 900 }
+            await tollgate.appStore.receipts.revalidateIfDue()
+            return isDone ? .done : .failed
+        }
+    }
+
+    /// Fetches the stores' sales and finance reports, balance transactions and payouts, once an hour;
+    /// on PostgreSQL all servers together.
+    private var storeReports: some Service {
+        Recurring(
+            "store_reports",
+            of: tollgate,
+            after: .seconds(5),
+            every: .seconds(60),
+            afterFailure: .seconds(600)
+        ) { [tollgate] in
+            await tollgate.fetchStoreReportsIfDue(every: 3600) ? .done : .failed
+        }
+    }
+
+    /// Keeps the figures of reports in step with the journal, out of the way of everybody else.
+    private var figures: some Service {
+        Recurring(
+            "figures",
+            of: tollgate,
+            every: .milliseconds(500),
+            keeping: FigurePace()
+        ) { [tollgate] pace in
+            pace.begin()
+            let isDone = try await tollgate.figures.followOnce()
+            let newest = try? await tollgate.store.journalEnd()
+            return .resting(pace.rest(after: isDone, newest: newest))
+        }
+    }
+
+    /// Checks each night, and after each change of the engine, who may use what, against a second
+    /// opinion.
+    ///
+    /// It rests as long as it works, so that at most half of the machine is busy with it.
+    private var accessChecks: some Service {
+        Recurring(
+            "access_check",
+            of: tollgate,
+            after: .seconds(20),
+            every: .seconds(60),
+            afterFailure: .seconds(600)
+        ) { [tollgate] in
+            let clock = ContinuousClock()
+            let pace = CheckPace(clock.now)
+            let isDone = await tollgate.accessChecks.checkIfDue {
+                try? await Task.sleep(for: min(.seconds(1), await pace.worked(until: clock.now)))
+                await pace.rested(until: clock.now)
+            }
+            return isDone ? .done : .failed
+        }
+    }
+
+    /// Gives events their places in the feed.
+    private var events: some Service {
+        Recurring("events", of: tollgate, every: .milliseconds(250)) { [tollgate] in
+            await tollgate.events.publish()
+            return .done
+        }
+    }
+
+    /// Takes over the signing keys that another server, or a command, has made: three times within
+    /// the minute after which a key may sign.
+    private var signingKeys: some Service {
+        Recurring("signing_keys", of: tollgate, after: .seconds(20), every: .seconds(20)) {
+            [tollgate] in
+            await tollgate.signingKeys.refresh()
+            return .done
+        }
+    }
+
+    /// Writes once a minute when secret keys were used last, and when the server ends.
+    private var keyUses: some Service {
+        Recurring(
+            "key_uses",
+            of: tollgate,
+            after: .seconds(60),
+            every: .seconds(60),
+            atEnd: { [tollgate] in await tollgate.secretKeys.keepUses() }
+        ) { [tollgate] in
+            await tollgate.secretKeys.keepUses()
+            return .done
+        }
+    }
+
+    /// Drops what has expired, also while nobody writes: kept replies after two days, and sessions.
+    private var expired: some Service {
+        Recurring("expired", of: tollgate, every: .seconds(60)) { [tollgate] in
+            await tollgate.replies.dropExpired()
+            return .done
+        }
+    }
+}
+
+/// When the work began that was not rested for yet.
+private actor CheckPace {
+    private var begin: ContinuousClock.Instant
+
+    init(_ begin: ContinuousClock.Instant) { self.begin = begin }
+
+    func worked(until now: ContinuousClock.Instant) -> Duration { now - begin }
+    func rested(until now: ContinuousClock.Instant) { begin = now }
+}
+
+/// Sends events to the app's backend, to each endpoint in its own time.
+private struct Delivering: Service {
+    let deliveries: WebhookDeliveries
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await deliveries.keepDelivering(every: .milliseconds(250))
+        }
+    }
+}

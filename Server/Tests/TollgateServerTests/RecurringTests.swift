@@ -1,0 +1,83 @@
+import Logging
+import ServiceLifecycle
+import Storage
+import Synchronization
+import Testing
+import TollgateCore
+import TollgateServer
+import TollgateService
+import TollgateSimulation
+
+/// What a server does again and again until it ends.
+@Suite("Recurring work")
+struct RecurringTests {
+    private struct Broken: Error {}
+
+    /// Runs the work until `isEnough`, then ends as a server does.
+    private func run(
+        _ work: some Service,
+        until isEnough: @escaping @Sendable () -> Bool
+    ) async throws {
+        let group = ServiceGroup(
+            configuration: .init(services: [.init(service: work)], logger: TestServer.silent)
+        )
+        async let ended: Void = group.run()
+        while !isEnough() { try await Task.sleep(for: .milliseconds(1)) }
+        await group.triggerGracefulShutdown()
+        try await ended
+    }
+
+    @Test("A round that fails is tried again after its own pause; a state goes on; the end is last")
+    func failure() async throws {
+        try await TestServer.run { server in
+            let told = Mutex<[String]>([])
+            let clock = ContinuousClock()
+            let begin = clock.now
+            let work = Recurring(
+                "test",
+                of: server.tollgate,
+                every: .milliseconds(1),
+                afterFailure: .milliseconds(50),
+                keeping: 0,
+                atEnd: { told.withLock { $0.append("end") } }
+            ) { count in
+                count += 1
+                told.withLock { $0.append("\(count)") }
+                if count == 1 { throw Broken() }
+                return count == 2 ? .failed : .done
+            }
+            try await run(work) { told.withLock { $0.count >= 3 } }
+            let lines = told.withLock(\.self)
+            #expect(lines.prefix(3) == ["1", "2", "3"])
+            #expect(lines.last == "end")
+            // Two failures, each with its pause.
+            #expect(clock.now - begin >= .milliseconds(100))
+        }
+    }
+
+    @Test("The age of a work grows while it fails, and begins anew when a round ends well")
+    func age() async throws {
+        try await TestServer.run { server in
+            @Sendable func age() async -> String? {
+                await server.tollgate.metrics.text().split(separator: "\n")
+                    .first { $0.hasPrefix("tollgate_recurring_age_seconds{work=\"test\"}") }
+                    .map(String.init)
+            }
+            #expect(await age() == nil)
+            let ages = Mutex<[String?]>([])
+            let rounds = Mutex(0)
+            let work = Recurring("test", of: server.tollgate, every: .milliseconds(1)) {
+                let age = await age()
+                ages.withLock { $0.append(age) }
+                server.wall.advance(seconds: 7)
+                return rounds.withLock { rounds in
+                    rounds += 1
+                    return rounds == 1 ? .failed : .done
+                }
+            }
+            try await run(work) { rounds.withLock { $0 >= 3 } }
+            let name = "tollgate_recurring_age_seconds{work=\"test\"}"
+            #expect(ages.withLock { $0.prefix(3) } == ["\(name) 0", "\(name) 7", "\(name) 0"])
+        }
+    }
+}
