@@ -4,6 +4,7 @@ public import Logging
 public import Storage
 public import Stores
 public import StripeAPI
+public import StripeConnector
 public import TollgateCore
 
 /// The application, without HTTP: everything it depends on is handed in.
@@ -11,8 +12,7 @@ public final class Tollgate: Sendable {
     public let configuration: Configuration
     public let store: RecordStore
     public let appStore: AppStoreConnector
-    /// Speaks to Stripe; `nil` where no secret key is configured.
-    public let stripe: Stripe.Client?
+    public let stripe: StripeConnector
     /// Carries what the app's backend is told; `nil` where nothing is sent.
     public let webhooks: WebhookTransport?
     /// What this server hands to each store's room.
@@ -22,11 +22,7 @@ public final class Tollgate: Sendable {
     public let callLimits = CallLimits()
     /// The warning that a proxy in front of the server is not believed about who is behind it.
     public let proxyWarning = Once()
-    let readOrder = ReadOrder()
-    let stripeQuestions: Questions
     let webhookPace = WorkPace()
-    /// How often a store's signature may have us say that our clock is wrong.
-    let clockPace = WorkPace()
     let keyUses = KeyUses()
     let sealing: SealingKeys
     /// Where staff may sign in besides; `nil` where no issuer is configured.
@@ -48,7 +44,6 @@ public final class Tollgate: Sendable {
     ) {
         self.configuration = configuration
         self.store = store
-        self.stripe = stripe
         self.webhooks = webhooks
         self.openID = openID
         sealing = SealingKeys(configuration)
@@ -65,7 +60,12 @@ public final class Tollgate: Sendable {
             clients: appStoreClients,
             options: appStoreOptions
         )
-        stripeQuestions = Questions(house)
+        self.stripe = StripeConnector(
+            house,
+            client: stripe,
+            webhookSecrets: configuration.stripeWebhookSecrets,
+            defaultEnvironment: configuration.defaultEnvironment
+        )
         self.signer = signer
     }
 

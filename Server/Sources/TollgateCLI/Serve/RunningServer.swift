@@ -8,6 +8,7 @@ import ServiceLifecycle
 import Storage
 import Stores
 import StripeAPI
+import StripeConnector
 import TollgateCore
 import TollgateServer
 import TollgateService
@@ -202,9 +203,9 @@ private struct StripeSweeps: Service {
     }
 
     private func sweep() async -> Bool {
-        guard tollgate.stripe != nil else { return true }
+        guard tollgate.stripe.client != nil else { return true }
         do {
-            _ = try await tollgate.reconcileStripe()
+            _ = try await tollgate.stripe.reconcile()
             return true
         } catch {
             // The server is ending; the next start goes on.

@@ -1,6 +1,5 @@
 internal import AppStoreConnector
 internal import Foundation
-internal import Intake
 internal import Logging
 internal import SecondOpinion
 package import Storage

@@ -1,9 +1,9 @@
 internal import Foundation
-internal import Intake
 internal import Logging
 internal import Storage
 internal import Stores
 internal import StripeAPI
+internal import StripeConnector
 public import TollgateAPI
 internal import TollgateCore
 
@@ -21,7 +21,7 @@ extension Tollgate {
         guard let price = product.stripePriceIDs.first else {
             throw Refusal.invalid("product", "'\(product.id)' has no Stripe price in the catalog.")
         }
-        let stripe = try requireStripe()
+        let stripe = try stripe.reads.configured()
         let checkout = store.history.current.checkout
         if let storefront = request.storefront { try requireSale(in: storefront, checkout) }
         if customer == nil, let reference { try Self.requireVisitorReference(reference) }
@@ -45,7 +45,7 @@ extension Tollgate {
             cancelURL: try redirect(request.cancelURL, checkout.cancelPath, "cancel_url"),
             customer: buyer?.stripeCustomer,
             clientReferenceID: buyer?.customer.id ?? reference,
-            metadata: [StripeIntake.linesKey: "\(price):\(quantity)"],
+            metadata: [StripeTranslator.linesKey: "\(price):\(quantity)"],
             originContext: request.originContext == "mobile_app" ? "mobile_app" : nil
         )
         // A purchase needs somebody to belong to, even if nobody is signed in (RULES §8).
@@ -162,7 +162,7 @@ extension Tollgate {
     ///   lost one stay this customer's.
     func stripeCustomer(of id: String, replacing lost: String? = nil) async throws -> Profile {
         var profile = try await profile(id)
-        guard profile.stripeCustomer.map({ $0 == lost }) ?? true, let stripe else {
+        guard profile.stripeCustomer.map({ $0 == lost }) ?? true, let stripe = stripe.client else {
             return profile
         }
         do {
@@ -182,7 +182,7 @@ extension Tollgate {
         } catch {
             throw unavailable(error)
         }
-        try await register(
+        try await house.register(
             profile,
             dedupeKey: RowKey("stripe customer", profile.customer.id, newID(""))
         )

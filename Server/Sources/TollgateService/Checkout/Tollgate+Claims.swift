@@ -22,7 +22,7 @@ extension Tollgate {
         let profile = try await profile(session.customer.rawValue)
         try await requireUnclaimed(reference, for: session.customer)
         try callLimits.claims.admit(session.customer.rawValue, at: clocks.wall())
-        try await register(
+        try await house.register(
             profile,
             also: [.reference(reference)],
             dedupeKey: RowKey("checkout claim", reference, profile.customer.id)
@@ -61,7 +61,7 @@ extension Tollgate {
         guard !customers.isEmpty else { return }
         var profile = profile
         profile.stripeCustomer = profile.stripeCustomer ?? customers.first
-        try await register(
+        try await house.register(
             profile,
             also: customers.map { .stripeCustomer($0) },
             dedupeKey: RowKey(

@@ -25,7 +25,7 @@ extension Tollgate {
                 "An app_user_id does not begin with '\(Self.customerPrefix)'."
             )
         }
-        guard request.email.map(Self.isEmail) ?? true else {
+        guard request.email.map(Profile.isEmail) ?? true else {
             throw Refusal.invalid(
                 "email",
                 "An email address has no line breaks or control characters."
@@ -52,7 +52,7 @@ extension Tollgate {
             consumptionConsent: request.consumptionConsent ?? false,
             created: await clocks.now().milliseconds
         )
-        let outcome = try await register(
+        let outcome = try await house.register(
             Profile(customer: customer),
             dedupeKey: RowKey("customer", request.appUserID)
         )
@@ -86,15 +86,6 @@ extension Tollgate {
         )
     }
 
-    /// Whether a text may be somebody's address: a line break would begin another header of a message.
-    static func isEmail(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy {
-            ![.control, .lineSeparator, .paragraphSeparator].contains(
-                $0.properties.generalCategory
-            )
-        }
-    }
-
     private func update(
         _ known: StoredProfile,
         with request: API.CreateCustomerRequest,
@@ -114,62 +105,12 @@ extension Tollgate {
             profile.customer.consumptionConsent = consent
         }
         if profile.customer != before {
-            _ = try await register(
+            _ = try await house.register(
                 profile,
                 dedupeKey: RowKey("customer update", before.id, newID(""))
             )
         }
         return profile.customer
-    }
-
-    /// Registers a profile under all its names.
-    ///
-    /// - Parameter more: names that the profile itself does not hold.
-    @discardableResult
-    func register(
-        _ profile: Profile,
-        also more: [Holder] = [],
-        dedupeKey: RowKey
-    ) async throws -> JournalOutcome {
-        let id = Customer.ID(profile.customer.id)
-        var aliases: [Holder] = [
-            Holder(appUserID: profile.customer.appUserID), .reference(profile.customer.id),
-            .token(profile.customer.appAccountToken),
-        ]
-        if let stripe = profile.stripeCustomer { aliases.append(.stripeCustomer(stripe)) }
-        aliases += more
-        let registration = Registration(
-            customer: id,
-            aliases: aliases,
-            profile: Array(try APIJSON.encode(profile)),
-            email: profile.customer.email
-        )
-        return try await store.submit(
-            JournalItem(
-                dedupeKey: dedupeKey,
-                subject: RecordStore.subject(of: id),
-                kind: .command,
-                stated: await clocks.now(),
-                content: .register(registration)
-            )
-        )
-    }
-
-    /// Stops selling to a Stripe customer that was deleted: the next checkout makes a new one.
-    ///
-    /// Purchases of the deleted one stay its owner's.
-    func retire(stripeCustomer id: String) async throws {
-        guard let stored = try await store.profile(alias: .stripeCustomer(id)),
-            !stored.body.isEmpty
-        else { return }
-        var profile = try read(stored)
-        guard profile.stripeCustomer == id else { return }
-        profile.stripeCustomer = nil
-        try await register(
-            profile,
-            also: [.stripeCustomer(id)],
-            dedupeKey: RowKey("stripe customer deleted", id)
-        )
     }
 
     /// - Throws: a refusal 410 `customer_erased`.

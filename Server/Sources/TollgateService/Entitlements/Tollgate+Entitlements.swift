@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Storage
 internal import Stores
+internal import StripeConnector
 public import TollgateAPI
 public import TollgateCore
 
@@ -143,7 +144,7 @@ extension Tollgate {
             in: store.history
         )
         var answer = API.Explanation(explanation, customer: id, environment: environment)
-        if let opinion = try await stripeOpinion(on: lookupKey, of: id, in: environment) {
+        if let opinion = try await stripe.opinions.opinion(on: lookupKey, of: id, in: environment) {
             answer.facts.append(opinion)
         }
         return answer

@@ -3,6 +3,7 @@ internal import Logging
 internal import Storage
 internal import Stores
 internal import StripeAPI
+internal import StripeConnector
 public import TollgateAPI
 internal import TollgateCore
 
@@ -113,7 +114,7 @@ extension Tollgate {
             invoices: bills.invoices,
             lacksInvoices: bills.isIncomplete,
             paidTwice: paidTwice(purchases, catalog),
-            hasStripe: stripe != nil && !stripeCustomers.isEmpty,
+            hasStripe: stripe.client != nil && !stripeCustomers.isEmpty,
             returnURL: visit.returnURL
         )
     }
@@ -153,7 +154,7 @@ extension Tollgate {
     private func invoices(
         of customers: [String]
     ) async -> (invoices: [PortalView.Invoice], isIncomplete: Bool) {
-        guard let stripe else { return ([], false) }
+        guard let stripe = stripe.client else { return ([], false) }
         var invoices: [PortalView.Invoice] = []
         for customer in customers.prefix(3) {
             do {
@@ -190,7 +191,7 @@ extension Tollgate {
     /// - Parameter flow: `payment_method_update` begins there; `nil`: the portal's first page.
     public func stripePortal(_ visit: PortalVisit, flow: String?) async throws -> String {
         try visit.session.require(.customerPortal)
-        let stripe = try requireStripe()
+        let stripe = try stripe.reads.configured()
         let now = await clocks.now()
         let catalog = store.history.current
         let profile = try await profile(visit.session.customer.rawValue)
@@ -231,7 +232,7 @@ extension Tollgate {
         in visit: PortalVisit
     ) async throws {
         try visit.session.require(.customerPortal)
-        let stripe = try requireStripe()
+        let stripe = try stripe.reads.configured()
         let now = await clocks.now()
         let catalog = store.history.current
         let records = try await store.purchases(
@@ -287,9 +288,12 @@ extension Tollgate {
             }
             throw unavailable(error)
         }
-        try await self.record(
+        try await self.stripe.reads.record(
             answer.value,
-            at: try await instantOfRead(answer.date, testClock: answer.value.testClock?.id)
+            at: try await self.stripe.reads.instantOfRead(
+                answer.date,
+                testClock: answer.value.testClock?.id
+            )
         )
     }
 
