@@ -67,8 +67,7 @@ let package = Package(
             dependencies: ["StrictJSON", .product(name: "Crypto", package: "swift-crypto")]
         ),
 
-        // MARK: - From a store's words to ours, and where they are kept
-        .target(name: "Intake", dependencies: ["Stores", "StripeAPI", .core]),
+        // MARK: - Where what they say is kept
         .target(
             name: "Storage",
             dependencies: [.core, .product(name: "Crypto", package: "swift-crypto")]
@@ -119,6 +118,14 @@ let package = Package(
             ]
         ),
 
+        .target(
+            name: "StripeConnector",
+            dependencies: [
+                "Reports", "Storage", "Stores", "StrictJSON", "StripeAPI", .api, .core,
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+
         // MARK: - A second opinion: shares nothing with the engine but the catalog
         .target(name: "SecondOpinion", dependencies: ["Storage", "StrictJSON", .core]),
 
@@ -126,8 +133,8 @@ let package = Package(
         .target(
             name: "TollgateService",
             dependencies: [
-                "AppStoreAPI", "AppStoreConnector", "Intake", "Reports", "SecondOpinion",
-                "Storage", "Stores", "StrictJSON", "StripeAPI", .api, .core,
+                "AppStoreAPI", "AppStoreConnector", "Reports", "SecondOpinion", "Storage",
+                "Stores", "StrictJSON", "StripeAPI", "StripeConnector", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -137,8 +144,8 @@ let package = Package(
         .target(
             name: "TollgateServer",
             dependencies: [
-                "AppStoreConnector", "Reports", "Storage", "Stores", "TollgateService",
-                .acceptedConnections, .api, .core, .markup,
+                "AppStoreConnector", "Reports", "Storage", "Stores", "StripeConnector",
+                "TollgateService", .acceptedConnections, .api, .core, .markup,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -160,8 +167,8 @@ let package = Package(
             dependencies: [
                 "AppStoreAPI", "AppStoreConnector", "CLibPQ", "Reports", "SecondOpinion",
                 "Storage", "StoragePostgres", "StorageSQLite", "Stores", "StripeAPI",
-                "TollgateService", .api, .appStoreSimulator, .core, .sandboxClock,
-                .scenarioWriting, .stripeSimulator,
+                "StripeConnector", "TollgateService", .api, .appStoreSimulator, .core,
+                .sandboxClock, .scenarioWriting, .stripeSimulator,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
@@ -173,10 +180,10 @@ let package = Package(
             name: "TollgateCLI",
             dependencies: [
                 "AppStoreAPI", "AppStoreConnector", "Reports", "Storage", "StoragePostgres",
-                "StorageSQLite", "Stores", "StrictJSON", "StripeAPI", "TollgateServer",
-                "TollgateService", "TollgateSimulation", .api, .appStoreSimulator,
-                .commandOutput, .sandboxCommands, .core, .markup, .sandboxClock,
-                .stripeSimulator,
+                "StorageSQLite", "Stores", "StrictJSON", "StripeAPI", "StripeConnector",
+                "TollgateServer", "TollgateService", "TollgateSimulation", .api,
+                .appStoreSimulator, .commandOutput, .sandboxCommands, .core, .markup,
+                .sandboxClock, .stripeSimulator,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "BillingSDK", package: "BillingSDK"),
@@ -204,8 +211,8 @@ let package = Package(
             name: "SecondOpinionTests",
             dependencies: [
                 "AppStoreAPI", "AppStoreConnector", "SecondOpinion", "Storage", "Stores",
-                "StripeAPI", "TollgateService", "TollgateSimulation", .api, .appStoreSimulator,
-                .core, .sandboxClock,
+                "StripeAPI", "StripeConnector", "TollgateService", "TollgateSimulation", .api,
+                .appStoreSimulator, .core, .sandboxClock,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -252,17 +259,17 @@ let package = Package(
         .testTarget(
             name: "IntakeTests",
             dependencies: [
-                "AppStoreAPI", "AppStoreConnector", "Intake", "Stores", "StrictJSON",
-                "StripeAPI", .core, .sdk,
+                "AppStoreAPI", "AppStoreConnector", "Stores", "StrictJSON", "StripeAPI",
+                "StripeConnector", .core, .sdk,
             ]
         ),
         .testTarget(
             name: "TollgateServerTests",
             dependencies: [
                 "AppStoreAPI", "AppStoreConnector", "Reports", "Storage", "Stores", "StrictJSON",
-                "StripeAPI", "TollgateServer", "TollgateService", "TollgateSimulation",
-                .acceptedConnections, .api, .appStoreSimulator, .core, .sandboxClock, .sdk,
-                .stripeSimulator,
+                "StripeAPI", "StripeConnector", "TollgateServer", "TollgateService",
+                "TollgateSimulation", .acceptedConnections, .api, .appStoreSimulator, .core,
+                .sandboxClock, .sdk, .stripeSimulator,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

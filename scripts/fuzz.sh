@@ -53,7 +53,7 @@ build() {
     # shellcheck disable=SC2046
     compile Fuzzing Server/Fuzzing/Fuzzing.swift $service/StrictBody.swift $service/NeverNull.swift \
         $service/Deliveries/IPAddress.swift $service/Deliveries/WebhookAddress.swift \
-        $(sources $service/Catalog | grep -v 'Tollgate+')
+        $(sources $service/Catalog | grep -v PublishedCatalog)
 
     rm -f "$out/below.a"
     find -L "$products" -path '*.build/*' -name '*.o' \

@@ -26,7 +26,7 @@ if bash scripts/swift-files.sh | xargs -0 grep -n '^import XCTest' | grep -v '/A
 fi
 
 # The store's parts say nothing of us, and share no code with our reading of them.
-if grep -rnE '^ *(public |internal |package |private )?import (AppStoreAPI|AppStoreConnector|StripeAPI|Intake|Storage|Stores|Tollgate|BillingSDK)' \
+if grep -rnE '^ *(public |internal |package |private )?import (AppStoreAPI|AppStoreConnector|StripeAPI|StripeConnector|Storage|Stores|Tollgate|BillingSDK)' \
     Sandbox/Sources Shared/Sources; then
     problem "a simulator imports our side"
 fi
@@ -42,10 +42,10 @@ fi
 
 # A comparison stays silent about the next store; an exhaustive switch does not. A store's own files may
 # pick out what is theirs.
-own='Reconciliation/(AppStoreReconciliation[+]Purchases|Purchase[+]Overdue)|Ingest/Tollgate[+]StripeEntitlements'
+own='Reconciliation/(AppStoreReconciliation[+]Purchases|Purchase[+]Overdue)|Reads/StripeOpinions'
 own="$own|Offers/AppStoreOffers|Devices/DeviceTransactions|Finance/(Books|Tollgate[+]Finance)|Reports/Statement/Statement|Dashboard/Desk[+]AppStore"
 if grep -rnE '[!=]= \.(appStore|stripe|tollgate)\b' --include='*.swift' \
-    Sources Server/Sources/{Storage,Reports,Stores,AppStoreConnector,TollgateService,TollgateServer,TollgateCLI} |
+    Sources Server/Sources/{Storage,Reports,Stores,{AppStore,Stripe}Connector,TollgateService,TollgateServer,TollgateCLI} |
     grep -vE "/($own)[.]swift:"; then
     problem "a store is compared with; write a switch, or ask a property of Store"
 fi

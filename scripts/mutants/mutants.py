@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes one operator at a time and says which changes no test notices.
 
-usage: mutants.py [core|app_store|intake|ledger …] [--only TEXT] [--again] [--limit SECONDS]
+usage: mutants.py [core|app_store|stripe|ledger …] [--only TEXT] [--again] [--limit SECONDS]
        mutants.py --named
 
 All changes are compiled at once, in a copy under output/mutants, and an environment variable turns
@@ -52,11 +52,11 @@ PARTS = {
         "tests": "IntakeTests",
         "quick": [],
     },
-    "intake": {
+    "stripe": {
         "package": "Server",
-        "module": "Intake",
-        "folder": "Server/Sources/Intake",
-        "files": ["**/*.swift"],
+        "module": "StripeConnector",
+        "folder": "Server/Sources/StripeConnector",
+        "files": ["Messages/StripeTranslator*.swift"],
         "tests": "IntakeTests",
         "quick": [],
     },

@@ -18,9 +18,73 @@ public struct Profile: Codable, Sendable {
         guard !stored.body.isEmpty else { throw Refusal.erased("id") }
         self = try APIJSON.decode(Profile.self, from: Data(stored.body))
     }
+
+    /// Whether a text may be somebody's address: a line break would begin another header of a message.
+    public static func isEmail(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy {
+            ![.control, .lineSeparator, .paragraphSeparator].contains(
+                $0.properties.generalCategory
+            )
+        }
+    }
+}
+
+extension RecordStore {
+    /// Registers a profile under all its names.
+    ///
+    /// - Parameters:
+    ///   - more: names that the profile itself does not hold.
+    ///   - now: when it is stated.
+    @discardableResult
+    public func register(
+        _ profile: Profile,
+        also more: [Holder] = [],
+        dedupeKey: RowKey,
+        at now: Instant
+    ) async throws -> JournalOutcome {
+        let id = Customer.ID(profile.customer.id)
+        var aliases: [Holder] = [
+            Holder(appUserID: profile.customer.appUserID), .reference(profile.customer.id),
+            .token(profile.customer.appAccountToken),
+        ]
+        if let stripe = profile.stripeCustomer { aliases.append(.stripeCustomer(stripe)) }
+        aliases += more
+        let registration = Registration(
+            customer: id,
+            aliases: aliases,
+            profile: Array(try APIJSON.encode(profile)),
+            email: profile.customer.email
+        )
+        return try await submit(
+            JournalItem(
+                dedupeKey: dedupeKey,
+                subject: RecordStore.subject(of: id),
+                kind: .command,
+                stated: now,
+                content: .register(registration)
+            )
+        )
+    }
 }
 
 extension House {
+    /// Registers a profile under all its names, now.
+    ///
+    /// - Parameter more: names that the profile itself does not hold.
+    @discardableResult
+    public func register(
+        _ profile: Profile,
+        also more: [Holder] = [],
+        dedupeKey: RowKey
+    ) async throws -> JournalOutcome {
+        try await records.register(
+            profile,
+            also: more,
+            dedupeKey: dedupeKey,
+            at: await clocks.now()
+        )
+    }
+
     /// - Throws: refusals 404 `resource_missing`, 410 `customer_erased`.
     public func profile(of customer: Customer.ID) async throws -> Profile {
         guard let stored = try await records.profile(customer) else {

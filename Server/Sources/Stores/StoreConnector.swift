@@ -14,6 +14,14 @@ public protocol StoreConnector: Sendable {
     /// - Throws: a `StoreFault` for what the store did not sign for us; a refusal.
     func translate(_ message: ReceivedMessage, at now: Instant) throws -> Translation
 
+    /// Takes in a message, however it came here.
+    ///
+    /// Durable when this returns.
+    ///
+    /// - Throws: as `translate`; `StorageError` where it could not be kept, so that the store sends it
+    ///   again.
+    func receive(_ message: ReceivedMessage) async throws -> Receipt
+
     /// Asks the store what its messages did not carry, as far as it may be asked now.
     ///
     /// Call it again and again.
@@ -23,12 +31,6 @@ public protocol StoreConnector: Sendable {
 extension StoreConnector {
     public func check(_ message: ReceivedMessage) async throws {}
 
-    /// Takes in a message, however it came here.
-    ///
-    /// Durable when this returns.
-    ///
-    /// - Throws: as `translate`; `StorageError` where it could not be kept, so that the store sends it
-    ///   again.
     public func receive(_ message: ReceivedMessage) async throws -> Receipt {
         try await check(message)
         let translation = try translate(message, at: await house.clocks.now())
@@ -41,6 +43,8 @@ extension StoreConnector {
             return try await receive(ReceivedMessage(body, .parked))
         } catch is any StoreFault {
             // Another root or app is configured now.
+            return .parked
+        } catch let refusal as Refusal where refusal.status < 500 {
             return .parked
         }
     }

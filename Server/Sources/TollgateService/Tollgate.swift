@@ -4,14 +4,14 @@ public import Logging
 public import Storage
 public import Stores
 public import StripeAPI
+public import StripeConnector
 
 /// The application, without HTTP: its features, put together from what is handed in.
 public final class Tollgate: Sendable {
     public let configuration: Configuration
     public let store: RecordStore
     public let appStore: AppStoreConnector
-    /// Speaks to Stripe; `nil` where no secret key is configured.
-    public let stripe: Stripe.Client?
+    public let stripe: StripeConnector
     /// What this server hands to each store's room.
     public let house: House
     public let signer: AnswerSigner
@@ -20,11 +20,6 @@ public final class Tollgate: Sendable {
     public let workAges = WorkAges()
     /// The warning that a proxy in front of the server is not believed about who is behind it.
     public let proxyWarning = Once()
-    let readOrder = ReadOrder()
-    let stripeQuestions: Questions
-    /// How often a store's signature may have us say that our clock is wrong.
-    let clockPace = WorkPace()
-
     public let directory: CustomerDirectory
     public let customers: Customers
     public let sessions: Sessions
@@ -73,7 +68,6 @@ public final class Tollgate: Sendable {
     ) {
         self.configuration = configuration
         self.store = store
-        self.stripe = stripe
         let (random, counters) = (RandomSource(randomBytes), Counters())
         house = House(
             records: store,
@@ -88,7 +82,12 @@ public final class Tollgate: Sendable {
             clients: appStoreClients,
             options: appStoreOptions
         )
-        stripeQuestions = Questions(house)
+        self.stripe = StripeConnector(
+            house,
+            client: stripe,
+            webhookSecrets: configuration.stripeWebhookSecrets,
+            defaultEnvironment: configuration.defaultEnvironment
+        )
         self.signer = signer
         callLimits = CallLimits()
         let parts = Assembly(
@@ -158,7 +157,7 @@ extension Tollgate {
             directory: directory,
             customers: customers,
             purchases: purchases,
-            stripe: self,
+            stripe: stripe,
             claims: callLimits.claims,
             publicURL: configuration.publicURL,
             defaultEnvironment: configuration.defaultEnvironment,
@@ -174,7 +173,7 @@ extension Tollgate {
             directory: directory,
             coins: coins,
             checkouts: checkouts,
-            stripe: self,
+            stripe: stripe,
             links: callLimits.portalLinks,
             publicURL: configuration.publicURL,
             portalReturnURL: configuration.portalReturnURL,

@@ -1,7 +1,6 @@
 import AppStoreAPI
 import AppStoreConnector
 import Foundation
-import Intake
 import Stores
 import StrictJSON
 import Testing

@@ -1,8 +1,8 @@
 import Foundation
-import Intake
 import Stores
 import StrictJSON
 import StripeAPI
+import StripeConnector
 import Testing
 import TollgateCore
 
@@ -35,14 +35,14 @@ struct StripeDateTests {
     )
     func paidBy(intent: String, read: Int64, paidBy: Int64?) throws {
         let session = try Stripe.CheckoutSession(
-            JSON(Array(StripeIntakeTests.session(intent: intent, words: "price_pass:1").utf8))
+            JSON(Array(StripeTranslatorTests.session(intent: intent, words: "price_pass:1").utf8))
         )
-        let message = StripeIntake.message(
+        let message = StripeTranslator.message(
             reading: session,
             at: Instant(milliseconds: read * 1000 + 7),
             livemode: false
         )
-        guard case .payment(let payment)? = StripeIntakeTests.fact(message)?.statement else {
+        guard case .payment(let payment)? = StripeTranslatorTests.fact(message)?.statement else {
             Issue.record("\(message)")
             return
         }
@@ -55,17 +55,20 @@ struct StripeDateTests {
         let session = try Stripe.CheckoutSession(
             JSON(
                 Array(
-                    StripeIntakeTests.session(payment: "unpaid", intent: Self.charge("sepa_debit"))
-                        .utf8
+                    StripeTranslatorTests.session(
+                        payment: "unpaid",
+                        intent: Self.charge("sepa_debit")
+                    )
+                    .utf8
                 )
             )
         )
-        let message = StripeIntake.message(
+        let message = StripeTranslator.message(
             reading: session,
             at: Instant(seconds: 1_790_500_000),
             livemode: false
         )
-        guard case .payment(let payment)? = StripeIntakeTests.fact(message)?.statement else {
+        guard case .payment(let payment)? = StripeTranslatorTests.fact(message)?.statement else {
             Issue.record("\(message)")
             return
         }
@@ -77,12 +80,12 @@ struct StripeDateTests {
         arguments: [("send_invoice", 14), ("charge_automatically", nil)] as [(String, Int64?)]
     )
     func daysUntilDue(method: String, days: Int64?) throws {
-        let text = StripeIntakeTests.subscription("active").replacing(
+        let text = StripeTranslatorTests.subscription("active").replacing(
             #""collection_method":"charge_automatically""#,
             with: #""collection_method":"\#(method)","days_until_due":14"#
         )
-        let message = try StripeIntakeTests.event("customer.subscription.updated", text)
-        guard case .subscription(let subscription)? = StripeIntakeTests.fact(message)?.statement
+        let message = try StripeTranslatorTests.event("customer.subscription.updated", text)
+        guard case .subscription(let subscription)? = StripeTranslatorTests.fact(message)?.statement
         else {
             Issue.record("\(message)")
             return
@@ -100,8 +103,8 @@ struct StripeDateTests {
             "charge":"ch_1","created":1790000200,"currency":"usd","livemode":false,"metadata":{},
             "payment_intent":"pi_1","reason":"fraudulent","status":"lost"}
             """
-        let fact = StripeIntakeTests.fact(
-            try StripeIntakeTests.event("charge.dispute.closed", text)
+        let fact = StripeTranslatorTests.fact(
+            try StripeTranslatorTests.event("charge.dispute.closed", text)
         )
         guard case .dispute(let dispute)? = fact?.statement else {
             Issue.record("no dispute")

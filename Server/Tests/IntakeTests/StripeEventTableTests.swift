@@ -1,8 +1,8 @@
 import Foundation
-import Intake
 import Stores
 import StrictJSON
 import StripeAPI
+import StripeConnector
 import Testing
 import TollgateCore
 
@@ -97,11 +97,13 @@ struct StripeEventTableTests {
     static let plan = Meaning.fact("subscription", "sub_1")
 
     static func session(_ status: String, _ payment: String) -> String {
-        StripeIntakeTests.session(status: status, payment: payment)
+        StripeTranslatorTests.session(status: status, payment: payment)
     }
-    static func intent(_ status: String) -> String { StripeIntakeTests.intent(status, "{}") }
-    static func subscription(_ status: String) -> String { StripeIntakeTests.subscription(status) }
-    static func refund(_ status: String) -> String { StripeIntakeTests.refund(status: status) }
+    static func intent(_ status: String) -> String { StripeTranslatorTests.intent(status, "{}") }
+    static func subscription(_ status: String) -> String {
+        StripeTranslatorTests.subscription(status)
+    }
+    static func refund(_ status: String) -> String { StripeTranslatorTests.refund(status: status) }
 
     static let checkout: [Row] = [
         .init("checkout.session.completed", session("complete", "paid"), payment),
@@ -111,7 +113,7 @@ struct StripeEventTableTests {
         .init("checkout.session.expired", session("expired", "unpaid"), payment),
         .init(
             "checkout.session.completed",
-            StripeIntakeTests.session(
+            StripeTranslatorTests.session(
                 mode: "subscription",
                 intent: "null",
                 subscription: "\"sub_1\""
@@ -120,7 +122,7 @@ struct StripeEventTableTests {
         ),
         .init(
             "checkout.session.completed",
-            StripeIntakeTests.session(mode: "setup", intent: "null"),
+            StripeTranslatorTests.session(mode: "setup", intent: "null"),
             .nothing("checkout in mode setup")
         ),
         // What was sold stands in the session; money by itself sells nothing.
@@ -191,7 +193,7 @@ struct StripeEventTableTests {
     static let shop: [Row] = [
         .init("product.created", product, .nothing()),
         .init("product.updated", product, .nothing()),
-        .init("price.created", StripeIntakeTests.price, .nothing()),
+        .init("price.created", StripeTranslatorTests.price, .nothing()),
         .init("payment_link.created", plain("payment_link"), .nothing()),
         .init("payment_link.updated", plain("payment_link"), .nothing()),
         .init("billing_portal.session.created", plain("billing_portal.session"), .nothing()),
@@ -214,15 +216,15 @@ struct StripeEventTableTests {
     func shopkeeping(_ row: Row) throws { try check(row) }
 
     private func check(_ row: Row) throws {
-        let message = try StripeIntakeTests.event(row.type, row.object)
+        let message = try StripeTranslatorTests.event(row.type, row.object)
         switch row.meaning {
         case .fact(let kind, let id):
-            let fact = try #require(StripeIntakeTests.fact(message), "\(message)")
-            #expect(fact.purchase == StripeIntake.key(id, livemode: false))
-            #expect(fact.source == "evt_1" && fact.stated == StripeIntakeTests.second)
+            let fact = try #require(StripeTranslatorTests.fact(message), "\(message)")
+            #expect(fact.purchase == StripeTranslator.key(id, livemode: false))
+            #expect(fact.source == "evt_1" && fact.stated == StripeTranslatorTests.second)
             #expect(String(describing: fact.statement).hasPrefix("\(kind)("))
         case .read(let kind, let id):
-            #expect(StripeIntakeTests.hint(message) == [Wanted(kind: kind, object: id)])
+            #expect(StripeTranslatorTests.hint(message) == [Wanted(kind: kind, object: id)])
         case .nothing(let reason):
             #expect(message == .nothing(reason: reason ?? row.type))
         }

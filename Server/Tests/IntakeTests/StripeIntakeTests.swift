@@ -1,13 +1,13 @@
 import Foundation
-import Intake
 import Stores
 import StrictJSON
 import StripeAPI
+import StripeConnector
 import Testing
 import TollgateCore
 
 @Suite("From Stripe's words to facts")
-struct StripeIntakeTests {
+struct StripeTranslatorTests {
     static let second = Stated(Instant(seconds: 1_790_000_001))
 
     static func event(_ type: String, _ object: String, livemode: Bool = false) throws
@@ -18,7 +18,7 @@ struct StripeIntakeTests {
             "created":1790000001,"data":{"object":\(object)},"livemode":\(livemode),
             "pending_webhooks":1,"request":null,"type":"\(type)"}
             """
-        return StripeIntake.message(try Stripe.Event(bytes: Array(text.utf8)))
+        return StripeTranslator.message(try Stripe.Event(bytes: Array(text.utf8)))
     }
 
     static func session(
@@ -89,7 +89,7 @@ struct StripeIntakeTests {
             Self.session(words: "price_b:2,price_a:1")
         )
         let fact = try #require(Self.fact(message))
-        #expect(fact.purchase == StripeIntake.key("pi_1", livemode: false))
+        #expect(fact.purchase == StripeTranslator.key("pi_1", livemode: false))
         #expect(fact.purchase.environment == .sandbox)
         #expect(fact.source == "evt_1" && fact.stated == Self.second)
         #expect(
@@ -169,7 +169,7 @@ struct StripeIntakeTests {
             JSON(Array(Self.session(items: items, words: "price_other:9").utf8))
         )
         let instant = Instant(seconds: 1_790_000_050)
-        let message = StripeIntake.message(reading: session, at: instant, livemode: false)
+        let message = StripeTranslator.message(reading: session, at: instant, livemode: false)
         let fact = try #require(Self.fact(message))
         #expect(fact.stated == Stated(instant, isRead: true))
         guard case .payment(let payment) = fact.statement else { return }
@@ -386,7 +386,7 @@ struct StripeIntakeTests {
                 #""customer_details":null"#,
                 with: #""customer_details":{"address":{"country":\#(page)}}"#
             )
-            let message = StripeIntake.message(
+            let message = StripeTranslator.message(
                 reading: try Stripe.CheckoutSession(JSON(Array(text.utf8))),
                 items: [],
                 at: Instant(seconds: 1_790_000_050),
@@ -497,7 +497,7 @@ struct StripeIntakeTests {
                 "created":1790000001,"data":{"object":\(object)},"livemode":true,
                 "pending_webhooks":1,"request":null,"type":"\(type)"}
                 """
-            let message = StripeIntake.message(try Stripe.Event(bytes: Array(text.utf8)))
+            let message = StripeTranslator.message(try Stripe.Event(bytes: Array(text.utf8)))
             #expect(Self.hint(message) == [Wanted(kind: kind, object: id)])
         }
     }
@@ -528,7 +528,7 @@ struct StripeIntakeTests {
 
     @Test("two words of one second on a dispute are read; whatever their order, the record is one")
     func contestedDispute() {
-        let key = StripeIntake.key("pi_1", livemode: false)
+        let key = StripeTranslator.key("pi_1", livemode: false)
         func fact(_ status: String, _ stated: Stated) -> Fact {
             Fact(
                 purchase: key,
@@ -560,10 +560,11 @@ struct StripeIntakeTests {
 
 /// Events whose objects are to be read, as what, and by which id.
 private let hints: [(String, String, Wanted.Kind, String)] = [
-    ("checkout.session.completed", StripeIntakeTests.session(), .checkoutLines, "cs_1"),
+    ("checkout.session.completed", StripeTranslatorTests.session(), .checkoutLines, "cs_1"),
     (
-        "customer.subscription.updated", StripeIntakeTests.subscription("active"), .subscription,
+        "customer.subscription.updated", StripeTranslatorTests.subscription("active"),
+        .subscription,
         "sub_1"
     ),
-    ("refund.updated", StripeIntakeTests.refund(status: "failed"), .payment, "pi_1"),
+    ("refund.updated", StripeTranslatorTests.refund(status: "failed"), .payment, "pi_1"),
 ]

@@ -1,8 +1,8 @@
 import Foundation
-import Intake
 import Stores
 import StrictJSON
 import StripeAPI
+import StripeConnector
 import Testing
 import TollgateCore
 
@@ -17,8 +17,8 @@ struct StripeReadTests {
             "data":{"object":\(object)},"livemode":false,"pending_webhooks":1,"request":null,
             "type":"some.event"}
             """
-        return StripeIntakeTests.hint(
-            StripeIntake.message(try Stripe.Event(bytes: Array(text.utf8)))
+        return StripeTranslatorTests.hint(
+            StripeTranslator.message(try Stripe.Event(bytes: Array(text.utf8)))
         )
     }
 
@@ -40,9 +40,9 @@ struct StripeReadTests {
 
     @Test("of a payment that names what it sells that is read, of no other")
     func payment() throws {
-        let sells = StripeIntakeTests.intent("succeeded", #"{"tollgate_lines":"price_a"}"#)
+        let sells = StripeTranslatorTests.intent("succeeded", #"{"tollgate_lines":"price_a"}"#)
         #expect(try Self.old(sells) == [Wanted(kind: .payment, object: "pi_1")])
-        #expect(try Self.old(StripeIntakeTests.intent("succeeded", "{}")) == nil)
+        #expect(try Self.old(StripeTranslatorTests.intent("succeeded", "{}")) == nil)
     }
 
     // MARK: - Invoices
@@ -52,7 +52,7 @@ struct StripeReadTests {
         ofPlan: Bool = false,
         hasPrice: Bool = true
     ) -> String {
-        var text = StripeIntakeTests.invoice(status).replacing("\n", with: "")
+        var text = StripeTranslatorTests.invoice(status).replacing("\n", with: "")
         if !ofPlan {
             text.replace(
                 #""parent":{"quote_details":null,"subscription_details":{"metadata":{},"#
@@ -77,7 +77,7 @@ struct StripeReadTests {
     @Test("an invoice of no plan is read once it is paid, if it sells anything by a price")
     func sale() throws {
         func read(_ invoice: String) throws -> [Wanted]? {
-            StripeIntakeTests.hint(try StripeIntakeTests.event("invoice.updated", invoice))
+            StripeTranslatorTests.hint(try StripeTranslatorTests.event("invoice.updated", invoice))
         }
         #expect(try read(Self.invoice("paid")) == [Wanted(kind: .invoice, object: "in_1")])
         #expect(try read(Self.invoice("void")) == nil)
@@ -89,8 +89,8 @@ struct StripeReadTests {
     func readSale() throws {
         func fact(_ text: String, paidBy payment: String? = nil) throws -> Fact? {
             let invoice = try Self.object(text)
-            return StripeIntakeTests.fact(
-                StripeIntake.message(
+            return StripeTranslatorTests.fact(
+                StripeTranslator.message(
                     readingSale: invoice,
                     lines: invoice.lines.data,
                     paidBy: payment,
@@ -99,7 +99,7 @@ struct StripeReadTests {
             )
         }
         let sold = try #require(try fact(Self.invoice("paid"), paidBy: "pi_1"))
-        #expect(sold.purchase == StripeIntake.key("pi_1", livemode: false))
+        #expect(sold.purchase == StripeTranslator.key("pi_1", livemode: false))
         #expect(sold.stated == Stated(Self.instant, isRead: true))
         guard case .payment(let payment) = sold.statement else {
             Issue.record("\(sold.statement)")
@@ -116,8 +116,8 @@ struct StripeReadTests {
     @Test("an invoice of a plan is read once it is known what became of it")
     func readInvoice() throws {
         func fact(_ text: String) throws -> Fact? {
-            StripeIntakeTests.fact(
-                StripeIntake.message(
+            StripeTranslatorTests.fact(
+                StripeTranslator.message(
                     reading: try Self.object(text),
                     at: Self.instant,
                     livemode: false
@@ -135,8 +135,8 @@ struct StripeReadTests {
     // MARK: - Sessions
 
     private static func lines(_ session: String) throws -> [StripePayment.Line]? {
-        let fact = StripeIntakeTests.fact(
-            try StripeIntakeTests.event("checkout.session.completed", session)
+        let fact = StripeTranslatorTests.fact(
+            try StripeTranslatorTests.event("checkout.session.completed", session)
         )
         guard case .payment(let payment)? = fact?.statement else { return nil }
         return payment.lines
@@ -147,10 +147,10 @@ struct StripeReadTests {
         let items = """
             {"object":"list","data":[{"id":"li_1","object":"item","amount_discount":0,
             "amount_subtotal":1000,"amount_tax":0,"amount_total":1000,"currency":"usd",
-            "description":"x","price":\(StripeIntakeTests.price),"quantity":3}],"has_more":true,
+            "description":"x","price":\(StripeTranslatorTests.price),"quantity":3}],"has_more":true,
             "url":"/v1/x"}
             """
-        let session = StripeIntakeTests.session(items: items, words: "price_a:1,price_pro:3")
+        let session = StripeTranslatorTests.session(items: items, words: "price_a:1,price_pro:3")
         #expect(
             try Self.lines(session) == [
                 .init(price: "price_a", quantity: 1), .init(price: "price_pro", quantity: 3),
@@ -160,7 +160,7 @@ struct StripeReadTests {
 
     @Test("the id of an old plan may be any word")
     func colon() throws {
-        let session = StripeIntakeTests.session(words: "plan:gold:2")
+        let session = StripeTranslatorTests.session(words: "plan:gold:2")
         #expect(try Self.lines(session) == [.init(price: "plan:gold", quantity: 2)])
     }
 
@@ -170,13 +170,13 @@ struct StripeReadTests {
             #""payment_method_details":{"type":"card"},"#,
             with: ""
         )
-        let session = StripeIntakeTests.session(intent: charge, words: "price_pass:1")
-        let message = StripeIntake.message(
+        let session = StripeTranslatorTests.session(intent: charge, words: "price_pass:1")
+        let message = StripeTranslator.message(
             reading: try Stripe.CheckoutSession(JSON(Array(session.utf8))),
             at: Instant(seconds: 1_790_500_000),
             livemode: false
         )
-        guard case .payment(let payment)? = StripeIntakeTests.fact(message)?.statement else {
+        guard case .payment(let payment)? = StripeTranslatorTests.fact(message)?.statement else {
             Issue.record("\(message)")
             return
         }

@@ -8,6 +8,7 @@ import SandboxClock
 import Storage
 import Stores
 import StripeAPI
+import StripeConnector
 import Synchronization
 import Testing
 import TollgateAPI
@@ -276,9 +277,8 @@ struct Counter: Sendable {
             for: Data("\(time).\(body)".utf8),
             using: SymmetricKey(data: Data(Self.webhookSecret.utf8))
         ).map { String(format: "%02x", $0) }.joined()
-        _ = try await tollgate.receiveStripeEvent(
-            Array(body.utf8),
-            signature: "t=\(time),v1=\(code)"
+        _ = try await tollgate.stripe.receive(
+            ReceivedMessage(Array(body.utf8), .delivered(signature: "t=\(time),v1=\(code)"))
         )
         await tollgate.fetchWanted()
     }

@@ -1,4 +1,5 @@
 import StripeAPI
+import StripeConnector
 import StripeSimulator
 import Testing
 import TollgateService
@@ -16,7 +17,7 @@ struct LostStripeCustomerTests {
             let id = try await shop.server.customer()
             func buy(_ product: String) async throws {
                 let session = try await shop.buy(product, for: id)
-                try await shop.server.tollgate.fulfil(checkoutSession: session)
+                try await shop.server.tollgate.stripe.reads.fulfil(checkoutSession: session)
             }
             try await buy("coins_100")
             let first = try await shop.stripeCustomer(of: id)

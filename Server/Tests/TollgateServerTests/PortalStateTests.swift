@@ -1,6 +1,7 @@
 import AppStoreSimulator
 import Foundation
 import StripeAPI
+import StripeConnector
 import StripeSimulator
 import Testing
 import TollgateCore
@@ -19,7 +20,7 @@ struct PortalStateTests {
             )
             let session = try #require(left.json["id"].string)
             // The page is looked at again while it is open, and then it expires.
-            try await shop.server.tollgate.fulfil(checkoutSession: session)
+            try await shop.server.tollgate.stripe.reads.fulfil(checkoutSession: session)
             try await shop.wait(days: 2)
             var browser = try await shop.server.portal(of: id)
             #expect(try await browser.open("/portal").text.contains("not bought anything yet"))
@@ -70,7 +71,7 @@ struct PortalStateTests {
             #expect(waiting.text.contains("The payment is being processed"))
             try await shop.wait(days: 1)
             // Reading the session again, which says only ‘unpaid’, does not hide the failure.
-            try await shop.server.tollgate.fulfil(checkoutSession: bad)
+            try await shop.server.tollgate.stripe.reads.fulfil(checkoutSession: bad)
             let failed = try await browser.open("/portal")
             #expect(failed.text.contains("The payment failed, so nothing was bought"))
             let back = try await shop.server.get(

@@ -1,6 +1,7 @@
 import AppStoreSimulator
 import Foundation
 import StripeAPI
+import StripeConnector
 import StripeSimulator
 import Testing
 import TollgateAPI
@@ -19,7 +20,7 @@ struct PortalTests {
         try await Shop.run(on: backend, hasWebhook: false) { shop in
             let id = try await shop.server.customer("reader-1")
             let session = try await shop.buy("pro_monthly", for: id)
-            try await shop.server.tollgate.fulfil(checkoutSession: session)
+            try await shop.server.tollgate.stripe.reads.fulfil(checkoutSession: session)
             var browser = try await shop.server.portal(of: id)
             let page = try await browser.open("/portal")
             #expect(page.text.contains("Pro, monthly") && page.text.contains("$9.99 a month"))

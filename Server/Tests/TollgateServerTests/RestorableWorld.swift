@@ -7,6 +7,7 @@ import SandboxClock
 import Storage
 import Stores
 import StripeAPI
+import StripeConnector
 import StripeSimulator
 import Synchronization
 import Testing
@@ -63,7 +64,10 @@ final class RestorableWorld: Sendable {
         func take(event body: String, _ signature: String) async -> Bool {
             guard let tollgate = tollgate.withLock({ $0 }) else { return false }
             let body = Array(body.utf8)
-            return (try? await tollgate.receiveStripeEvent(body, signature: signature)) != nil
+            return
+                (try? await tollgate.stripe.receive(
+                    ReceivedMessage(body, .delivered(signature: signature))
+                )) != nil
         }
     }
 

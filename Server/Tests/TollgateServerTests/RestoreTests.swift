@@ -5,6 +5,7 @@ import Foundation
 import SandboxClock
 import Storage
 import Stores
+import StripeConnector
 import Testing
 import TollgateAPI
 import TollgateCore
@@ -25,7 +26,7 @@ struct RestoreTests {
     ) async throws -> [RestorableWorld.Person] {
         for number in 0..<8 { try await world.join("early-\(number)") }
         _ = try await world.tollgate.appStore.reconcile(in: .sandbox)
-        _ = try await world.tollgate.reconcileStripe()
+        _ = try await world.tollgate.stripe.reconcile()
         for _ in 0..<4 { try await world.liveADay() }
         let copy = try await world.backUp()
         let early = world.people
@@ -35,7 +36,7 @@ struct RestoreTests {
             // As a server does all the time.
             guard day % 3 == 2 else { continue }
             _ = try await world.tollgate.appStore.reconcile(in: .sandbox)
-            _ = try await world.tollgate.reconcileStripe()
+            _ = try await world.tollgate.stripe.reconcile()
         }
         try await world.expectTruth()
         await world.stop()
@@ -56,7 +57,7 @@ struct RestoreTests {
             #expect(!world.warnings.all.contains { $0.contains("lacked") })
             // What a server does when it starts.
             try await world.tollgate.appStore.reconcileIfDue(every: 0)
-            _ = try await world.tollgate.reconcileStripe()
+            _ = try await world.tollgate.stripe.reconcile()
             #expect(world.warnings.all.count { $0.contains("the record lacked, such as") } == 1)
             let metrics = try await world.tollgate.metrics.text()
             #expect(metrics.contains("tollgate_lost_messages_total{store=\"app_store\"}"))
@@ -71,7 +72,7 @@ struct RestoreTests {
             try await world.pass(days: 0.1)
             let again = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
             #expect(again.taken == 0 && again.histories == 0)
-            let events = try #require(try await world.tollgate.reconcileStripe())
+            let events = try #require(try await world.tollgate.stripe.reconcile())
             #expect(events.events.new == 0)
             try await world.expectTruth()
         }
@@ -89,7 +90,7 @@ struct RestoreTests {
             #expect(apple.completeFrom > backup + 8 * RestorableWorld.day)
             #expect(apple.histories > 0 && apple.historiesChanged > 0)
             #expect(apple.historiesAsOf != nil)
-            let stripe = try #require(try await world.tollgate.reconcileStripe())
+            let stripe = try #require(try await world.tollgate.stripe.reconcile())
             #expect(stripe.objects.new > 0 && stripe.completeFrom == nil)
             for person in world.people { try await world.signIn(person.user) }
             try await world.expectTruth(among: early)
@@ -124,7 +125,7 @@ struct RestoreTests {
             #expect(report.taken > 20 && report.historiesAsOf != nil)
             // Nothing was known before, so nothing is said to have been lost.
             #expect(!world.warnings.all.contains { $0.contains("lacked") })
-            _ = try await world.tollgate.reconcileStripe()
+            _ = try await world.tollgate.stripe.reconcile()
             for person in world.people {
                 #expect(try await world.signIn(person.user).id == person.id)
             }

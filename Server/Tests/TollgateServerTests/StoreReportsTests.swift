@@ -11,6 +11,7 @@ import SandboxClock
 import Storage
 import Stores
 import StripeAPI
+import StripeConnector
 import StripeSimulator
 import Testing
 import TollgateCore

@@ -1,6 +1,7 @@
 import Foundation
 import Storage
 import StripeAPI
+import StripeConnector
 import StripeSimulator
 import Testing
 import TollgateService
@@ -43,7 +44,7 @@ struct StripeIngestTests {
         try await Shop.run { shop in
             let id = try await shop.server.customer()
             let session = try await shop.buy("pro_monthly", for: id)
-            try await shop.server.tollgate.fulfil(checkoutSession: session)
+            try await shop.server.tollgate.stripe.reads.fulfil(checkoutSession: session)
             let subscription = try await shop.subscription().id
             try await shop.stripe.cancel(subscription: subscription, atPeriodEnd: true)
             await shop.server.tollgate.fetchWanted()

@@ -2,6 +2,7 @@ import Foundation
 import Storage
 import Stores
 import StripeAPI
+import StripeConnector
 import StripeSimulator
 import Synchronization
 import Testing
@@ -18,15 +19,15 @@ struct StripeReconciliationTests {
             let id = try await shop.server.customer()
             try await shop.buy("pro_yearly", for: id)
             try await shop.buy("coins_100", for: id, quantity: 2)
-            let first = try #require(try await tollgate.reconcileStripe())
+            let first = try #require(try await tollgate.stripe.reconcile())
             #expect(first.objects.new > 0)
             #expect(first.completeTo == Shop.start)
-            #expect(try await tollgate.stripeCompleteTo() == Instant(milliseconds: Shop.start))
+            #expect(try await tollgate.stripe.completeTo() == Instant(milliseconds: Shop.start))
             #expect(try await shop.coins(of: id) == 250)
             #expect(try await shop.entitlements(of: id) == ["archive", "pro"])
             // The second time only the events since then are read, and nothing is new.
             let before = try await shop.server.rowCounts()
-            let again = try #require(try await tollgate.reconcileStripe())
+            let again = try #require(try await tollgate.stripe.reconcile())
             #expect(again.objects.seen == 0 && again.events.new == 0)
             #expect(try await shop.server.rowCounts() == before)
             // A refund and the end of the plan are found in the events.
@@ -36,13 +37,13 @@ struct StripeReconciliationTests {
                 subscription: shop.subscription().id,
                 atPeriodEnd: false
             )
-            let later = try #require(try await tollgate.reconcileStripe())
+            let later = try #require(try await tollgate.stripe.reconcile())
             #expect(later.objects.seen == 0 && later.events.new > 0)
             #expect(try await shop.entitlements(of: id) == [])
             #expect(try await shop.coins(of: id) == 50)
             // After a month Stripe has forgotten, so every object is read.
             try await shop.wait(days: 40)
-            let full = try #require(try await tollgate.reconcileStripe())
+            let full = try #require(try await tollgate.stripe.reconcile())
             #expect(full.objects.seen > 0 && full.objects.new == 0)
         }
     }
@@ -57,7 +58,7 @@ struct StripeReconciliationTests {
             await shop.server.tollgate.fetchWanted()
             let before = try await shop.server.rowCounts()
             let found = try #require(
-                try await shop.server.tollgate.reconcileStripe(reach: .everything)
+                try await shop.server.tollgate.stripe.reconcile(reach: .everything)
             )
             #expect(found.objects.seen >= 4 && found.events.seen > 0)
             #expect(found.events.new == 0)
@@ -74,13 +75,13 @@ struct StripeReconciliationTests {
             try await shop.buy("pro_monthly", for: id)
             let count = Counter()
             let interrupted = Task {
-                try await tollgate.reconcileStripe { _ in
+                try await tollgate.stripe.reconcile { _ in
                     if count.next() == stop { withUnsafeCurrentTask { $0?.cancel() } }
                 }
             }
             // One that was done before it was cancelled ends as well.
             _ = try? await interrupted.value
-            let found = try await tollgate.reconcileStripe()
+            let found = try await tollgate.stripe.reconcile()
             #expect(found != nil)
             #expect(try await shop.coins(of: id) == 300)
             #expect(try await shop.entitlements(of: id) == ["pro"])
@@ -96,13 +97,13 @@ struct StripeReconciliationTests {
             try await shop.buy("coins_100", for: id)
             shop.calls.fail("/v1/payment_intents?", after: 0)
             await #expect(throws: Stripe.RequestError.self) {
-                _ = try await tollgate.reconcileStripe()
+                _ = try await tollgate.stripe.reconcile()
             }
             let kinds = ["subscriptions", "invoices", "checkout/sessions"].map { "/v1/\($0)?" }
             for kind in kinds { #expect(shop.calls.all(kind).count == 1, "\(kind)") }
-            #expect(try await tollgate.stripeCompleteTo() == nil)
+            #expect(try await tollgate.stripe.completeTo() == nil)
             shop.calls.forget()
-            let found = try #require(try await tollgate.reconcileStripe())
+            let found = try #require(try await tollgate.stripe.reconcile())
             for kind in kinds { #expect(shop.calls.all(kind) == [], "\(kind)") }
             #expect(shop.calls.all.first?.hasPrefix("/v1/payment_intents?") == true)
             #expect(found.objects.new > 0 && found.completeTo == Shop.start)
@@ -118,12 +119,12 @@ struct StripeReconciliationTests {
             // Each checkout is read by itself. Nobody answers for the 56th.
             shop.calls.fail("/v1/checkout/sessions/", after: 55)
             await #expect(throws: Stripe.RequestError.self) {
-                _ = try await tollgate.reconcileStripe()
+                _ = try await tollgate.stripe.reconcile()
             }
             #expect(try await shop.coins(of: id) == 5500)
             let before = Set(shop.calls.all("/v1/checkout/sessions/"))
             shop.calls.forget()
-            let found = try #require(try await tollgate.reconcileStripe())
+            let found = try #require(try await tollgate.stripe.reconcile())
             // Each checkout, and the payment of each, and the customer.
             #expect(found.objects.seen == 121)
             #expect(try await shop.coins(of: id) == 6000)
@@ -135,14 +136,14 @@ struct StripeReconciliationTests {
 
             // So it is with the list of events, whose second page does not come.
             try await shop.wait(days: 1)
-            _ = try await tollgate.reconcileStripe()
+            _ = try await tollgate.stripe.reconcile()
             for _ in 0..<30 { try await shop.buy("coins_100", for: id) }
             shop.calls.fail("/v1/events?", after: 1)
             await #expect(throws: Stripe.RequestError.self) {
-                _ = try await tollgate.reconcileStripe()
+                _ = try await tollgate.stripe.reconcile()
             }
             shop.calls.forget()
-            let rest = try #require(try await tollgate.reconcileStripe())
+            let rest = try #require(try await tollgate.stripe.reconcile())
             let pages = shop.calls.all("/v1/events?")
             #expect(pages.allSatisfy { $0.contains("starting_after=evt_") })
             #expect(pages.count == (rest.events.seen - 100 + 99) / 100)
@@ -162,9 +163,9 @@ struct StripeReconciliationTests {
                 until: wall.advanced(by: 60_000)
             )
             #expect(try await tollgate.store.take(lease, now: wall))
-            #expect(try await tollgate.reconcileStripe() == nil)
+            #expect(try await tollgate.stripe.reconcile() == nil)
             try await tollgate.store.release(lease)
-            #expect(try await tollgate.reconcileStripe() != nil)
+            #expect(try await tollgate.stripe.reconcile() != nil)
         }
     }
 
@@ -222,12 +223,12 @@ struct StripeReconciliationTests {
                 await shop.stripe.settle()
                 await tollgate.fetchWanted()
             } else {
-                _ = try await tollgate.reconcileStripe()
+                _ = try await tollgate.stripe.reconcile()
             }
             // The payment that names no price is nobody's coins.
             #expect(try await shop.coins(of: id) == 400)
             let before = try await shop.server.rowCounts()
-            _ = try await tollgate.reconcileStripe(reach: .everything)
+            _ = try await tollgate.stripe.reconcile(reach: .everything)
             #expect(try await shop.server.rowCounts()["purchase"] == before["purchase"])
             #expect(try await shop.coins(of: id) == 400)
             // The invoice is paid back in whole, found by the payment that paid it.
@@ -244,7 +245,7 @@ struct StripeReconciliationTests {
                 await shop.stripe.settle()
                 await tollgate.fetchWanted()
             } else {
-                _ = try await tollgate.reconcileStripe()
+                _ = try await tollgate.stripe.reconcile()
             }
             #expect(try await shop.coins(of: id) == 200)
         }
@@ -273,7 +274,7 @@ struct StripeReconciliationTests {
             try await shop.wait(hours: 20)
             _ = try await shop.stripe.pay(checkoutSession: page.json["id"].string ?? "")
             try await shop.wait(days: 29, hours: 23)
-            _ = try await shop.server.tollgate.reconcileStripe()
+            _ = try await shop.server.tollgate.stripe.reconcile()
             #expect(try await shop.entitlements(of: id) == ["pro"])
             try await shop.wait(hours: 2)
             #expect(try await shop.entitlements(of: id) == [])
@@ -290,10 +291,10 @@ struct StripeReconciliationTests {
             ).value.id
             try await Self.sellWithoutCheckout(shop, to: buyer)
             let tollgate = shop.server.tollgate
-            let found = try #require(try await tollgate.importStripe(priceKey: "sku"))
+            let found = try #require(try await tollgate.stripeImport.run(priceKey: "sku"))
             #expect(found.objects.new == 3)
             #expect(try await shop.coins(of: "reader-1") == 400)
-            let again = try #require(try await tollgate.importStripe(priceKey: "sku"))
+            let again = try #require(try await tollgate.stripeImport.run(priceKey: "sku"))
             #expect(again.objects.new == 0)
             #expect(try await shop.coins(of: "reader-1") == 400)
         }
@@ -309,7 +310,7 @@ struct StripeReconciliationTests {
                     idempotencyKey: UUID().uuidString
                 )
             }
-            let found = try #require(try await shop.server.tollgate.importStripe())
+            let found = try #require(try await shop.server.tollgate.stripeImport.run())
             #expect(found.customers.new == 2)
             for (user, email) in [("one", nil), ("two", "a@b.c")] as [(String, String?)] {
                 let customer = try await shop.server.get("/v1/customers/\(user)")
@@ -351,7 +352,7 @@ struct StripeReconciliationTests {
             try await shop.stripe.refund(customer: named, amount: 500)
             let tollgate = shop.server.tollgate
             let found = try #require(
-                try await tollgate.importStripe(users: [listed: "reader-2"])
+                try await tollgate.stripeImport.run(users: [listed: "reader-2"])
             )
             #expect(found.customers.seen == 3 && found.customers.new == 2)
             #expect(found.strangers == 1)
@@ -360,7 +361,9 @@ struct StripeReconciliationTests {
             #expect(try await shop.entitlements(of: "reader-1") == ["archive", "pro"])
             #expect(try await shop.entitlements(of: "reader-2") == ["archive", "pro"])
             let before = try await shop.server.rowCounts()
-            let again = try #require(try await tollgate.importStripe(users: [listed: "reader-2"]))
+            let again = try #require(
+                try await tollgate.stripeImport.run(users: [listed: "reader-2"])
+            )
             #expect(again.customers.new == 0 && again.objects.new == 0)
             #expect(try await shop.server.rowCounts() == before)
         }

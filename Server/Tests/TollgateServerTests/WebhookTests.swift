@@ -6,6 +6,7 @@ import Foundation
 import HTTPTypes
 import SandboxClock
 import Stores
+import StripeConnector
 import Testing
 import TollgateAPI
 import TollgateCore
@@ -107,7 +108,7 @@ struct WebhookTests {
                 configuration: tollgate.configuration,
                 store: tollgate.store,
                 appStore: tollgate.appStore.verifier,
-                stripe: tollgate.stripe,
+                stripe: tollgate.stripe.client,
                 clocks: skewed,
                 randomBytes: tollgate.random.bytes,
                 signer: tollgate.signer,

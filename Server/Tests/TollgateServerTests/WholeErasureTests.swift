@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import SandboxClock
 import Storage
+import StripeConnector
 import StripeSimulator
 import Synchronization
 import Testing
@@ -261,7 +262,7 @@ struct WholeErasureTests {
         let session = try await server.session(of: id)
         // Stripe: signed in, by a link, and signed out.
         let checkout = try await shop.buy("pro_monthly", for: id)
-        try await server.tollgate.fulfil(checkoutSession: checkout)
+        try await server.tollgate.stripe.reads.fulfil(checkoutSession: checkout)
         values["customer"] = try await shop.stripeCustomer(of: id)
         try await link(values, in: shop)
         try await signedOut(secret, values, session, in: shop)

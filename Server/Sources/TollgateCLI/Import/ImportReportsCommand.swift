@@ -7,6 +7,7 @@ import Foundation
 import Storage
 import Stores
 import StripeAPI
+import StripeConnector
 import TollgateCore
 import TollgateService
 

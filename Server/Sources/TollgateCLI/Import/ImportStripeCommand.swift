@@ -1,6 +1,7 @@
 import CommandOutput
 import ArgumentParser
 import Foundation
+import StripeConnector
 import TollgateService
 
 /// `tollgate import stripe`: brings an existing account in.
@@ -45,7 +46,7 @@ struct ImportStripeCommand: AsyncParsableCommand {
         // What went wrong is said on a line of its own, too.
         defer { line.end() }
         let found = try await StripeWork.run(database: database, catalog: catalog) { tollgate in
-            try await tollgate.importStripe(
+            try await tollgate.stripeImport.run(
                 metadataKey: metadataKey,
                 priceKey: priceKey,
                 users: names,

@@ -1,6 +1,7 @@
 import CommandOutput
 import ArgumentParser
 import Foundation
+import StripeConnector
 import TollgateCore
 import TollgateService
 
@@ -34,7 +35,7 @@ struct ReconcileStripeCommand: AsyncParsableCommand {
         // What went wrong is said on a line of its own, too.
         defer { line.end() }
         let found = try await StripeWork.run(database: database, catalog: catalog) { tollgate in
-            try await tollgate.reconcileStripe(reach: reach, report: line.report)
+            try await tollgate.stripe.reconcile(reach: reach, report: line.report)
         }
         line.end()
         guard let found else {

@@ -1,5 +1,6 @@
 import AppStoreConnector
 import ServiceLifecycle
+import StripeConnector
 import Storage
 import TollgateServer
 import TollgateService
@@ -33,7 +34,7 @@ struct RecurringWork: Sendable {
             every: .seconds(600),
             afterFailure: .seconds(60)
         ) { [tollgate] in
-            if tollgate.stripe != nil { _ = try await tollgate.reconcileStripe() }
+            if tollgate.stripe.client != nil { _ = try await tollgate.stripe.reconcile() }
             return .done
         }
     }

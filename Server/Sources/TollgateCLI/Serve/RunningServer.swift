@@ -8,6 +8,7 @@ import ServiceLifecycle
 import Storage
 import Stores
 import StripeAPI
+import StripeConnector
 import TollgateCore
 import TollgateServer
 import TollgateService

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Hummingbird
 internal import Storage
 internal import Stores
+internal import StripeConnector
 internal import TollgateCore
 internal import TollgateService
 
@@ -158,7 +159,7 @@ extension Desk {
                     ],
                     [
                         "term": "Stripe",
-                        "value": words[tollgate.stripe == nil ? "not_set_up" : "set_up"],
+                        "value": words[tollgate.stripe.client == nil ? "not_set_up" : "set_up"],
                     ],
                 ] as [Model], "counters": tollgate.counters.text,
             ]

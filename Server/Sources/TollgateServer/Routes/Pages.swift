@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import Stores
+internal import StripeConnector
 internal import TollgateAPI
 internal import TollgateService
 
@@ -134,7 +135,7 @@ private func outcome(of session: String?, _ tollgate: Tollgate) async -> Checkou
         message: "The app will show your purchase as soon as the payment is confirmed."
     )
     guard let session, session.hasPrefix("cs_"), session.utf8.count < 256,
-        let fulfilment = try? await tollgate.fulfilment(ofCheckoutSession: session)
+        let fulfilment = try? await tollgate.stripe.reads.fulfilment(ofCheckoutSession: session)
     else { return processing }
     switch fulfilment {
     case .fulfilled:

@@ -3,6 +3,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import Stores
+internal import StripeConnector
 internal import TollgateAPI
 internal import TollgateService
 
@@ -58,7 +59,9 @@ enum StoreWebhook: CaseIterable {
             _ = try await tollgate.appStore.receive(ReceivedMessage(body))
         case .stripe:
             let signature = HTTPField.Name("Stripe-Signature").flatMap { fields[$0] }
-            _ = try await tollgate.receiveStripeEvent(body, signature: signature)
+            _ = try await tollgate.stripe.receive(
+                ReceivedMessage(body, .delivered(signature: signature))
+            )
         }
     }
 }

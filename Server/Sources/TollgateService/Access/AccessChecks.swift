@@ -1,7 +1,6 @@
 internal import Stores
 internal import AppStoreAPI
 internal import Foundation
-internal import Intake
 internal import Logging
 internal import SecondOpinion
 package import Storage

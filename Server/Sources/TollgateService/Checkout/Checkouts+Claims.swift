@@ -1,3 +1,4 @@
+internal import StripeConnector
 internal import Crypto
 internal import Foundation
 internal import Storage

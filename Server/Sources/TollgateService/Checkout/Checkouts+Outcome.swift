@@ -1,7 +1,7 @@
-internal import Intake
 internal import Storage
 internal import Stores
 internal import StripeAPI
+internal import StripeConnector
 public import TollgateAPI
 public import TollgateCore
 
@@ -20,7 +20,7 @@ extension Checkouts {
             id.utf8.allSatisfy({ isIDByte($0) })
         else { throw Refusal.missing("checkout session", id) }
         do {
-            let session = try await stripe.fulfil(checkoutSession: id)
+            let session = try await stripe.reads.fulfil(checkoutSession: id)
             if let customer, try await isAnothers(session, than: customer) {
                 throw Refusal.missing("checkout session", id)
             }
@@ -47,14 +47,14 @@ extension Checkouts {
         guard let reference = session.clientReferenceID, reference != customer.rawValue else {
             return false
         }
-        let isOurs = session.metadata[StripeIntake.linesKey] != nil
+        let isOurs = session.metadata[StripeTranslator.linesKey] != nil
         let name = isOurs ? Holder.reference(reference) : Holder(appUserID: reference)
         guard let named = try await records.profile(alias: name) else { return false }
         return named.customer != customer
     }
 
     private func status(of session: Stripe.CheckoutSession) async throws -> API.CheckoutStatus {
-        switch try await stripe.fulfilment(of: session) {
+        switch try await stripe.reads.fulfilment(of: session) {
         case .fulfilled: .confirmed
         case .processing: .processing
         case .failed: .failed

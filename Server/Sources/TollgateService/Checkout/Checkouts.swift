@@ -1,9 +1,9 @@
 internal import Foundation
-internal import Intake
 internal import Logging
 internal import Storage
 internal import Stores
 internal import StripeAPI
+internal import StripeConnector
 public import TollgateAPI
 internal import TollgateCore
 
@@ -15,7 +15,7 @@ public struct Checkouts: Sendable {
     let directory: CustomerDirectory
     let customers: Customers
     let purchases: Purchases
-    let stripe: any StripeReading
+    let stripe: StripeConnector
     /// How often a customer may show the secret of a checkout.
     let claims: CallLimit
     let publicURL: String
@@ -35,7 +35,7 @@ public struct Checkouts: Sendable {
         guard let price = product.stripePriceIDs.first else {
             throw Refusal.invalid("product", "'\(product.id)' has no Stripe price in the catalog.")
         }
-        let stripe = try stripe.requireStripe()
+        let stripe = try stripe.reads.configured()
         let checkout = records.history.current.checkout
         if let storefront = request.storefront { try requireSale(in: storefront, checkout) }
         if customer == nil, let reference { try Self.requireVisitorReference(reference) }
@@ -59,7 +59,7 @@ public struct Checkouts: Sendable {
             cancelURL: try redirect(request.cancelURL, checkout.cancelPath, "cancel_url"),
             customer: buyer?.stripeCustomer,
             clientReferenceID: buyer?.customer.id ?? reference,
-            metadata: [StripeIntake.linesKey: "\(price):\(quantity)"],
+            metadata: [StripeTranslator.linesKey: "\(price):\(quantity)"],
             originContext: request.originContext == "mobile_app" ? "mobile_app" : nil
         )
         // A purchase needs somebody to belong to, even if nobody is signed in (RULES §8).
@@ -176,7 +176,7 @@ public struct Checkouts: Sendable {
     ///   lost one stay this customer's.
     func stripeCustomer(of id: String, replacing lost: String? = nil) async throws -> Profile {
         var profile = try await directory.profile(id)
-        guard profile.stripeCustomer.map({ $0 == lost }) ?? true, let stripe = stripe.stripe else {
+        guard profile.stripeCustomer.map({ $0 == lost }) ?? true, let stripe = stripe.client else {
             return profile
         }
         do {

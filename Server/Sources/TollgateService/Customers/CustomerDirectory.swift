@@ -1,22 +1,7 @@
 internal import Stores
-internal import Foundation
 internal import Storage
 public import TollgateAPI
 internal import TollgateCore
-
-/// A customer as kept: what the app's backend said, and the names that stores know them by.
-struct Profile: Codable {
-    var customer: API.Customer
-    var stripeCustomer: String?
-}
-
-extension Profile {
-    /// - Throws: a refusal 410 `customer_erased`.
-    init(_ stored: StoredProfile) throws {
-        guard !stored.body.isEmpty else { throw Refusal.erased("id") }
-        self = try APIJSON.decode(Profile.self, from: Data(stored.body))
-    }
-}
 
 /// Finds customers by id or `app_user_id`.
 public struct CustomerDirectory: Sendable {

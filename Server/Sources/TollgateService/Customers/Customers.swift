@@ -32,7 +32,7 @@ public struct Customers: Sendable {
                 "An app_user_id does not begin with '\(CustomerNames.prefix)'."
             )
         }
-        guard request.email.map(Self.isEmail) ?? true else {
+        guard request.email.map(Profile.isEmail) ?? true else {
             throw Refusal.invalid(
                 "email",
                 "An email address has no line breaks or control characters."
@@ -93,15 +93,6 @@ public struct Customers: Sendable {
         )
     }
 
-    /// Whether a text may be somebody's address: a line break would begin another header of a message.
-    static func isEmail(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy {
-            ![.control, .lineSeparator, .paragraphSeparator].contains(
-                $0.properties.generalCategory
-            )
-        }
-    }
-
     private func update(
         _ known: StoredProfile,
         with request: API.CreateCustomerRequest,
@@ -121,7 +112,7 @@ public struct Customers: Sendable {
             profile.customer.consumptionConsent = consent
         }
         if profile.customer != before {
-            _ = try await register(
+            try await register(
                 profile,
                 dedupeKey: RowKey("customer update", before.id, random.id(""))
             )
@@ -138,44 +129,11 @@ public struct Customers: Sendable {
         also more: [Holder] = [],
         dedupeKey: RowKey
     ) async throws -> JournalOutcome {
-        let id = Customer.ID(profile.customer.id)
-        var aliases: [Holder] = [
-            Holder(appUserID: profile.customer.appUserID), .reference(profile.customer.id),
-            .token(profile.customer.appAccountToken),
-        ]
-        if let stripe = profile.stripeCustomer { aliases.append(.stripeCustomer(stripe)) }
-        aliases += more
-        let registration = Registration(
-            customer: id,
-            aliases: aliases,
-            profile: Array(try APIJSON.encode(profile)),
-            email: profile.customer.email
-        )
-        return try await records.submit(
-            JournalItem(
-                dedupeKey: dedupeKey,
-                subject: RecordStore.subject(of: id),
-                kind: .command,
-                stated: await clocks.now(),
-                content: .register(registration)
-            )
-        )
-    }
-
-    /// Stops selling to a Stripe customer that was deleted: the next checkout makes a new one.
-    ///
-    /// Purchases of the deleted one stay its owner's.
-    func retire(stripeCustomer id: String) async throws {
-        guard let stored = try await records.profile(alias: .stripeCustomer(id)),
-            !stored.body.isEmpty
-        else { return }
-        var profile = try Profile(stored)
-        guard profile.stripeCustomer == id else { return }
-        profile.stripeCustomer = nil
-        try await register(
+        try await records.register(
             profile,
-            also: [.stripeCustomer(id)],
-            dedupeKey: RowKey("stripe customer deleted", id)
+            also: more,
+            dedupeKey: dedupeKey,
+            at: await clocks.now()
         )
     }
 }

@@ -1,3 +1,4 @@
+internal import StripeConnector
 public import Stores
 public import Storage
 public import TollgateAPI

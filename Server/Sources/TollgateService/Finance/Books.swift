@@ -1,6 +1,7 @@
 internal import AppStoreConnector
 internal import Reports
 internal import Storage
+internal import StripeConnector
 internal import TollgateCore
 
 /// What our record and the stores' reports say of some days, matched.

@@ -4,6 +4,7 @@ internal import Foundation
 public import Reports
 internal import Storage
 internal import Stores
+internal import StripeConnector
 internal import TollgateAPI
 public import TollgateCore
 

@@ -5,6 +5,7 @@ internal import Logging
 internal import Reports
 internal import Storage
 internal import Stores
+internal import StripeConnector
 internal import TollgateCore
 
 extension Tollgate {
@@ -25,11 +26,11 @@ extension Tollgate {
             }
             isDone = count != nil
         }
-        if let stripe {
+        if let client = stripe.client {
             let count = await fetchIfDue("reports/stripe", every: seconds) {
                 [store] today, prolong in
                 try await StripeReports(store).fetch(
-                    with: stripe,
+                    with: client,
                     today: today,
                     days: 90,
                     prolong: prolong

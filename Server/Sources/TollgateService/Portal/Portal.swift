@@ -3,6 +3,7 @@ internal import Logging
 internal import Storage
 internal import Stores
 internal import StripeAPI
+internal import StripeConnector
 public import TollgateAPI
 internal import TollgateCore
 
@@ -14,7 +15,7 @@ public struct Portal: Sendable {
     let directory: CustomerDirectory
     let coins: Coins
     let checkouts: Checkouts
-    let stripe: any StripeReading
+    let stripe: StripeConnector
     /// How often a customer may have a link made.
     let links: CallLimit
     let publicURL: String
@@ -127,7 +128,7 @@ public struct Portal: Sendable {
             invoices: bills.invoices,
             lacksInvoices: bills.isIncomplete,
             paidTwice: paidTwice(purchases, catalog),
-            hasStripe: stripe.stripe != nil && !stripeCustomers.isEmpty,
+            hasStripe: stripe.client != nil && !stripeCustomers.isEmpty,
             returnURL: visit.returnURL
         )
     }
@@ -167,7 +168,7 @@ public struct Portal: Sendable {
     private func invoices(
         of customers: [String]
     ) async -> (invoices: [PortalView.Invoice], isIncomplete: Bool) {
-        guard let stripe = stripe.stripe else { return ([], false) }
+        guard let stripe = stripe.client else { return ([], false) }
         var invoices: [PortalView.Invoice] = []
         for customer in customers.prefix(3) {
             do {
@@ -204,7 +205,7 @@ public struct Portal: Sendable {
     /// - Parameter flow: `payment_method_update` begins there; `nil`: the portal's first page.
     public func stripePortal(_ visit: PortalVisit, flow: String?) async throws -> String {
         try visit.session.require(.customerPortal)
-        let stripe = try stripe.requireStripe()
+        let stripe = try stripe.reads.configured()
         let now = await clocks.now()
         let catalog = records.history.current
         let profile = try await directory.profile(visit.session.customer.rawValue)
@@ -245,7 +246,7 @@ public struct Portal: Sendable {
         in visit: PortalVisit
     ) async throws {
         try visit.session.require(.customerPortal)
-        let stripe = try stripe.requireStripe()
+        let stripe = try stripe.reads.configured()
         let now = await clocks.now()
         let catalog = records.history.current
         let records = try await records.purchases(
@@ -301,9 +302,9 @@ public struct Portal: Sendable {
             }
             throw checkouts.unavailable(error)
         }
-        try await self.stripe.record(
+        try await self.stripe.reads.record(
             answer.value,
-            at: try await self.stripe.instantOfRead(
+            at: try await self.stripe.reads.instantOfRead(
                 answer.date,
                 testClock: answer.value.testClock?.id
             )

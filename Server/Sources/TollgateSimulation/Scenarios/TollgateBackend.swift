@@ -5,6 +5,7 @@ import Logging
 import Storage
 import Stores
 import StripeAPI
+import StripeConnector
 import StripeSimulator
 import Synchronization
 import TollgateAPI
@@ -117,7 +118,9 @@ final class TollgateBackend: ScenarioBackend {
     }
 
     func take(event body: String, signature: String) async -> Bool {
-        (try? await tollgate.receiveStripeEvent(Array(body.utf8), signature: signature)) != nil
+        (try? await tollgate.stripe.receive(
+            ReceivedMessage(Array(body.utf8), .delivered(signature: signature))
+        )) != nil
     }
 
     func post(

@@ -5,6 +5,7 @@ import Foundation
 import SandboxClock
 import Storage
 import Stores
+import StripeConnector
 import StripeSimulator
 import Synchronization
 import TollgateAPI
@@ -346,7 +347,9 @@ final class SimulatedServer: ScenarioBackend {
                     try await tollgate.appStore.receive(ReceivedMessage(body))
                 }
             case .event(let body, let signature):
-                _ = try await tollgate.receiveStripeEvent(Array(body.utf8), signature: signature)
+                _ = try await tollgate.stripe.receive(
+                    ReceivedMessage(Array(body.utf8), .delivered(signature: signature))
+                )
             }
             if isGenuine { acknowledge(letter) }
             return true
@@ -522,7 +525,7 @@ final class SimulatedServer: ScenarioBackend {
         }
         await revive()
         do {
-            _ = try await tollgate.reconcileStripe()
+            _ = try await tollgate.stripe.reconcile()
         } catch {
             isWhole = false
             if mustSucceed { object("reconciling with Stripe fails: \(error)") }

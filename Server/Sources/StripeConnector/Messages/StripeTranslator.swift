@@ -3,7 +3,7 @@ public import StripeAPI
 public import TollgateCore
 
 /// Turns what Stripe sent, or answered to a read, into facts.
-public enum StripeIntake {
+public enum StripeTranslator {
     /// The key under which a Checkout Session of ours carries what it sells, so that its
     /// completion needs no read: `price:quantity,…`.
     public static let linesKey = "tollgate_lines"

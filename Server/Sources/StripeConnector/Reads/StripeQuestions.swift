@@ -1,26 +1,39 @@
-internal import AppStoreConnector
 internal import Storage
 internal import Stores
 internal import StripeAPI
 internal import TollgateCore
 
-extension Tollgate {
-    /// Asks the stores what messages did not carry.
-    ///
-    /// Call it again and again; each time it asks what may be asked now.
-    public func fetchWanted() async {
-        await appStore.askWhatIsWanted()
-        await fetchWantedOfStripe()
+/// Asks Stripe what its events did not carry.
+struct StripeQuestions: Sendable {
+    let reads: StripeReads
+    let opinions: StripeOpinions
+    /// Of what is asked about no purchase.
+    let defaultEnvironment: StoreEnvironment
+    private let questions: Questions
+
+    init(
+        _ reads: StripeReads,
+        _ opinions: StripeOpinions,
+        defaultEnvironment: StoreEnvironment
+    ) {
+        self.reads = reads
+        self.opinions = opinions
+        self.defaultEnvironment = defaultEnvironment
+        questions = Questions(reads.house)
     }
 
-    private func fetchWantedOfStripe() async {
-        guard stripe != nil else { return }
-        await stripeQuestions.ask { again, round in
+    /// Stripe answers, as somebody else has found.
+    func succeeded() { questions.succeeded() }
+
+    /// Asks what may be asked now.
+    func ask() async {
+        guard reads.client != nil else { return }
+        await questions.ask { again, round in
             for kind in [
                 Wanted.Kind.checkoutLines, .subscription, .invoice, .payment, .entitlements,
             ] {
                 round.beginKind()
-                for wanted in try await stripeQuestions.due(kind, again: again) where round.goesOn {
+                for wanted in try await questions.due(kind, again: again) where round.goesOn {
                     try await answer(wanted, kind, &round)
                 }
             }
@@ -37,15 +50,15 @@ extension Tollgate {
     ) async throws {
         do {
             if try await isAnswered(wanted, kind) {
-                try await stripeQuestions.settle(wanted)
+                try await questions.settle(wanted)
             } else {
-                stripeQuestions.keep(wanted)
+                questions.keep(wanted)
             }
             round.answered()
         } catch let refusal as Refusal where refusal.status == 404 {
-            try await stripeQuestions.take(refusal, .final, of: wanted, kind, &round)
+            try await questions.take(refusal, .final, of: wanted, kind, &round)
         } catch let error as Stripe.RequestError {
-            try await stripeQuestions.take(error, error.meaning, of: wanted, kind, &round)
+            try await questions.take(error, error.meaning, of: wanted, kind, &round)
         }
     }
 
@@ -53,18 +66,18 @@ extension Tollgate {
     private func isAnswered(_ wanted: WantedRow, _ kind: Wanted.Kind) async throws -> Bool {
         switch kind {
         case .checkoutLines:
-            try await fulfil(checkoutSession: wanted.object)
+            try await reads.fulfil(checkoutSession: wanted.object)
         case .subscription:
-            return try await wanted.raised <= read(subscription: wanted.object)
+            return try await wanted.raised <= reads.read(subscription: wanted.object)
         case .invoice:
             // A paid invoice stays as it is, so any read of it will do.
-            _ = try await read(invoice: wanted.object)
+            _ = try await reads.read(invoice: wanted.object)
         case .payment:
-            return try await wanted.raised <= read(payment: wanted.object).instant
+            return try await wanted.raised <= reads.read(payment: wanted.object).instant
         case .entitlements:
-            try await compareEntitlements(
+            try await opinions.compareEntitlements(
                 ofStripeCustomer: wanted.object,
-                in: wanted.purchase?.environment ?? configuration.defaultEnvironment
+                in: wanted.purchase?.environment ?? defaultEnvironment
             )
         default:
             // The App Store is asked elsewhere.

@@ -94,7 +94,7 @@ private struct StripeCursor: Codable {
     }
 }
 
-extension Tollgate {
+extension StripeConnector {
     /// What happened while a pass took longer than so many seconds is read before it ends.
     private static let patience: Int64 = 300
 
@@ -107,12 +107,12 @@ extension Tollgate {
     /// - Parameter report: told after every piece.
     /// - Returns: what was found; `nil` if another server is doing it right now.
     /// - Throws: where Stripe or the database fail; what was done so far stays done.
-    public func reconcileStripe(
+    public func reconcile(
         reach: ReconciliationReach = .news,
         report: WorkProgress.Report = { _ in }
     ) async throws -> StripeReconciliation? {
-        _ = try requireStripe()
-        return try await leases.holding("reconcile/stripe") { prolong in
+        _ = try reads.configured()
+        return try await house.leases.holding("reconcile/stripe") { prolong in
             var cursor = try await stripeCursor()
             if reach != .news, cursor.pass?.reach != reach { cursor.pass = nil }
             var found = try await passOverStripe(&cursor, reach, prolong, report)
@@ -125,7 +125,7 @@ extension Tollgate {
         }
     }
 
-    private func nowInSeconds() async -> Int64 { await clocks.now().milliseconds / 1000 }
+    private func nowInSeconds() async -> Int64 { await house.clocks.now().milliseconds / 1000 }
 
     /// Does a pass, or the rest of the one that was begun.
     private func passOverStripe(
@@ -139,7 +139,7 @@ extension Tollgate {
                 cursor.newPass(reach, await nowInSeconds())
             }
         while let stage = pass.stage {
-            try await sweepStripe(stage, after: pass.after) { id, isNews in
+            try await sweep(stage, after: pass.after) { id, isNews in
                 pass.found.objects.count(isNews)
                 pass.after = id
                 report(WorkProgress(step: stage.words, done: pass.found.objects.seen))
@@ -163,15 +163,14 @@ extension Tollgate {
             try await prolong()
         }
         // Stripe has just answered all the rest.
-        stripeQuestions.succeeded()
-        await fetchWanted()
+        await askAll()
         let found = cursor.finish(pass)
         try await keep(cursor)
         return found
     }
 
     /// Up to when the record of Stripe's purchases is proven complete; `nil`: never so far.
-    public func stripeCompleteTo() async throws -> Instant? {
+    public func completeTo() async throws -> Instant? {
         try await stripeCursor().provenTo.map { Instant(seconds: $0) }
     }
 
@@ -180,15 +179,13 @@ extension Tollgate {
         of pass: inout StripeCursor.Pass,
         _ each: (StripeCursor.Pass) async throws -> Void
     ) async throws {
-        let stripe = try requireStripe()
+        let stripe = try reads.configured()
         for try await event in stripe.events(since: pass.since, after: pass.after) {
             let receipt = try await receive(
-                event,
-                body: Array(event.json.rawBytes),
-                kind: .fetched
+                ReceivedMessage(Array(event.json.rawBytes), .fetched)
             )
             var isNews = receipt != .duplicate
-            if try await relink(toldBy: event) { isNews = true }
+            if try await customers.relink(toldBy: event) { isNews = true }
             pass.found.events.count(isNews)
             pass.after = event.id
             try await each(pass)
@@ -198,16 +195,18 @@ extension Tollgate {
     private static let cursorName = "reconcile/stripe"
 
     private func stripeCursor() async throws -> StripeCursor {
-        guard let kept = try await store.cursor(Self.cursorName) else { return StripeCursor() }
+        guard let kept = try await house.records.cursor(Self.cursorName) else {
+            return StripeCursor()
+        }
         // A cursor of an earlier program costs a full pass, not a failure.
         return (try? APIJSON.decode(StripeCursor.self, from: Data(kept.body))) ?? StripeCursor()
     }
 
     private func keep(_ cursor: StripeCursor) async throws {
-        try await store.keepCursor(
+        try await house.records.keepCursor(
             Self.cursorName,
             Array(try APIJSON.encode(cursor)),
-            now: clocks.wall()
+            now: house.clocks.wall()
         )
     }
 }

@@ -1,17 +1,40 @@
-internal import Intake
 internal import Storage
 internal import Stores
-internal import StripeAPI
+public import StripeAPI
 internal import StrictJSON
-internal import TollgateCore
+internal import TollgateAPI
+public import TollgateCore
 
-// What Stripe's events do not say is read: an object at a time, always the whole of it.
-extension Tollgate {
+/// What Stripe's events do not say is read: an object at a time, always the whole of it.
+public struct StripeReads: Sendable {
+    let house: House
+    /// Speaks to Stripe; `nil` where no secret key is configured.
+    let client: Stripe.Client?
+    private let readOrder = ReadOrder()
+
+    init(_ house: House, _ client: Stripe.Client?) {
+        self.house = house
+        self.client = client
+    }
+
+    /// - Throws: a refusal 503 where Stripe is not configured.
+    public func configured() throws -> Stripe.Client {
+        guard let client else {
+            throw Refusal(
+                503,
+                .apiError,
+                .storeUnavailable,
+                "Stripe is not configured: set TOLLGATE_STRIPE_SECRET_KEY."
+            )
+        }
+        return client
+    }
+
     /// Reads a subscription with all of its items.
     ///
     /// - Returns: as of when the read speaks.
     func read(subscription id: String) async throws -> Instant {
-        let stripe = try requireStripe()
+        let stripe = try configured()
         let answer = try await stripe.subscription(id)
         let instant = try await instantOfRead(answer.date, testClock: answer.value.testClock?.id)
         try await record(answer.value, at: instant)
@@ -22,16 +45,18 @@ extension Tollgate {
     ///
     /// - Returns: whether it said anything new.
     @discardableResult
-    func record(_ subscription: Stripe.Subscription, at instant: Instant) async throws -> Bool {
+    public func record(_ subscription: Stripe.Subscription, at instant: Instant) async throws
+        -> Bool
+    {
         var items: [Stripe.SubscriptionItem]?
-        if subscription.items.hasMore, let stripe {
+        if subscription.items.hasMore, let stripe = client {
             items = []
             for try await item in stripe.items(ofSubscription: subscription.id) {
                 items?.append(item)
             }
         }
         return try await journal(
-            read: StripeIntake.message(
+            read: StripeTranslator.message(
                 reading: subscription,
                 items: items,
                 at: instant,
@@ -47,7 +72,7 @@ extension Tollgate {
     ///
     /// - Returns: as of when the read speaks.
     func read(invoice id: String) async throws -> Instant {
-        let stripe = try requireStripe()
+        let stripe = try configured()
         let answer = try await stripe.invoice(id)
         let instant = await instantOfRead(answer.date)
         try await record(answer.value, at: instant)
@@ -64,12 +89,12 @@ extension Tollgate {
             return invoice.status == .paid ? try await record(sale: invoice, instant) : false
         }
         var lines: [Stripe.InvoiceLine]?
-        if invoice.lines.hasMore, let stripe {
+        if invoice.lines.hasMore, let stripe = client {
             lines = []
             for try await line in stripe.lines(ofInvoice: invoice.id) { lines?.append(line) }
         }
         return try await journal(
-            read: StripeIntake.message(
+            read: StripeTranslator.message(
                 reading: invoice,
                 lines: lines,
                 at: instant,
@@ -84,7 +109,7 @@ extension Tollgate {
     /// Records a paid invoice that is no plan's, under the payment that paid it or the session that
     /// made it.
     private func record(sale invoice: Stripe.Invoice, _ instant: Instant) async throws -> Bool {
-        guard let stripe, invoice.lines.data.contains(where: { $0.price != nil }) else {
+        guard let stripe = client, invoice.lines.data.contains(where: { $0.price != nil }) else {
             return false
         }
         var lines = invoice.lines.data
@@ -100,7 +125,7 @@ extension Tollgate {
         }
         if payment == nil { payment = try await session(thatMade: invoice) }
         return try await journal(
-            read: StripeIntake.message(
+            read: StripeTranslator.message(
                 readingSale: invoice,
                 lines: lines,
                 paidBy: payment,
@@ -116,7 +141,7 @@ extension Tollgate {
     ///
     /// The invoice does not name it, but it names the invoice (RULES §5.6).
     private func session(thatMade invoice: Stripe.Invoice) async throws -> String? {
-        guard let stripe, let customer = invoice.customer?.id else { return nil }
+        guard let stripe = client, let customer = invoice.customer?.id else { return nil }
         for try await session in stripe.checkoutSessions(customer: customer, status: .complete) {
             if session.invoice?.id == invoice.id { return session.id }
             // A session lasts a day at most, and the newest come first.
@@ -136,7 +161,7 @@ extension Tollgate {
         at instant: Instant
     ) async throws -> Bool {
         try await journal(
-            read: StripeIntake.message(reading: intent, selling: lines, at: instant),
+            read: StripeTranslator.message(reading: intent, selling: lines, at: instant),
             of: intent.id,
             at: instant,
             body: intent.json
@@ -151,7 +176,7 @@ extension Tollgate {
     /// - Returns: as of when the read speaks, and whether it said anything new.
     @discardableResult
     func read(payment id: String) async throws -> (instant: Instant, isNews: Bool) {
-        let stripe = try requireStripe()
+        let stripe = try configured()
         let intent = try await stripe.paymentIntent(id)
         let instant = await instantOfRead(intent.date)
         let livemode = intent.value.livemode
@@ -171,7 +196,7 @@ extension Tollgate {
         }
         for (payment, invoice) in targets {
             for refund in refunds {
-                let message = StripeIntake.message(
+                let message = StripeTranslator.message(
                     reading: refund,
                     of: payment,
                     paying: invoice,
@@ -183,7 +208,7 @@ extension Tollgate {
                 }
             }
             for dispute in disputes {
-                let message = StripeIntake.message(
+                let message = StripeTranslator.message(
                     reading: dispute,
                     of: payment,
                     paying: invoice,
@@ -210,7 +235,7 @@ extension Tollgate {
         var target = ""
         if case .facts(let facts, let key) = message {
             target = key.canonical
-            let known = try await store.record(of: key)
+            let known = try await house.records.record(of: key)
             if let known, facts.allSatisfy({ known.states($0.statement) }) { return false }
         }
         if case .nothing = message { return false }
@@ -230,8 +255,8 @@ extension Tollgate {
     /// Where the stores live on a clock of their own, or the object on one of Stripe's test clocks,
     /// `Date` is not on it, and the clock stands still while we read, so the read speaks of this very
     /// second (RULES §4.2).
-    func instantOfRead(_ date: Int64?, testClock: String? = nil) async throws -> Instant {
-        if let testClock, let stripe {
+    public func instantOfRead(_ date: Int64?, testClock: String? = nil) async throws -> Instant {
+        if let testClock, let stripe = client {
             return readOrder.next(in: try await stripe.testClock(testClock).value.frozenTime)
         }
         return await instantOfRead(date)
@@ -239,13 +264,13 @@ extension Tollgate {
 
     /// As of when a read of something without a test clock speaks.
     func instantOfRead(_ date: Int64?) async -> Instant {
-        let now = await clocks.now()
+        let now = await house.clocks.now()
         if isOnVirtualClock(now) { return readOrder.next(in: now.milliseconds / 1000) }
-        return Instant(seconds: (date ?? clocks.wall().milliseconds / 1000) - 1)
+        return Instant(seconds: (date ?? house.clocks.wall().milliseconds / 1000) - 1)
     }
 
     private func isOnVirtualClock(_ now: Instant) -> Bool {
-        clocks.isVirtual || abs(now.milliseconds - clocks.wall().milliseconds) > 60_000
+        house.clocks.isVirtual || abs(now.milliseconds - house.clocks.wall().milliseconds) > 60_000
     }
 
     /// What has to be read again although `event` says it, because its clock stands still: within the
@@ -255,9 +280,11 @@ extension Tollgate {
             return []
         }
         let hasTestClock = event.object["test_clock"].map { !$0.isNull } ?? false
-        let now = await clocks.now()
+        let now = await house.clocks.now()
         guard hasTestClock || isOnVirtualClock(now) else { return [] }
-        let known = try await store.record(of: StripeIntake.key(id, livemode: event.livemode))
+        let known = try await house.records.record(
+            of: StripeTranslator.key(id, livemode: event.livemode)
+        )
         guard let stated = known?.subscription?.stated, stated.isRead,
             stated.instant.milliseconds / 1000 == event.created
         else { return [] }

@@ -3,7 +3,7 @@ internal import Stores
 internal import StripeAPI
 internal import TollgateCore
 
-extension StripeIntake {
+extension StripeTranslator {
     /// What has to be read because `event` alone cannot be used: by what every version of the API
     /// writes in the same way, the kind of the object and its ids.
     ///

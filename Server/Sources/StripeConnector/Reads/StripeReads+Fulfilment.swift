@@ -1,4 +1,3 @@
-internal import Intake
 internal import Storage
 internal import Stores
 public import StripeAPI
@@ -20,14 +19,14 @@ public enum Fulfilment: Hashable, Sendable {
     case expired
 }
 
-extension Tollgate {
+extension StripeReads {
     /// Fulfils a Checkout Session by reading it from Stripe.
     ///
     /// Called from the return page and for every `wanted` session; whichever comes first, coins are
     /// credited once.
     @discardableResult
     public func fulfil(checkoutSession id: String) async throws -> Stripe.CheckoutSession {
-        let stripe = try requireStripe()
+        let stripe = try configured()
         let answer = try await read(checkoutSession: id, with: stripe)
         let session = answer.value
         guard session.status == .complete else { return session }
@@ -37,7 +36,7 @@ extension Tollgate {
             items = []
             for try await item in stripe.lineItems(ofCheckoutSession: id) { items?.append(item) }
         }
-        let message = StripeIntake.message(
+        let message = StripeTranslator.message(
             reading: session,
             items: items,
             at: instant,
@@ -88,32 +87,19 @@ extension Tollgate {
     }
 
     /// How far a session is that was just read.
-    func fulfilment(of session: Stripe.CheckoutSession) async throws -> Fulfilment {
+    public func fulfilment(of session: Stripe.CheckoutSession) async throws -> Fulfilment {
         switch session.status {
         case .complete? where session.paymentStatus != .unpaid: return .fulfilled
         case .complete?:
             // The session itself does not tell a refused payment from one under way; its event does.
-            let key = StripeIntake.key(
+            let key = StripeTranslator.key(
                 session.paymentIntent?.id ?? session.id,
                 livemode: session.livemode
             )
-            let hasFailed = try await store.record(of: key)?.payment?.hasFailed
+            let hasFailed = try await house.records.record(of: key)?.payment?.hasFailed
             return hasFailed == true ? .failed : .processing
         case .expired?: return .expired
         default: return .open
         }
-    }
-
-    /// - Throws: a refusal 503 where Stripe is not configured.
-    func requireStripe() throws -> Stripe.Client {
-        guard let stripe else {
-            throw Refusal(
-                503,
-                .apiError,
-                .storeUnavailable,
-                "Stripe is not configured: set TOLLGATE_STRIPE_SECRET_KEY."
-            )
-        }
-        return stripe
     }
 }

@@ -1,6 +1,5 @@
-internal import AppStoreConnector
 internal import Foundation
-internal import Reports
+public import Reports
 public import Storage
 public import Stores
 public import StripeAPI
@@ -18,11 +17,11 @@ public struct StripeReports: Sendable {
     static let opening = "STRIPE_OPENING"
 
     /// A payout as it is kept, with what went with it.
-    struct KeptPayout: Codable, Hashable, Sendable {
-        var payout: Finance.Payout
-        var created: Instant
+    public struct KeptPayout: Codable, Hashable, Sendable {
+        public var payout: Finance.Payout
+        public var created: Instant
         /// The ids of its balance transactions; nil where Stripe does not say.
-        var transactions: [String]?
+        public var transactions: [String]?
     }
 
     private let store: RecordStore
@@ -96,7 +95,7 @@ public struct StripeReports: Sendable {
     // MARK: - What is kept
 
     /// The days whose transactions are here, also those without any.
-    func coveredDays() async throws -> Set<Finance.Day> {
+    public func coveredDays() async throws -> Set<Finance.Day> {
         Set(
             try await store.reportPeriods(Self.balance).compactMap {
                 Finance.Day($0.dropFirst("DAILY ".count))
@@ -105,7 +104,8 @@ public struct StripeReports: Sendable {
     }
 
     /// The transactions that were booked from `first` to `last`, each with its payout.
-    func lines(from first: Finance.Day, to last: Finance.Day) async throws -> [Finance.BalanceLine]
+    public func lines(from first: Finance.Day, to last: Finance.Day) async throws -> [Finance
+        .BalanceLine]
     {
         var payouts: [String: String] = [:]
         for kept in try await keptPayouts() {
@@ -119,7 +119,7 @@ public struct StripeReports: Sendable {
     }
 
     /// All payouts that are here.
-    func keptPayouts() async throws -> [KeptPayout] {
+    public func keptPayouts() async throws -> [KeptPayout] {
         try await store.reportLines(Self.payout, from: "0000-00-00", to: "9999-99-99").map {
             try APIJSON.decode(KeptPayout.self, from: Data($0.body))
         }
@@ -129,7 +129,7 @@ public struct StripeReports: Sendable {
     ///
     /// - Returns: nil where nobody has asked Stripe for it on a day from which, or up to which, all
     ///   transactions are here.
-    func opening(
+    public func opening(
         of day: Finance.Day,
         in environment: StoreEnvironment
     ) async throws -> [Finance.Money]? {

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Logging
-internal import Storage
+public import Storage
 internal import Stores
 internal import StripeAPI
-internal import TollgateAPI
-internal import TollgateCore
+public import TollgateAPI
+public import TollgateCore
 
 /// What Stripe said last that one customer of its own may use.
 struct StripeOpinion: Codable, Hashable {
@@ -15,9 +15,13 @@ struct StripeOpinion: Codable, Hashable {
     var at: Int64
 }
 
-// Our catalog decides. Stripe's summaries are compared, and a disagreement is shown, never obeyed
-// (RULES §5).
-extension Tollgate {
+/// What Stripe's own entitlements say, compared with the catalog's.
+///
+/// Our catalog decides: a disagreement is shown, never obeyed (RULES §5).
+public struct StripeOpinions: Sendable {
+    let house: House
+    let reads: StripeReads
+
     /// Reads all that Stripe thinks a customer may use, page after page, and compares.
     ///
     /// - Returns: the lookup keys on which we disagree; empty for one whom we do not know.
@@ -26,25 +30,27 @@ extension Tollgate {
         ofStripeCustomer id: String,
         in environment: StoreEnvironment
     ) async throws -> [String] {
-        let stripe = try requireStripe()
+        let stripe = try reads.configured()
         var theirs: Set<String> = []
         for try await entitlement in stripe.activeEntitlements(of: id) {
             theirs.insert(entitlement.lookupKey)
         }
-        guard let known = try await store.profile(alias: .stripeCustomer(id)) else { return [] }
-        let now = await clocks.now()
+        guard let known = try await house.records.profile(alias: .stripeCustomer(id)) else {
+            return []
+        }
+        let now = await house.clocks.now()
         let opinion = StripeOpinion(
             stripeCustomer: id,
             lookupKeys: theirs.sorted(),
             at: now.milliseconds
         )
-        try await store.keepOpinion(
+        try await house.records.keepOpinion(
             Array(try APIJSON.encode(opinion)),
             of: known.customer,
             in: environment,
             at: now
         )
-        let reading = try await store.reading(of: known.customer, in: environment)
+        let reading = try await house.records.reading(of: known.customer, in: environment)
         // What only another store or staff gives, Stripe cannot know of.
         let ours = Set(
             reading.timeline.active(at: now).filter { $0.purchase.store == .stripe }
@@ -56,8 +62,8 @@ extension Tollgate {
         )
         let differing = ours.symmetricDifference(theirs).subtracting(others).sorted()
         guard !differing.isEmpty else { return [] }
-        counters.count("tollgate_entitlement_disagreements_total", "store=\"stripe\"")
-        logger.warning(
+        house.counters.count("tollgate_entitlement_disagreements_total", "store=\"stripe\"")
+        house.logger.warning(
             "Stripe's entitlements differ from the catalog's; the catalog decides",
             metadata: [
                 "customer": "\(known.customer)",
@@ -72,7 +78,7 @@ extension Tollgate {
 extension RecordStore {
     /// What Stripe said last about `lookupKey`, as one more line of an explanation; it decides
     /// nothing.
-    func stripeOpinion(
+    public func stripeOpinion(
         on lookupKey: String,
         of customer: Customer.ID,
         in environment: StoreEnvironment

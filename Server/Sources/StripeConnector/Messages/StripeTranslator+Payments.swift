@@ -4,7 +4,7 @@ public import TollgateCore
 
 // Not everything is sold in Checkout: invoices sell without a subscription, and an app may take
 // payments on a form of its own.
-extension StripeIntake {
+extension StripeTranslator {
     /// What a payment paid for, if it succeeded and its metadata say so under `linesKey`:
     /// `price`, `price:quantity`, several with commas between.
     static func payment(_ intent: Stripe.PaymentIntent) -> StripePayment? {
@@ -112,7 +112,7 @@ extension StripeIntake {
 
 // When what was bought begins (RULES §5.3). An event says it by its own clock; a read has to tell it
 // from what it reads.
-extension StripeIntake {
+extension StripeTranslator {
     /// By when a session that is paid was paid at the latest; `nil` where the read does not show it.
     static func paidBy(_ session: Stripe.CheckoutSession, readAt instant: Instant) -> Instant? {
         guard let intent = session.paymentIntent else {

@@ -2,7 +2,7 @@ public import Stores
 public import StripeAPI
 public import TollgateCore
 
-extension StripeIntake {
+extension StripeTranslator {
     /// The facts of a Checkout Session that we read with its line items.
     ///
     /// - Parameters:

@@ -1,4 +1,5 @@
 public import AppStoreConnector
+public import StripeConnector
 
 extension Tollgate {
     /// Brings in what the customers of another system bought, by a file of their receipts.
@@ -8,5 +9,10 @@ extension Tollgate {
         ReceiptImport(appStore.receipts, file: file) { request in
             try await self.customers.create(request).customer
         }
+    }
+
+    /// Brings in an account of Stripe's that was there before this server.
+    public var stripeImport: StripeImporting {
+        StripeImporting(stripe) { try await self.customers.create($0).customer }
     }
 }

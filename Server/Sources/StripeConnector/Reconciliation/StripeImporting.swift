@@ -1,10 +1,9 @@
 internal import Foundation
-internal import Intake
 internal import Logging
 internal import Storage
 public import Stores
 internal import StripeAPI
-internal import TollgateAPI
+public import TollgateAPI
 internal import TollgateCore
 
 /// What `tollgate import stripe` has brought in.
@@ -25,7 +24,22 @@ private struct ImportCursor: Codable {
     var found = StripeImport()
 }
 
-extension Tollgate {
+/// Brings in an account of Stripe's that was there before this server.
+public struct StripeImporting: Sendable {
+    let house: House
+    let stripe: StripeConnector
+    private let register: @Sendable (API.CreateCustomerRequest) async throws -> API.Customer
+
+    /// - Parameter register: makes a customer known, or finds them.
+    public init(
+        _ stripe: StripeConnector,
+        register: @escaping @Sendable (API.CreateCustomerRequest) async throws -> API.Customer
+    ) {
+        house = stripe.house
+        self.stripe = stripe
+        self.register = register
+    }
+
     /// Brings in an existing account: its customers under their names in the app, then every
     /// subscription, invoice, checkout, refund and dispute.
     ///
@@ -38,14 +52,14 @@ extension Tollgate {
     ///   - users: the app's user ids by Stripe's customer ids, for those without such metadata.
     ///   - report: told after every piece.
     /// - Returns: what was brought in; `nil` if another server is doing it right now.
-    public func importStripe(
+    public func run(
         metadataKey: String = "app_user_id",
         priceKey: String? = nil,
         users: [String: String] = [:],
         report: WorkProgress.Report = { _ in }
     ) async throws -> StripeImport? {
-        _ = try requireStripe()
-        return try await leases.holding("import/stripe") { prolong in
+        _ = try stripe.reads.configured()
+        return try await house.leases.holding("import/stripe") { prolong in
             var cursor = try await importCursor()
             if !cursor.hasCustomers {
                 try await importCustomers(&cursor, metadataKey, users) { cursor in
@@ -59,7 +73,7 @@ extension Tollgate {
                 try await keep(cursor)
             }
             while let stage = cursor.stage {
-                try await sweepStripe(
+                try await stripe.sweep(
                     stage,
                     after: cursor.after,
                     selling: { lines(soldBy: $0, priceKey: priceKey) }
@@ -80,9 +94,8 @@ extension Tollgate {
                 try await prolong()
             }
             // Stripe has just answered all the rest.
-            stripeQuestions.succeeded()
-            await fetchWanted()
-            try await store.dropCursor(Self.importName)
+            await stripe.askAll()
+            try await house.records.dropCursor(Self.importName)
             return cursor.found
         }
     }
@@ -94,9 +107,9 @@ extension Tollgate {
         priceKey: String?
     ) -> [StripePayment.Line]? {
         let words =
-            intent.metadata[StripeIntake.linesKey] ?? priceKey.flatMap { intent.metadata[$0] }
-        let catalog = store.history.current
-        return words.flatMap(StripeIntake.soldLines)?.map { line in
+            intent.metadata[StripeTranslator.linesKey] ?? priceKey.flatMap { intent.metadata[$0] }
+        let catalog = house.records.history.current
+        return words.flatMap(StripeTranslator.soldLines)?.map { line in
             guard let price = catalog.product(id: line.price)?.stripePriceIDs.first else {
                 return line
             }
@@ -110,8 +123,8 @@ extension Tollgate {
         _ users: [String: String],
         _ each: (ImportCursor) async throws -> Void
     ) async throws {
-        let stripe = try requireStripe()
-        for try await customer in stripe.customers(after: cursor.after) {
+        let client = try stripe.reads.configured()
+        for try await customer in client.customers(after: cursor.after) {
             let isNew = try await adopt(customer, metadataKey, users)
             if let isNew {
                 cursor.found.customers.count(isNew)
@@ -132,80 +145,49 @@ extension Tollgate {
         _ metadataKey: String,
         _ users: [String: String]
     ) async throws -> Bool? {
-        if try await store.profile(alias: .stripeCustomer(customer.id)) != nil { return false }
-        if try await relink(customer) { return true }
+        if try await house.records.profile(alias: .stripeCustomer(customer.id)) != nil {
+            return false
+        }
+        if try await stripe.customers.relink(customer) { return true }
         let id: String
         guard let user = users[customer.id] ?? customer.metadata[metadataKey] else {
             return nil
         }
         do {
-            id = try await customers.create(
+            id = try await register(
                 API.CreateCustomerRequest(
                     appUserID: user,
-                    email: customer.email.flatMap { Customers.isEmail($0) ? $0 : nil }
+                    email: customer.email.flatMap { Profile.isEmail($0) ? $0 : nil }
                 )
-            ).customer.id
+            ).id
         } catch let refusal as Refusal where refusal.status < 500 {
-            logger.warning(
+            house.logger.warning(
                 "a customer of Stripe's could not be given the name it has there",
                 metadata: ["customer": "\(customer.id)", "reason": "\(refusal.error.message)"]
             )
             return nil
         }
-        try await link(try await directory.profile(id), to: customer.id)
-        return true
-    }
-
-    private func link(_ profile: Profile, to stripeCustomer: String) async throws {
-        var profile = profile
-        profile.stripeCustomer = profile.stripeCustomer ?? stripeCustomer
-        try await customers.register(
-            profile,
-            also: [.stripeCustomer(stripeCustomer)],
-            dedupeKey: RowKey("stripe customer", profile.customer.id, stripeCustomer)
+        try await stripe.customers.link(
+            try await house.profile(of: Customer.ID(id)),
+            to: customer.id
         )
-    }
-
-    /// Links a customer of ours again to the Stripe customer that was made for them, which a restored
-    /// database may have forgotten.
-    ///
-    /// - Returns: whether that was so.
-    func relink(_ customer: Stripe.Customer) async throws -> Bool {
-        guard !customer.isDeleted, let profile = try await unlinked(customer) else { return false }
-        try await link(profile, to: customer.id)
         return true
-    }
-
-    /// The same where an event tells of a customer; whether they are still there, Stripe is asked.
-    func relink(toldBy event: Stripe.Event) async throws -> Bool {
-        guard event.objectName == Stripe.Customer.objectName,
-            case .customer(let customer)? = try? event.subject(),
-            try await unlinked(customer) != nil
-        else { return false }
-        return try await relink(requireStripe().customer(customer.id).value)
-    }
-
-    /// Ours for whom a Stripe customer was made, if that link is not known.
-    private func unlinked(_ customer: Stripe.Customer) async throws -> Profile? {
-        guard let ours = customer.metadata["tollgate_customer"],
-            try await store.profile(alias: .stripeCustomer(customer.id)) == nil,
-            let stored = try await store.profile(Customer.ID(ours)), !stored.body.isEmpty
-        else { return nil }
-        return try Profile(stored)
     }
 
     private static let importName = "import/stripe"
 
     private func importCursor() async throws -> ImportCursor {
-        guard let kept = try await store.cursor(Self.importName) else { return ImportCursor() }
+        guard let kept = try await house.records.cursor(Self.importName) else {
+            return ImportCursor()
+        }
         return (try? APIJSON.decode(ImportCursor.self, from: Data(kept.body))) ?? ImportCursor()
     }
 
     private func keep(_ cursor: ImportCursor) async throws {
-        try await store.keepCursor(
+        try await house.records.keepCursor(
             Self.importName,
             Array(try APIJSON.encode(cursor)),
-            now: clocks.wall()
+            now: house.clocks.wall()
         )
     }
 }

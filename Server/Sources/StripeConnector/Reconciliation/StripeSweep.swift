@@ -1,4 +1,3 @@
-internal import Intake
 internal import Storage
 internal import Stores
 internal import StripeAPI
@@ -40,39 +39,39 @@ public struct SweepCount: Codable, Hashable, Sendable {
     }
 }
 
-extension Tollgate {
+extension StripeConnector {
     /// Reads every object of one kind and records what the record does not say yet.
     ///
     /// - Parameters:
     ///   - last: the id of the last one that an earlier, interrupted sweep went through.
     ///   - lines: what a payment paid for that went through no checkout; `nil` if nobody says so.
     ///   - each: told the id of each one once it is recorded, and whether it said anything new.
-    func sweepStripe(
+    func sweep(
         _ stage: StripeSweepStage,
         after last: String?,
         selling lines: (Stripe.PaymentIntent) -> [StripePayment.Line]? = {
-            $0.metadata[StripeIntake.linesKey].flatMap(StripeIntake.soldLines)
+            $0.metadata[StripeTranslator.linesKey].flatMap(StripeTranslator.soldLines)
         },
         _ each: (String, Bool) async throws -> Void
     ) async throws {
-        let stripe = try requireStripe()
+        let stripe = try reads.configured()
         switch stage {
         case .customers:
             for try await customer in stripe.customers(after: last) {
-                try await each(customer.id, try await relink(customer))
+                try await each(customer.id, try await customers.relink(customer))
             }
         case .subscriptions:
             for try await subscription in stripe.subscriptions(after: last) {
                 let instant = try await instantOfSweep(testClock: subscription.testClock?.id)
                 try await each(
                     subscription.id,
-                    try await record(subscription, at: instant)
+                    try await reads.record(subscription, at: instant)
                 )
             }
         case .invoices:
             for try await invoice in stripe.invoices(after: last) {
                 let instant = try await instantOfSweep()
-                try await each(invoice.id, try await record(invoice, at: instant))
+                try await each(invoice.id, try await reads.record(invoice, at: instant))
             }
         case .sessions:
             for try await session in stripe.checkoutSessions(status: .complete, after: last) {
@@ -84,7 +83,7 @@ extension Tollgate {
                 let instant = try await instantOfSweep()
                 try await each(
                     intent.id,
-                    try await record(intent, selling: lines, at: instant)
+                    try await reads.record(intent, selling: lines, at: instant)
                 )
             }
         case .refunds:
@@ -118,8 +117,8 @@ extension Tollgate {
     ///
     /// What happened within these minutes, the list of events tells.
     private func instantOfSweep(testClock: String? = nil) async throws -> Instant {
-        let wall = clocks.wall().milliseconds / 1000
-        return try await instantOfRead(wall - 300, testClock: testClock)
+        let wall = house.clocks.wall().milliseconds / 1000
+        return try await reads.instantOfRead(wall - 300, testClock: testClock)
     }
 
     /// A completed session is fulfilled again only where its payment is not known to be.
@@ -128,20 +127,25 @@ extension Tollgate {
             // A plan's session only says who bought it.
             guard session.clientReferenceID != nil, let subscription = session.subscription?.id
             else { return false }
-            let known = try await store.record(of: key(subscription, session.livemode))
+            let known = try await house.records.record(
+                of: StripeTranslator.key(subscription, livemode: session.livemode)
+            )
             guard known?.buyer == nil else { return false }
-            try await fulfil(checkoutSession: session.id)
+            try await reads.fulfil(checkoutSession: session.id)
             return true
         }
-        let known = try await store.record(
-            of: key(session.paymentIntent?.id ?? session.id, session.livemode)
+        let known = try await house.records.record(
+            of: StripeTranslator.key(
+                session.paymentIntent?.id ?? session.id,
+                livemode: session.livemode
+            )
         )
         if let payment = known?.payment, payment.isComplete, payment.lines != nil,
             payment.isPaid == (session.paymentStatus != .unpaid)
         {
             return false
         }
-        try await fulfil(checkoutSession: session.id)
+        try await reads.fulfil(checkoutSession: session.id)
         return true
     }
 
@@ -153,20 +157,13 @@ extension Tollgate {
     ) async throws -> Bool {
         guard let id else { return false }
         for livemode in livemode.map({ [$0] }) ?? [false, true] {
-            if let record = try await store.record(of: key(id, livemode)), isKnown(record) {
+            if let record = try await house.records.record(
+                of: StripeTranslator.key(id, livemode: livemode)
+            ), isKnown(record) {
                 return false
             }
         }
-        return try await read(payment: id).isNews
-    }
-
-    private func key(_ id: String, _ livemode: Bool) -> Purchase.Key {
-        Purchase.Key(
-            store: .stripe,
-            environment: livemode ? .production : .sandbox,
-            application: "-",
-            id: id
-        )
+        return try await reads.read(payment: id).isNews
     }
 }
 
