@@ -126,7 +126,8 @@ def test_a_server_of_ours_is_scored_as_any_backend_is(backend):
         "disputed-as-not-received", "free-with-an-invoice", "incomplete-then-confirmed",
         "incomplete-then-paid", "pass-beside-a-plan", "pass-of-thirty-days", "pass-paid-late",
         "quantity-of-a-plan", "refund-of-a-lifetime", "renewal-fails-and-recovers",
-        "sent-invoices", "trial-ended-early", "pass-refunded-in-parts",
+        "sent-invoices", "sent-invoices-never-paid",
+        "trial-ended-early", "pass-refunded-in-parts",
         "trial-resumed-and-not-paid", "trial-without-card-ends",
         "trial-without-card-pauses", "unpaid", "passes-of-both-stores", "unlock-for-ever",
     }
