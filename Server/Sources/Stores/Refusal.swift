@@ -29,6 +29,17 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         Refusal(400, .invalidRequestError, .parameterInvalid, message, param: param)
     }
 
+    /// 400: a parameter that is needed was not given.
+    public static func missingParameter(_ name: String) -> Refusal {
+        Refusal(
+            400,
+            .invalidRequestError,
+            .parameterMissing,
+            "Missing required param: \(name).",
+            param: name
+        )
+    }
+
     public static func missing(_ what: String, _ id: String, param: String = "id") -> Refusal {
         Refusal(
             404,

@@ -119,7 +119,7 @@ public struct DeviceTransactions: Sendable {
         // else may have restored the purchase since. The question outlives an erasure, so it hashes it.
         let whose = RowKey("account token", token).hex
         let wanted = Wanted(kind: .appAccountToken, object: "\(original) \(whose)")
-        try await house.records.want(wanted, about: key, at: await house.clocks.now())
+        try await house.records.questions.want(wanted, about: key, at: await house.clocks.now())
     }
 
     /// The purchase that a signed transaction is of; `nil` for one of an environment that is not kept.

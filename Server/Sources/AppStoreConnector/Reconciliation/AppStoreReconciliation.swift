@@ -175,7 +175,7 @@ public struct AppStoreReconciliation: Sendable {
     private func begin() async throws -> Place {
         let now = await house.clocks.now().milliseconds
         let earliest = now - window
-        let row = try await house.records.cursor(Self.cursorName(environment))
+        let row = try await house.records.cursors.read(Self.cursorName(environment))
         let kept = row.flatMap { try? JSONDecoder().decode(Place.self, from: Data($0.body)) }
         if var kept, kept.step != .done, reach == .news || reach == kept.reach,
             kept.report.completeUntil <= now
@@ -256,7 +256,7 @@ public struct AppStoreReconciliation: Sendable {
     }
 
     func keep(_ place: Place) async throws {
-        try await house.records.keepCursor(
+        try await house.records.cursors.keep(
             Self.cursorName(environment),
             Array(try JSONEncoder().encode(place)),
             now: house.clocks.wall()

@@ -60,7 +60,7 @@ struct Dashboard: Sendable {
                 guard ask.isReading else { return redirect("/dashboard/sign-in") }
                 return redirect("/dashboard/sign-in?to=\(Ask.escaped(ask.address))")
             }
-            return try await Desk(dashboard: self, ask: ask, visit: visit).answer()
+            return try await DashboardRequest(dashboard: self, ask: ask, visit: visit).answer()
         } catch {
             return failed(error, ask)
         }

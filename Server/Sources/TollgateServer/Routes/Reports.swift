@@ -95,13 +95,7 @@ private struct ReportQuestion {
         ) throws -> Value? {
             guard let text = query[name] else { return nil }
             guard let value = read(text) else {
-                throw Refusal(
-                    400,
-                    .invalidRequestError,
-                    .parameterInvalid,
-                    "\(name) is \(hint).",
-                    param: name
-                )
+                throw Refusal.invalid(name, "\(name) is \(hint).")
             }
             return value
         }

@@ -51,8 +51,20 @@ public struct Coins: Sendable {
                 param: "amount"
             )
         }
-        let id = Customer.ID(try await directory.customer(customer).id)
-        let environment = environment ?? defaultEnvironment
+        return try await spend(
+            request,
+            of: Customer.ID(try await directory.customer(customer).id),
+            in: environment ?? defaultEnvironment,
+            idempotencyKey
+        )
+    }
+
+    private func spend(
+        _ request: API.SpendRequest,
+        of id: Customer.ID,
+        in environment: StoreEnvironment,
+        _ idempotencyKey: String
+    ) async throws -> API.SpendReply {
         let bodyHash = RowKey("\(request.amount)", request.reason ?? "")
         let key = RowKey("spend", id.rawValue, environment.rawValue, idempotencyKey)
         let outcome = try await records.submit(

@@ -77,7 +77,7 @@ extension Reporting {
         var all: [Figure] = []
         var place: (day: Int64, place: Figure.Place)?
         while true {
-            let page = try await records.figures(
+            let page = try await records.figures.rows(
                 kind: kind.rawValue,
                 in: environment,
                 days: first.number...last.number,

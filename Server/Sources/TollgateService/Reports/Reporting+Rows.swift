@@ -38,7 +38,7 @@ extension Reporting {
         var found: [Figure] = []
         var end: String?
         search: while true {
-            let page = try await records.figures(
+            let page = try await records.figures.rows(
                 kind: FigureKind(kind).rawValue,
                 in: environment ?? defaultEnvironment,
                 days: first.number...last.number,
