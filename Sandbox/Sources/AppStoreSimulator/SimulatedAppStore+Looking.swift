@@ -14,7 +14,7 @@ extension SimulatedAppStore {
         )
     }
 
-    /// What StoreKit on the customer's device shows now.
+    /// The entitlements that StoreKit shows now on the customer's device.
     /// - Throws: `Refusal.notPossible` where the app was never downloaded.
     public func entitlements(customer id: String) async throws -> DeviceView {
         let now = await clock.now

@@ -11,7 +11,7 @@ public final class AppStoreConnector: StoreConnector {
     public let house: House
     /// Speaks to the App Store; `nil` where no key of App Store Connect is configured.
     public let clients: AppStoreClients?
-    /// What else the App Store may be asked.
+    /// Optional parts: receipts, revocation checks, reports, retention rules.
     public let options: AppStoreOptions
     let messages: AppStoreMessages
     let reads: AppStoreReads

@@ -1,7 +1,7 @@
 public import AppStoreAPI
 internal import TollgateCore
 
-/// What else of the App Store may be configured.
+/// The optional parts of the App Store's connector.
 public struct AppStoreOptions: Sendable {
     /// `verifyReceipt`, for those who still live on receipts.
     public var receipts: AppStore.ReceiptClient?

@@ -9,7 +9,7 @@ public struct House: Sendable {
     public let random: RandomSource
     public let counters: Counters
     public let logger: Logger
-    /// What one server at a time does.
+    /// Leases for work that one server at a time does.
     public let leases: Leases
 
     public init(

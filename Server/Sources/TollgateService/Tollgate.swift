@@ -12,7 +12,7 @@ public final class Tollgate: Sendable {
     public let store: RecordStore
     public let appStore: AppStoreConnector
     public let stripe: StripeConnector
-    /// What this server hands to each store's room.
+    /// The services that every connector shares: record, clocks, leases, counters.
     public let house: House
     public let signer: AnswerSigner
     /// How often each caller may have Stripe asked.

@@ -1,7 +1,7 @@
 public import Foundation
 internal import Synchronization
 
-/// What a command says.
+/// The output of a command.
 public enum Terminal {
     /// The first failure to write to standard output.
     private static let failure = Mutex<CheckFailed?>(nil)

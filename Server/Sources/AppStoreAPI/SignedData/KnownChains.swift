@@ -19,7 +19,7 @@ final class KnownChains: Sendable {
 
     private static let maximumHeaders = 4
 
-    /// What is known of the chains.
+    /// The chains that were verified, with the newest use first.
     private struct State {
         /// Newest use first.
         var entries: [Entry] = []

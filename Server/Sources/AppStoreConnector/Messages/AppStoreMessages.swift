@@ -272,7 +272,7 @@ struct AppStoreMessages: Sendable {
         )
     }
 
-    /// What an answer comes to, under a key that the same answer has again.
+    /// Translates an answer, under a key that the same answer has again.
     static func answer(
         _ meaning: Translation.Meaning,
         _ source: String,

@@ -69,7 +69,7 @@ public enum AppStoreTranslator {
         return .facts(facts, about: key)
     }
 
-    /// What a notification asks for that only the app's team can do.
+    /// The task for the app's team that a notification contains; `nil` for most.
     ///
     /// A guardian withdrew consent for the app (it names no purchase, and what must be restricted
     /// is not said), seats were released that the app itself assigns, or a token of an external

@@ -7,8 +7,8 @@ internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 
-/// What the App Store answers when it is asked: verified, translated, and journalled unless the record
-/// says it already.
+/// Reads from the App Store Server API: each answer is verified, translated, and journalled unless the
+/// record says it already.
 struct AppStoreReads: Sendable {
     let house: House
     let messages: AppStoreMessages

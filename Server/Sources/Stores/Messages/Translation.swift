@@ -3,7 +3,7 @@ public import TollgateCore
 
 /// All that one message of a store says, in our words.
 public struct Translation: Sendable {
-    /// What a message comes to.
+    /// The outcome of translating a message.
     public enum Meaning: Hashable, Sendable {
         /// Facts about one purchase.
         case facts([Fact], about: Purchase.Key)
@@ -20,7 +20,8 @@ public struct Translation: Sendable {
         case parked(reason: String)
     }
 
-    /// What a message asks for that only the app's team can do, in the store's words.
+    /// A task for the app's team, in the store's words: the message asks for something that no
+    /// server can do.
     public struct LeftToTheTeam: Hashable, Sendable {
         public var type: String
         public var subtype: String?
@@ -33,7 +34,7 @@ public struct Translation: Sendable {
 
     public var meaning: Meaning
     public var evidence: Evidence
-    /// What has to be asked of the store beside.
+    /// Questions to the store that the message raises.
     public var questions: [Wanted]
     public var leftToTheTeam: LeftToTheTeam?
 

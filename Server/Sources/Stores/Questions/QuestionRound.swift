@@ -27,7 +27,7 @@ public struct QuestionRound {
     }
 }
 
-/// What a store's error says about the question.
+/// The consequence of a store's error for the question.
 public enum ErrorMeaning: Sendable {
     /// It will never be answered.
     case final

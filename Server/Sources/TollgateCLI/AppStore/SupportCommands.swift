@@ -153,7 +153,7 @@ struct SetTokenCommand: AsyncParsableCommand {
     }
 }
 
-/// What a command says that has changed something at the App Store.
+/// The output of a command that has changed something at the App Store.
 struct AppStoreDone: Encodable {
     var done: String
     var subject: String

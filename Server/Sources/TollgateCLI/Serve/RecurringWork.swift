@@ -5,7 +5,7 @@ import Storage
 import TollgateServer
 import TollgateService
 
-/// What a server does besides answering.
+/// The background work of a server.
 struct RecurringWork: Sendable {
     let tollgate: Tollgate
 

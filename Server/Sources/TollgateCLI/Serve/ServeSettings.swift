@@ -95,7 +95,7 @@ struct ServeSettings {
         )
     }
 
-    /// What is checked of keys and addresses.
+    /// The keys and addresses that `ServeCheck` judges.
     private static func check(
         _ options: ServeCommand,
         _ address: ListenAddress?,

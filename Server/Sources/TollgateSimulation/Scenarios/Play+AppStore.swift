@@ -113,7 +113,7 @@ extension Play {
         }
     }
 
-    /// What the app on a device posts.
+    /// Posts to the server as the app on a device does.
     private func show(
         _ act: AppStoreAct,
         _ account: String,
@@ -143,7 +143,7 @@ extension Play {
         }
     }
 
-    /// What the team does to a product.
+    /// Changes a product as the team would in App Store Connect.
     private func decide(_ act: AppStoreAct, _ step: Scenario.Step) async throws {
         let store = world.appStore
         switch act {

@@ -53,7 +53,7 @@ extension Play {
         }
     }
 
-    /// What changes a plan's items, or how it is paid for.
+    /// Acts that change a subscription's items or its payment.
     private mutating func changePlan(_ act: StripeAct, _ customer: String) async throws {
         switch act {
         case .change(let product, let proration):
