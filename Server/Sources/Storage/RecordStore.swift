@@ -22,7 +22,7 @@ public struct RecordStore: Sendable {
         try await driver.migrate()
         if driver.dialect.rowLock.isEmpty {
             // The only process there is: whoever held a lease before is dead.
-            try await driver.write { _ = try $0.execute("DELETE FROM lease") }
+            try await driver.execute("DELETE FROM lease")
         }
         try await EngineUpgrade.require(driver, upgrade)
         try await Self.completeErasures(driver)

@@ -41,20 +41,7 @@ public struct DeviceTransactions: Sendable {
                 )
             )
         }
-        // Under `transfer` the last who restores owns it, and a device shows the same bytes each time;
-        // but a retry by who has it already is no news. Under other policies only the first counts.
-        var turn = ""
-        if let customer, mode == .restored,
-            try await reads.isMoved(
-                by: customer,
-                key,
-                house.records.record(of: key),
-                bought: Instant(milliseconds: transaction.purchaseDate ?? now.milliseconds)
-            )
-        {
-            try reads.restores.admit("\(customer) \(key.canonical)", at: house.clocks.wall())
-            turn = "\(now.milliseconds)"
-        }
+        let turn = try await turn(transaction, mode, of: customer, about: key, at: now)
         let dedupeKey = RowKey(
             "transaction",
             key.canonical,
@@ -75,14 +62,7 @@ public struct DeviceTransactions: Sendable {
             Translation(.facts(facts, about: key), evidence: evidence),
             of: .appStore
         )
-        guard receipt != .parked else {
-            throw Refusal(
-                500,
-                .apiError,
-                .internalError,
-                "This transaction could not be recorded; it is kept aside, and people were told."
-            )
-        }
+        guard receipt != .parked else { throw Self.keptAside }
         if let customer, try await !house.records.holds(customer, key) {
             throw Refusal(
                 409,
@@ -100,6 +80,35 @@ public struct DeviceTransactions: Sendable {
             customer: customer?.rawValue,
             new: receipt == .recorded
         )
+    }
+
+    private static let keptAside = Refusal(
+        500,
+        .apiError,
+        .internalError,
+        "This transaction could not be recorded; it is kept aside, and people were told."
+    )
+
+    /// What tells one restore of a purchase from another; empty where only the first counts.
+    private func turn(
+        _ transaction: AppStore.Transaction,
+        _ mode: Claim.Mode,
+        of customer: Customer.ID?,
+        about key: Purchase.Key,
+        at now: Instant
+    ) async throws -> String {
+        // Under `transfer` the last who restores owns it, and a device shows the same bytes each time;
+        // but a retry by who has it already is no news. Under other policies only the first counts.
+        guard let customer, mode == .restored,
+            try await reads.isMoved(
+                by: customer,
+                key,
+                house.records.record(of: key),
+                bought: Instant(milliseconds: transaction.purchaseDate ?? now.milliseconds)
+            )
+        else { return "" }
+        try reads.restores.admit("\(customer) \(key.canonical)", at: house.clocks.wall())
+        return "\(now.milliseconds)"
     }
 
     /// Where a purchase goes to who restores it, the App Store is to name them from now on.

@@ -121,21 +121,19 @@ public struct WebhookStore: Sendable {
     let driver: any StorageDriver
 
     public func add(_ endpoint: WebhookEndpointRow) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                """
-                INSERT INTO webhook_endpoint (\(WebhookEndpointRow.columns))
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-                """,
-                [
-                    .text(endpoint.id), .blob(endpoint.settings), .blob(endpoint.secrets),
-                    SQLValue(endpoint.disabled), .integer(endpoint.position),
-                    .integer(endpoint.failures), SQLValue(endpoint.failingSince?.milliseconds),
-                    .integer(endpoint.pausedUntil.milliseconds),
-                    .integer(endpoint.created.milliseconds),
-                ]
-            )
-        }
+        try await driver.execute(
+            """
+            INSERT INTO webhook_endpoint (\(WebhookEndpointRow.columns))
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            """,
+            [
+                .text(endpoint.id), .blob(endpoint.settings), .blob(endpoint.secrets),
+                SQLValue(endpoint.disabled), .integer(endpoint.position),
+                .integer(endpoint.failures), SQLValue(endpoint.failingSince?.milliseconds),
+                .integer(endpoint.pausedUntil.milliseconds),
+                .integer(endpoint.created.milliseconds),
+            ]
+        )
     }
 
     /// All endpoints, the oldest first.
@@ -202,12 +200,10 @@ public struct WebhookStore: Sendable {
         secrets: [UInt8],
         from old: [UInt8]
     ) async throws -> Bool {
-        try await driver.write { connection in
-            try connection.execute(
-                "UPDATE webhook_endpoint SET secrets = $2 WHERE id = $1 AND secrets = $3",
-                [.text(id), .blob(secrets), .blob(old)]
-            ) > 0
-        }
+        try await driver.execute(
+            "UPDATE webhook_endpoint SET secrets = $2 WHERE id = $1 AND secrets = $3",
+            [.text(id), .blob(secrets), .blob(old)]
+        ) > 0
     }
 
     /// Forgets an endpoint and all that waits for it.
@@ -340,12 +336,10 @@ public struct WebhookStore: Sendable {
 
     /// Drops what was delivered before `instant`.
     public func forgetDeliveries(before instant: Instant) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                "DELETE FROM delivery WHERE status = 1 AND tried < $1",
-                [.integer(instant.milliseconds)]
-            )
-        }
+        try await driver.execute(
+            "DELETE FROM delivery WHERE status = 1 AND tried < $1",
+            [.integer(instant.milliseconds)]
+        )
     }
 
     /// What an endpoint was told or is to be told, the newest first.
@@ -374,32 +368,28 @@ public struct WebhookStore: Sendable {
     ///
     /// - Returns: how many events that is.
     public func replayDeadDeliveries(of endpoint: String, now: Instant) async throws -> Int {
-        try await driver.write { connection in
-            try connection.execute(
-                """
-                UPDATE delivery SET status = 0, attempts = 0, due = $2
-                WHERE endpoint = $1 AND status = 2
-                """,
-                [.text(endpoint), .integer(now.milliseconds)]
-            )
-        }
+        try await driver.execute(
+            """
+            UPDATE delivery SET status = 0, attempts = 0, due = $2
+            WHERE endpoint = $1 AND status = 2
+            """,
+            [.text(endpoint), .integer(now.milliseconds)]
+        )
     }
 
     /// Sends one event again, or for the first time.
     public func replay(_ message: FeedMessage, to endpoint: String, now: Instant) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                """
-                INSERT INTO delivery (endpoint, number, customer, status, attempts, queued, due)
-                VALUES ($1, $2, $3, 0, 0, $4, $4)
-                ON CONFLICT (endpoint, number) DO UPDATE SET status = 0, attempts = 0, due = $4
-                """,
-                [
-                    .text(endpoint), .integer(message.number), message.row.value,
-                    .integer(now.milliseconds),
-                ]
-            )
-        }
+        try await driver.execute(
+            """
+            INSERT INTO delivery (endpoint, number, customer, status, attempts, queued, due)
+            VALUES ($1, $2, $3, 0, 0, $4, $4)
+            ON CONFLICT (endpoint, number) DO UPDATE SET status = 0, attempts = 0, due = $4
+            """,
+            [
+                .text(endpoint), .integer(message.number), message.row.value,
+                .integer(now.milliseconds),
+            ]
+        )
     }
 
     /// Sends everything after a place again: the endpoint is put back there.

@@ -11,17 +11,15 @@ extension QuestionStore {
         at instant: Instant
     ) async throws {
         let row = RowKey(Holder.customer(customer)).inEnvironment(environment)
-        try await driver.write { connection in
-            _ = try connection.execute(
-                """
-                INSERT INTO opinion (customer, body, stated) VALUES ($1, $2, $3)
-                ON CONFLICT (customer) DO UPDATE
-                SET body = excluded.body, stated = excluded.stated
-                WHERE opinion.stated <= excluded.stated
-                """,
-                [row.value, .blob(body), .integer(instant.milliseconds)]
-            )
-        }
+        try await driver.execute(
+            """
+            INSERT INTO opinion (customer, body, stated) VALUES ($1, $2, $3)
+            ON CONFLICT (customer) DO UPDATE
+            SET body = excluded.body, stated = excluded.stated
+            WHERE opinion.stated <= excluded.stated
+            """,
+            [row.value, .blob(body), .integer(instant.milliseconds)]
+        )
     }
 
     /// What was kept last.

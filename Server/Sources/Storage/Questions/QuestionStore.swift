@@ -47,29 +47,25 @@ public struct QuestionStore: Sendable {
 
     /// Drops a question that was answered.
     public func settle(_ wanted: WantedRow) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                "DELETE FROM wanted WHERE key = $1 AND created = $2",
-                [wanted.key.value, .integer(wanted.raised.milliseconds)]
-            )
-        }
+        try await driver.execute(
+            "DELETE FROM wanted WHERE key = $1 AND created = $2",
+            [wanted.key.value, .integer(wanted.raised.milliseconds)]
+        )
     }
 
     /// Queues a question to a store, unless it is queued already.
     public func want(_ wanted: Wanted, about key: Purchase.Key, at instant: Instant) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                """
-                INSERT INTO wanted (key, kind, object, body, created) VALUES ($1, $2, $3, $4, $5)
-                ON CONFLICT (key) DO UPDATE SET created = excluded.created
-                WHERE wanted.created < excluded.created
-                """,
-                [
-                    RowKey("wanted", wanted.kind.rawValue, wanted.object, key.canonical).value,
-                    .text(wanted.kind.rawValue), .text(wanted.object),
-                    .blob(Array(key.canonical.utf8)), .integer(instant.milliseconds),
-                ]
-            )
-        }
+        try await driver.execute(
+            """
+            INSERT INTO wanted (key, kind, object, body, created) VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (key) DO UPDATE SET created = excluded.created
+            WHERE wanted.created < excluded.created
+            """,
+            [
+                RowKey("wanted", wanted.kind.rawValue, wanted.object, key.canonical).value,
+                .text(wanted.kind.rawValue), .text(wanted.object),
+                .blob(Array(key.canonical.utf8)), .integer(instant.milliseconds),
+            ]
+        )
     }
 }

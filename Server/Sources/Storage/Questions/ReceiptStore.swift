@@ -43,12 +43,10 @@ public struct ReceiptStore: Sendable {
     /// Puts a newer form in the place of a receipt that is still kept: one that was dropped meanwhile,
     /// because its customer was erased, stays dropped.
     public func renew(_ receipt: StoredReceipt) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                "UPDATE receipt SET body = $2, due = $3 WHERE key = $1",
-                [receipt.key.value, .blob(receipt.body), .integer(receipt.due.milliseconds)]
-            )
-        }
+        try await driver.execute(
+            "UPDATE receipt SET body = $2, due = $3 WHERE key = $1",
+            [receipt.key.value, .blob(receipt.body), .integer(receipt.due.milliseconds)]
+        )
     }
 
     /// Receipts to ask with again, the longest due first.
@@ -73,11 +71,9 @@ public struct ReceiptStore: Sendable {
 
     /// Asks with a receipt no more.
     public func drop(_ receipt: StoredReceipt) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                "DELETE FROM receipt WHERE key = $1",
-                [receipt.key.value]
-            )
-        }
+        try await driver.execute(
+            "DELETE FROM receipt WHERE key = $1",
+            [receipt.key.value]
+        )
     }
 }

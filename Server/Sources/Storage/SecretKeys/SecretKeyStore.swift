@@ -83,12 +83,10 @@ public struct SecretKeyStore: Sendable {
 
     /// Revokes a key; one that was revoked before keeps its time.
     public func revoke(_ id: String, at now: Instant) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                "UPDATE secret_key SET revoked = $2 WHERE id = $1 AND revoked IS NULL",
-                [.text(id), .integer(now.milliseconds)]
-            )
-        }
+        try await driver.execute(
+            "UPDATE secret_key SET revoked = $2 WHERE id = $1 AND revoked IS NULL",
+            [.text(id), .integer(now.milliseconds)]
+        )
     }
 
     /// Keeps when keys were used last.

@@ -136,12 +136,10 @@ public struct ReplyStore: Sendable {
 
     /// Gives `key` back: the request was refused before anything was done.
     public func drop(_ key: RowKey) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                "DELETE FROM idempotency WHERE key = $1 AND status = 0",
-                [key.value]
-            )
-        }
+        try await driver.execute(
+            "DELETE FROM idempotency WHERE key = $1 AND status = 0",
+            [key.value]
+        )
     }
 
     /// Drops replies and sessions whose time is over, and reservations that nobody will answer.

@@ -70,12 +70,10 @@ public struct SessionStore: Sendable {
     /// - Returns: how many there were: 0 or 1.
     @discardableResult
     public func revoke(_ secret: String) async throws -> Int {
-        try await driver.write { connection in
-            try connection.execute(
-                "DELETE FROM session WHERE token_hash = $1",
-                [RowKey("session", secret).value]
-            )
-        }
+        try await driver.execute(
+            "DELETE FROM session WHERE token_hash = $1",
+            [RowKey("session", secret).value]
+        )
     }
 
     /// Ends all sessions of `customer`.
@@ -83,12 +81,10 @@ public struct SessionStore: Sendable {
     /// - Returns: how many there were.
     @discardableResult
     public func revokeAll(of customer: Customer.ID) async throws -> Int {
-        try await driver.write { connection in
-            try connection.execute(
-                "DELETE FROM session WHERE customer = $1",
-                [RowKey(Holder.customer(customer)).value]
-            )
-        }
+        try await driver.execute(
+            "DELETE FROM session WHERE customer = $1",
+            [RowKey(Holder.customer(customer)).value]
+        )
     }
 
     /// When the sessions of a customer end, the last first: UNIX seconds.

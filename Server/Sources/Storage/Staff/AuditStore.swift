@@ -87,12 +87,10 @@ public struct AuditStore: Sendable {
 
     /// Says what came of it, once.
     public func finish(audit id: Int64, after: String?, outcome: String) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                "UPDATE audit SET after = $2, outcome = $3 WHERE id = $1 AND outcome = $4",
-                [.integer(id), SQLValue(after), .text(outcome), .text(AuditEntry.begun)]
-            )
-        }
+        try await driver.execute(
+            "UPDATE audit SET after = $2, outcome = $3 WHERE id = $1 AND outcome = $4",
+            [.integer(id), SQLValue(after), .text(outcome), .text(AuditEntry.begun)]
+        )
     }
 
     /// A page of the log, newest first.

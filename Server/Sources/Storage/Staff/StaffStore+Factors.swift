@@ -35,26 +35,22 @@ extension StaffStore {
     ///
     /// - Returns: whether it was kept: a confirmed one stays.
     public func keep(totp secret: [UInt8], of name: String) async throws -> Bool {
-        try await driver.write { connection in
-            try connection.execute(
-                """
-                INSERT INTO staff_totp (staff, secret, confirmed, step) VALUES ($1, $2, 0, 0)
-                ON CONFLICT (staff) DO UPDATE SET secret = excluded.secret
-                WHERE staff_totp.confirmed = 0
-                """,
-                [.text(name), .blob(secret)]
-            ) > 0
-        }
+        try await driver.execute(
+            """
+            INSERT INTO staff_totp (staff, secret, confirmed, step) VALUES ($1, $2, 0, 0)
+            ON CONFLICT (staff) DO UPDATE SET secret = excluded.secret
+            WHERE staff_totp.confirmed = 0
+            """,
+            [.text(name), .blob(secret)]
+        ) > 0
     }
 
     /// Seals a secret anew, unless it was changed meanwhile.
     public func reseal(totp secret: [UInt8], of name: String, from old: [UInt8]) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                "UPDATE staff_totp SET secret = $2 WHERE staff = $1 AND secret = $3",
-                [.text(name), .blob(secret), .blob(old)]
-            )
-        }
+        try await driver.execute(
+            "UPDATE staff_totp SET secret = $2 WHERE staff = $1 AND secret = $3",
+            [.text(name), .blob(secret), .blob(old)]
+        )
     }
 
     /// Every secret, for sealing it anew.
@@ -97,22 +93,18 @@ extension StaffStore {
 
     /// Takes a code's step, once: it and those before it are worth nothing from then on.
     public func take(totpStep step: Int64, of name: String) async throws -> Bool {
-        try await driver.write { connection in
-            try connection.execute(
-                "UPDATE staff_totp SET step = $2 WHERE staff = $1 AND confirmed = 1 AND step < $2",
-                [.text(name), .integer(step)]
-            ) > 0
-        }
+        try await driver.execute(
+            "UPDATE staff_totp SET step = $2 WHERE staff = $1 AND confirmed = 1 AND step < $2",
+            [.text(name), .integer(step)]
+        ) > 0
     }
 
     /// Takes a recovery code, once.
     public func take(recovery code: RowKey, of name: String) async throws -> Bool {
-        try await driver.write { connection in
-            try connection.execute(
-                "DELETE FROM staff_recovery WHERE staff = $1 AND code = $2",
-                [.text(name), code.value]
-            ) > 0
-        }
+        try await driver.execute(
+            "DELETE FROM staff_recovery WHERE staff = $1 AND code = $2",
+            [.text(name), code.value]
+        ) > 0
     }
 
     /// Keeps new recovery codes in place of the old ones.
@@ -170,14 +162,12 @@ extension StaffStore {
     }
 
     public func setSecondFactorRequired(_ isRequired: Bool) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                """
-                INSERT INTO meta (name, value) VALUES ($1, $2)
-                ON CONFLICT (name) DO UPDATE SET value = excluded.value
-                """,
-                [.text(Self.demand), .blob([isRequired ? 1 : 0])]
-            )
-        }
+        try await driver.execute(
+            """
+            INSERT INTO meta (name, value) VALUES ($1, $2)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value
+            """,
+            [.text(Self.demand), .blob([isRequired ? 1 : 0])]
+        )
     }
 }

@@ -30,20 +30,18 @@ public struct StaffStore: Sendable {
     ///
     /// - Returns: whether the name was free.
     public func add(_ staff: StoredStaff) async throws -> Bool {
-        try await driver.write { connection in
-            try connection.execute(
-                """
-                INSERT INTO staff (name, role, password, created) VALUES ($1, $2, $3, $4)
-                ON CONFLICT (name) DO UPDATE SET
-                    role = excluded.role, password = excluded.password, created = excluded.created
-                WHERE staff.role = '\(StoredStaff.removed)'
-                """,
-                [
-                    .text(staff.name), .text(staff.role), SQLValue(staff.password),
-                    .integer(staff.created.milliseconds),
-                ]
-            ) > 0
-        }
+        try await driver.execute(
+            """
+            INSERT INTO staff (name, role, password, created) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (name) DO UPDATE SET
+                role = excluded.role, password = excluded.password, created = excluded.created
+            WHERE staff.role = '\(StoredStaff.removed)'
+            """,
+            [
+                .text(staff.name), .text(staff.role), SQLValue(staff.password),
+                .integer(staff.created.milliseconds),
+            ]
+        ) > 0
     }
 
     /// Whoever has this name.
@@ -238,9 +236,7 @@ extension StaffStore {
     /// - Returns: how many there were.
     @discardableResult
     public func endSessions(of name: String) async throws -> Int {
-        try await driver.write { connection in
-            try connection.execute("DELETE FROM staff_session WHERE staff = $1", [.text(name)])
-        }
+        try await driver.execute("DELETE FROM staff_session WHERE staff = $1", [.text(name)])
     }
 
     // MARK: Failed attempts

@@ -40,12 +40,10 @@ extension RecordStore {
                 try batch.completeErasure(of: customer)
             }
         }
-        try await driver.write { connection in
-            _ = try connection.execute(
-                "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
-                [.text(completed), .blob([1])]
-            )
-        }
+        try await driver.execute(
+            "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+            [.text(completed), .blob([1])]
+        )
     }
 
     /// Notes whom messages without facts are about, where an earlier program kept them.

@@ -34,22 +34,18 @@ public struct CursorStore: Sendable {
     ///
     /// - Parameter now: real time.
     public func keep(_ name: String, _ body: [UInt8], now: Instant) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                """
-                INSERT INTO cursor (name, body, updated) VALUES ($1, $2, $3)
-                ON CONFLICT (name) DO UPDATE
-                SET body = excluded.body, updated = excluded.updated
-                """,
-                [.text(name), .blob(body), .integer(now.milliseconds)]
-            )
-        }
+        try await driver.execute(
+            """
+            INSERT INTO cursor (name, body, updated) VALUES ($1, $2, $3)
+            ON CONFLICT (name) DO UPDATE
+            SET body = excluded.body, updated = excluded.updated
+            """,
+            [.text(name), .blob(body), .integer(now.milliseconds)]
+        )
     }
 
     /// Forgets a place.
     public func drop(_ name: String) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute("DELETE FROM cursor WHERE name = $1", [.text(name)])
-        }
+        try await driver.execute("DELETE FROM cursor WHERE name = $1", [.text(name)])
     }
 }

@@ -28,28 +28,24 @@ public struct LeaseStore: Sendable {
     /// - Parameter now: real time.
     /// - Returns: whether it is now the holder's.
     public func take(_ lease: Lease, now: Instant) async throws -> Bool {
-        try await driver.write { connection in
-            try connection.execute(
-                """
-                INSERT INTO lease (name, holder, until) VALUES ($1, $2, $3)
-                ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-                WHERE lease.until <= $4 OR lease.holder = excluded.holder
-                """,
-                [
-                    .text(lease.name), .text(lease.holder), .integer(lease.until.milliseconds),
-                    .integer(now.milliseconds),
-                ]
-            ) > 0
-        }
+        try await driver.execute(
+            """
+            INSERT INTO lease (name, holder, until) VALUES ($1, $2, $3)
+            ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+            WHERE lease.until <= $4 OR lease.holder = excluded.holder
+            """,
+            [
+                .text(lease.name), .text(lease.holder), .integer(lease.until.milliseconds),
+                .integer(now.milliseconds),
+            ]
+        ) > 0
     }
 
     /// Gives a lease back, if it is still the holder's.
     public func release(_ lease: Lease) async throws {
-        try await driver.write { connection in
-            _ = try connection.execute(
-                "DELETE FROM lease WHERE name = $1 AND holder = $2",
-                [.text(lease.name), .text(lease.holder)]
-            )
-        }
+        try await driver.execute(
+            "DELETE FROM lease WHERE name = $1 AND holder = $2",
+            [.text(lease.name), .text(lease.holder)]
+        )
     }
 }

@@ -17,9 +17,21 @@ extension DashboardPages {
     var words: Words { request.words }
     var formats: Formats { request.formats }
     var tollgate: Tollgate { request.tollgate }
-    var actor: Actor { request.actor }
-    var environment: StoreEnvironment { request.environment }
-    var before: Int64? { request.before }
+
+    /// Where nothing is logged, requests have no names; then one is made for the audit log.
+    var actor: Actor {
+        let name = ask.requestID
+        return Actor(visit, request: name.isEmpty ? tollgate.random.id("form_") : name)
+    }
+
+    /// The environment asked for, else the server's own.
+    var environment: StoreEnvironment {
+        ask.query("environment").flatMap { StoreEnvironment(rawValue: $0) }
+            ?? tollgate.configuration.defaultEnvironment
+    }
+
+    /// The key from which a page goes on.
+    var before: Int64? { ask.query("before").flatMap { Int64($0) } }
 
     /// A page in its frame.
     func page(
@@ -29,11 +41,27 @@ extension DashboardPages {
         _ content: Model,
         status: HTTPResponse.Status = .ok
     ) -> Response {
-        request.page(template, title, section: section, content, status: status)
+        var content = content
+        if let done = ask.query("done"), let text = words.table["done_\(done)"] {
+            content["notice"] = text
+        } else if content["notice"] == nil {
+            content["notice"] = false
+        }
+        if content["refusal"] == nil { content["refusal"] = false }
+        content["heading"] = content["heading"] ?? title
+        return dashboard.templates.page(
+            template,
+            content,
+            layout: dashboard.frame(ask, visit: visit, title: title, section: section),
+            status: status
+        )
     }
 
-    /// Leads back to a page that says what was done.
-    func done(_ word: String, _ address: String) -> Response { request.done(word, address) }
+    /// Does something with an entry in the audit log, then leads back.
+    func done(_ word: String, _ address: String) -> Response {
+        let sign = address.contains("?") ? "&" : "?"
+        return dashboard.redirect("\(address)\(sign)done=\(word)")
+    }
 
     func storeName(_ store: Store) -> String { words["store_\(store.rawValue)"] }
 

@@ -24,12 +24,6 @@ struct DashboardRequest: Sendable {
 
     var tollgate: Tollgate { dashboard.tollgate }
 
-    /// Where nothing is logged, requests have no names; then one is made for the audit log.
-    var actor: Actor {
-        let name = ask.requestID
-        return Actor(visit, request: name.isEmpty ? tollgate.random.id("form_") : name)
-    }
-
     func answer() async throws -> Response {
         do {
             guard !visit.lacksSecondFactor || ["account", "sign-out"].contains(ask.section) else {
@@ -126,45 +120,6 @@ struct DashboardRequest: Sendable {
             cookies: [dashboard.cookie.set("", seconds: 0)]
         )
     }
-
-    /// A page in its frame.
-    func page(
-        _ template: String,
-        _ title: String,
-        section: String,
-        _ content: Model,
-        status: HTTPResponse.Status = .ok
-    ) -> Response {
-        var content = content
-        if let done = ask.query("done"), let text = words.table["done_\(done)"] {
-            content["notice"] = text
-        } else if content["notice"] == nil {
-            content["notice"] = false
-        }
-        if content["refusal"] == nil { content["refusal"] = false }
-        content["heading"] = content["heading"] ?? title
-        return dashboard.templates.page(
-            template,
-            content,
-            layout: dashboard.frame(ask, visit: visit, title: title, section: section),
-            status: status
-        )
-    }
-
-    /// Does something with an entry in the audit log, then leads back.
-    func done(_ word: String, _ address: String) -> Response {
-        let sign = address.contains("?") ? "&" : "?"
-        return dashboard.redirect("\(address)\(sign)done=\(word)")
-    }
-
-    /// The environment asked for, else the server's own.
-    var environment: StoreEnvironment {
-        ask.query("environment").flatMap { StoreEnvironment(rawValue: $0) }
-            ?? tollgate.configuration.defaultEnvironment
-    }
-
-    /// The key from which a page goes on.
-    var before: Int64? { ask.query("before").flatMap { Int64($0) } }
 }
 
 extension Refusal {
