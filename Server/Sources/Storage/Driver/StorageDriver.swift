@@ -130,7 +130,7 @@ extension StorageDriver {
     ///
     /// Durable when this returns.
     @discardableResult
-    public func execute(_ sql: String, _ parameters: [SQLValue]) async throws -> Int {
+    public func execute(_ sql: String, _ parameters: [SQLValue] = []) async throws -> Int {
         try await write { try $0.execute(sql, parameters) }
     }
 

@@ -50,7 +50,7 @@ package struct EvidenceStore: Sendable {
     /// Keeps what a device saw.
     package func keep(_ finding: AccessFinding, now: Instant) async throws {
         let row = try Self.row(finding, now)
-        try await driver.execute(Self.keepSQL($0), row)
+        try await driver.write { _ = try $0.execute(Self.keepSQL($0), row) }
     }
 
     /// Forgets what devices saw and see no more.

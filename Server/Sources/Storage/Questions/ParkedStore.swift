@@ -103,10 +103,7 @@ public struct ParkedStore: Sendable {
 
     /// Drops a message that could be used after all.
     public func unpark(_ message: ParkedMessage) async throws {
-        try await driver.execute(
-            "DELETE FROM parked WHERE key = $1",
-            [message.key.value]
-        )
+        try await driver.execute("DELETE FROM parked WHERE key = $1", [message.key.value])
     }
 
     /// One parked message, by its key.

@@ -71,9 +71,6 @@ public struct ReceiptStore: Sendable {
 
     /// Asks with a receipt no more.
     public func drop(_ receipt: StoredReceipt) async throws {
-        try await driver.execute(
-            "DELETE FROM receipt WHERE key = $1",
-            [receipt.key.value]
-        )
+        try await driver.execute("DELETE FROM receipt WHERE key = $1", [receipt.key.value])
     }
 }

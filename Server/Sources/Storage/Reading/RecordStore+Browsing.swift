@@ -90,10 +90,7 @@ extension RecordStore {
         limit: Int64
     ) async throws -> [CoinMovement] {
         let row = RowKey(Holder.customer(customer)).inEnvironment(environment)
-        let rows = try await driver.readNow(
-            BrowsingSQL.transfers,
-            [row.value, .integer(limit)]
-        )
+        let rows = try await driver.readNow(BrowsingSQL.transfers, [row.value, .integer(limit)])
         return try rows.map {
             CoinMovement(
                 lot: try RowKey(bytes: $0.bytes(0)),

@@ -151,9 +151,7 @@ struct Dashboard: Sendable {
 
 extension Refusal {
     /// 403: a form that was not sent by a page of ours.
-    static let csrf = Refusal(
-        403,
-        .permissionError,
+    static let csrf = Refusal.forbidden(
         "csrf",
         "This form was not sent by a page of this dashboard. Load the page again and send it from there."
     )

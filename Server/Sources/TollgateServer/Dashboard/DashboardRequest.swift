@@ -124,10 +124,5 @@ struct DashboardRequest: Sendable {
 
 extension Refusal {
     /// 404 for an address of the dashboard.
-    static let nothingHere = Refusal(
-        404,
-        .invalidRequestError,
-        .resourceMissing,
-        "There is nothing at this address."
-    )
+    static let nothingHere = Refusal.notFound(.resourceMissing, "There is nothing at this address.")
 }

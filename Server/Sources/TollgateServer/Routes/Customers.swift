@@ -165,9 +165,7 @@ private func addSessions(to router: Router<ServerRequestContext>, _ tollgate: To
             let secret = Credentials.key(of: request) ?? ""
             return try Response.json(try await tollgate.sessions.revoke(secret))
         case .publishable:
-            throw Refusal(
-                403,
-                .permissionError,
+            throw Refusal.forbidden(
                 "key_scope",
                 "This address takes the secret key, or the session that is to end."
             )

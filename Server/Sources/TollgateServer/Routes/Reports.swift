@@ -41,9 +41,7 @@ func addReports(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
             let kind = Reports.RowKind(rawValue: name)
                 ?? Reports.Report(rawValue: name)?.rowKind
         else {
-            throw Refusal(
-                404,
-                .invalidRequestError,
+            throw Refusal.notFound(
                 .resourceMissing,
                 "No such report: '\(name.prefix(80))'.",
                 param: "name"

@@ -89,18 +89,14 @@ public struct Coins: Sendable {
             throw Refusal(500, .apiError, .internalError, "The spend was not decided.")
         }
         guard decision.bodyHash == bodyHash else {
-            throw Refusal(
-                409,
-                .idempotencyError,
+            throw Refusal.idempotency(
                 .idempotencyMismatch,
                 "This Idempotency-Key was used for another spend."
             )
         }
         let balance = API.CoinBalance(balance: decision.balance)
         guard decision.isAccepted else {
-            throw Refusal(
-                409,
-                .invalidRequestError,
+            throw Refusal.conflict(
                 .insufficientCoins,
                 "The customer has \(balance.spendable) coins to spend; \(request.amount - balance.spendable) are missing.",
                 param: "amount"

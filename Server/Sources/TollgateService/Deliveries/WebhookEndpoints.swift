@@ -33,9 +33,7 @@ public struct WebhookEndpoints: Sendable {
             enabledEvents: try Self.checked(request.enabledEvents) ?? ["*"]
         )
         guard try await records.webhooks.endpoints().count < Self.most else {
-            throw Refusal(
-                409,
-                .invalidRequestError,
+            throw Refusal.conflict(
                 .conflict,
                 "There are \(Self.most) endpoints already; delete one first."
             )

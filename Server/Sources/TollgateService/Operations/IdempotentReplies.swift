@@ -122,25 +122,19 @@ public struct IdempotentReplies: Sendable {
         _ sealing: SealingKeys
     ) throws -> KeptReply {
         guard stored.bodyHash == bodyHash else {
-            throw Refusal(
-                409,
-                .idempotencyError,
+            throw Refusal.idempotency(
                 .idempotencyMismatch,
                 "This Idempotency-Key was used for another request."
             )
         }
         guard let status = stored.status else {
-            throw Refusal(
-                409,
-                .idempotencyError,
+            throw Refusal.idempotency(
                 "idempotency_key_in_use",
                 "The first request with this Idempotency-Key is still being answered; try again."
             )
         }
         guard let opened = try? sealing.open(stored.reply, as: "reply") else {
-            throw Refusal(
-                409,
-                .idempotencyError,
+            throw Refusal.idempotency(
                 "idempotency_key_in_use",
                 "This request was carried out, and its answer is sealed with a secret key that this "
                     + "server no longer has. Read what it changed instead of sending it again."

@@ -313,9 +313,7 @@ public struct Portal: Sendable {
     }
 
     private var notPossible: Refusal {
-        Refusal(
-            409,
-            .invalidRequestError,
+        Refusal.conflict(
             "change_not_possible",
             "This can no longer be changed in that way; load the page again."
         )

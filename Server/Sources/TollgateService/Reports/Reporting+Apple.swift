@@ -19,9 +19,7 @@ extension Reporting {
     ) async throws -> String {
         guard let layout = Reports.AppleLayout(rawValue: name) else {
             let names = Reports.AppleLayout.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Refusal(
-                404,
-                .invalidRequestError,
+            throw Refusal.notFound(
                 .resourceMissing,
                 "Apple has no such report: '\(name.prefix(80))'. There are: \(names).",
                 param: "name"

@@ -36,9 +36,7 @@ public struct Reporting: Sendable {
     ) async throws -> Reports.Table {
         guard let report = Reports.Report(rawValue: name) else {
             let names = Reports.Report.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Refusal(
-                404,
-                .invalidRequestError,
+            throw Refusal.notFound(
                 .resourceMissing,
                 "No such report: '\(name.prefix(80))'. There are: \(names).",
                 param: "name"

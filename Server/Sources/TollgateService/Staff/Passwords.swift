@@ -36,9 +36,7 @@ public struct Passwords: Sendable {
         let attempts = SignInAttempts(.password, ofSession: visit.secret)
         try await limits.count(attempts)
         guard let hash = PasswordHash(kept: kept), try await hash.matches(password) else {
-            throw Refusal(
-                401,
-                .authenticationError,
+            throw Refusal.unauthenticated(
                 "sign_in_failed",
                 "The present password is wrong.",
                 param: "password"

@@ -66,9 +66,7 @@ public struct SecondFactors: Sendable {
         let totp = TOTP(secret: random.bytes(TOTP.secretLength))
         let sealed = try sealing.seal(totp.secret, as: Self.purpose(visit.member.name))
         guard try await records.keep(totp: sealed, of: visit.member.name) else {
-            throw Refusal(
-                409,
-                .invalidRequestError,
+            throw Refusal.conflict(
                 "factor_exists",
                 "There is a second factor already; remove it first."
             )
@@ -230,9 +228,7 @@ public struct SecondFactors: Sendable {
 }
 
 extension Refusal {
-    static let codeWrong = Refusal(
-        401,
-        .authenticationError,
+    static let codeWrong = Refusal.unauthenticated(
         "code_wrong",
         "This code is wrong, or it was used already. Wait for the next one and try again.",
         param: "code"

@@ -60,12 +60,7 @@ public struct SignIns: Sendable {
             throw error
         }
         guard isRight, kept != nil, let member = staff.flatMap({ StaffMember($0) }) else {
-            throw Refusal(
-                401,
-                .authenticationError,
-                "sign_in_failed",
-                "The name or the password is wrong."
-            )
+            throw Refusal.unauthenticated("sign_in_failed", "The name or the password is wrong.")
         }
         try await limits.forget(attempts)
         return try await proven(member)

@@ -38,9 +38,7 @@ public struct Staff: Sendable {
             created: clocks.wall()
         )
         guard try await records.add(staff) else {
-            throw Refusal(
-                409,
-                .invalidRequestError,
+            throw Refusal.conflict(
                 "staff_exists",
                 "Somebody named '\(name)' works here already.",
                 param: "name"
@@ -119,9 +117,7 @@ extension StaffMember {
 
 extension Refusal {
     /// 409: nobody would be left to let others in.
-    static let lastAdmin = Refusal(
-        409,
-        .invalidRequestError,
+    static let lastAdmin = Refusal.conflict(
         "last_admin",
         "This is the last admin; make somebody else one first.",
         param: "name"

@@ -138,9 +138,7 @@ struct AppStorePages: DashboardPages {
             if sent.contains(where: { $0.outcome == AuditEntry.done }) { break }
             let refused = "refused: \(AppStoreSupport.refused)"
             guard sent.allSatisfy({ $0.outcome == refused }) else {
-                throw Refusal(
-                    409,
-                    .invalidRequestError,
+                throw Refusal.conflict(
                     "extension_unknown",
                     "This extension was sent before, and its result is not known. Look at the "
                         + "renewal date, and open the page anew to extend it once more."

@@ -50,12 +50,7 @@ struct SandboxPages: DashboardPages {
             } catch let refusal as Refusal {
                 throw refusal
             } catch {
-                throw Refusal(
-                    409,
-                    .invalidRequestError,
-                    "sandbox_refused",
-                    "\(error)"
-                )
+                throw Refusal.conflict("sandbox_refused", "\(error)")
             }
         }
         return done("pulled", "/dashboard/sandbox")

@@ -159,9 +159,7 @@ public struct OpenIDSignIn: Sendable {
         guard let domain = settings.domain, email.hasSuffix("@\(domain)"),
             try await records.member(email) == nil
         else {
-            throw Refusal(
-                403,
-                .permissionError,
+            throw Refusal.forbidden(
                 "sso_unknown",
                 "Nobody with this email works here. An admin can invite you."
             )
