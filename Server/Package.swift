@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// The server, the sandbox and the command line. The arrows between targets are the architecture
+// The server and the command line. The arrows between targets are the architecture
 // (see ARCHITECTURE.md); an import that is not declared here is an error.
 import PackageDescription
 
