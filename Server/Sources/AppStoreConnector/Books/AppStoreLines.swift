@@ -101,7 +101,7 @@ public struct AppStoreLines: Sendable {
 
     private static func days(from first: Reports.Day?, _ count: Int64) -> [Finance.Day] {
         guard let first, count > 0 else { return [] }
-        return (0..<count).map { Finance.Day(first.advanced(by: $0)) }
+        return (0..<count).map { first.advanced(by: $0) }
     }
 
     /// Every report that was issued again.

@@ -62,9 +62,7 @@ extension Reports {
 
         /// The Monday of its week.
         public var startOfWeek: Day {
-            // 1970-01-01 was a Thursday.
-            let weekday = (number + 3) % 7
-            return advanced(by: -(weekday < 0 ? weekday + 7 : weekday))
+            advanced(by: -((weekday + 6) % 7))
         }
     }
 }
@@ -109,14 +107,19 @@ extension Reports.Day: CustomStringConvertible {
     }
 }
 
+// As a date, since it stands in statements.
 extension Reports.Day: Codable {
     public init(from decoder: any Decoder) throws {
-        number = try decoder.singleValueContainer().decode(Int64.self)
+        let container = try decoder.singleValueContainer()
+        guard let day = Self(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no day")
+        }
+        self = day
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        try container.encode(number)
+        try container.encode(description)
     }
 }
 

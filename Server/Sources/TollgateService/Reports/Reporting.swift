@@ -129,8 +129,8 @@ public struct Reporting: Sendable {
         case .stripe, .tollgate: return []
         }
         let rows = try await AppStoreLines(records).salesRows(
-            from: Finance.Day(request.from),
-            to: Finance.Day(request.to)
+            from: request.from,
+            to: request.to
         ).rows
         return rows.compactMap { sale, _ in
             guard let day = Reports.Day(sale.beginDate.description),
