@@ -37,14 +37,14 @@ extension Reporting {
                 try $0.sale()
             }
             return layout == .sales
-                ? Reports.appleSales(
+                ? Reports.AppleFiles.sales(
                     sales,
                     from: first,
                     to: last,
                     catalog: catalog,
                     terms: financeTerms
                 )
-                : Reports.appleSubscribers(
+                : Reports.AppleFiles.subscribers(
                     sales,
                     catalog: catalog,
                     terms: financeTerms
@@ -60,8 +60,8 @@ extension Reporting {
                 environment
             ).map { try $0.period() }
             return layout == .subscriptions
-                ? Reports.appleSubscriptions(periods, at: last, catalog: catalog)
-                : Reports.appleEvents(periods, from: first, to: last, catalog: catalog)
+                ? Reports.AppleFiles.subscriptions(periods, at: last, catalog: catalog)
+                : Reports.AppleFiles.events(periods, from: first, to: last, catalog: catalog)
         }
     }
 

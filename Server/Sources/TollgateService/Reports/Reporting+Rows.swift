@@ -67,9 +67,9 @@ extension Reporting {
         -> Reports.Table
     {
         switch kind {
-        case .sales: Reports.table(of: try figures.map { try $0.sale() })
-        case .periods: Reports.table(of: try figures.map { try $0.period() })
-        case .coins: Reports.table(of: try figures.map { try $0.coinMove() })
+        case .sales: Reports.RowTables.table(of: try figures.map { try $0.sale() })
+        case .periods: Reports.RowTables.table(of: try figures.map { try $0.period() })
+        case .coins: Reports.RowTables.table(of: try figures.map { try $0.coinMove() })
         }
     }
 
