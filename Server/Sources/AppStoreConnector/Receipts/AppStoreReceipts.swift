@@ -190,7 +190,7 @@ public struct AppStoreReceipts: Sendable {
     ) async throws -> AppStoreReads.ReadCount {
         let now = await house.clocks.now()
         let history = house.records.history
-        let statements = AppStoreTranslator.statements(
+        let statements = AppStoreReceiptTranslator.statements(
             verified,
             bundleID: try messages.configured().bundleID,
             at: now

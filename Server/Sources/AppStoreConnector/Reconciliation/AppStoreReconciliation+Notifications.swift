@@ -57,7 +57,7 @@ extension AppStoreReconciliation {
                 }
                 // Apple's 180 days have been seen to be fewer.
                 guard error.isTooFarBack else { throw error }
-                Self.forget(&place, before: from + Self.day)
+                place.forget(before: from + Self.day)
                 continue
             }
             place.left.from = part.to

@@ -3,7 +3,8 @@ public import AppStoreAPI
 internal import Foundation
 public import TollgateCore
 
-extension AppStoreTranslator {
+/// Facts of what `verifyReceipt` answers about a legacy receipt.
+public enum AppStoreReceiptTranslator {
     /// What a legacy receipt leaves to the catalog: the kind of a product, and how long a period of
     /// it lasts.
     public typealias CatalogEntry = (kind: Catalog.Product.Kind, duration: CalendarDuration?)
@@ -33,7 +34,9 @@ extension AppStoreTranslator {
         at clock: Instant,
         entry: (_ productID: String, _ purchased: Instant) -> CatalogEntry?
     ) -> [ReceiptStatement] {
-        guard let environment = environment(receipt.environment) else { return [] }
+        guard let environment = AppStoreTranslator.environment(receipt.environment) else {
+            return []
+        }
         let clock = receipt.requestDate.map { Instant(milliseconds: $0) } ?? clock
         func key(_ id: String) -> Purchase.Key {
             Purchase.Key(
