@@ -246,7 +246,7 @@ struct ReceiptTests {
                 #expect(result.receipts == 1 && result.changed == 1 && result.dropped == 0)
                 #expect(try await world.isEntitled(id), "week \(week)")
             }
-            let kept = try await world.tollgate.store.receipts.receipts(
+            let kept = try await world.tollgate.store.receipts.page(
                 due: Instant(milliseconds: .max),
                 limit: 10
             )
