@@ -130,8 +130,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case removedItemChangesThePast
     /// The discounts of an invoice are spread over all of its lines.
     case discountByInvoice
-    /// A sale stands on the day of the message that tells of it, not on that of its charge.
-    case saleOnTheMessagesDay
     /// Money that a dispute withdrew is no refund.
     case disputeIsNoRefund
 }

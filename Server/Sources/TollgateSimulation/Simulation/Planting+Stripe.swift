@@ -16,10 +16,6 @@ enum StripePlanting {
                 payment.paidBy = payment.created
                 fact.stated = Stated(payment.created, isRead: fact.stated.isRead)
             }
-            if bug == .saleOnTheMessagesDay, payment.isPaid {
-                payment.created = fact.stated.instant
-                payment.paidBy = fact.stated.instant
-            }
             if bug == .freeCheckoutCountsTwice, fact.purchase.id.hasPrefix("cs_"),
                 payment.session.hasPrefix("in_")
             {
