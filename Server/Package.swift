@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// The server, the sandbox and the command line. The arrows between targets are the architecture
+// The server and the command line. The arrows between targets are the architecture
 // (see ARCHITECTURE.md); an import that is not declared here is an error.
 import PackageDescription
 
@@ -33,6 +33,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         // MARK: - The stores' contracts
@@ -67,6 +68,19 @@ let package = Package(
             dependencies: ["StrictJSON", .product(name: "Crypto", package: "swift-crypto")]
         ),
 
+        .target(
+            name: "GooglePlayAPI",
+            dependencies: ["StrictJSON", .product(name: "JWTKit", package: "jwt-kit")]
+        ),
+        .testTarget(
+            name: "GooglePlayAPITests",
+            dependencies: [
+                "GooglePlayAPI", "StrictJSON",
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+            ]
+        ),
+
         // MARK: - Where what they say is kept
         .target(
             name: "Storage",
@@ -95,8 +109,7 @@ let package = Package(
         .testTarget(
             name: "ReportsTests",
             dependencies: [
-                "AppStoreAPI", "AppStoreConnector", "Reports", "Storage", "Stores",
-                "TollgateService", "TollgateSimulation", .core,
+                "AppStoreAPI", "Reports", "Storage", "TollgateService", "TollgateSimulation", .core,
             ]
         ),
 
@@ -147,7 +160,6 @@ let package = Package(
                 "AppStoreConnector", "Reports", "Storage", "Stores", "StripeConnector",
                 "TollgateService", .acceptedConnections, .api, .core, .markup,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -203,9 +215,7 @@ let package = Package(
         // MARK: - Tests
         .testTarget(
             name: "ScenarioTests",
-            dependencies: [
-                "TollgateSimulation", .appStoreSimulator, .sandboxClock, .stripeSimulator,
-            ]
+            dependencies: ["TollgateSimulation", .appStoreSimulator]
         ),
         .testTarget(
             name: "SecondOpinionTests",
@@ -219,9 +229,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SimulationTests",
-            dependencies: [
-                "TollgateSimulation", .appStoreSimulator,
-            ]
+            dependencies: ["TollgateSimulation"]
         ),
         .testTarget(
             name: "StorageTests",
@@ -252,8 +260,8 @@ let package = Package(
         .testTarget(
             name: "RecordTests",
             dependencies: [
-                "CPowerCut", "Storage", "StoragePostgres", "StorageSQLite",
-                "TollgateSimulation", "TollgateTesting", .core,
+                "CPowerCut", "Storage", "StorageSQLite", "TollgateSimulation", "TollgateTesting",
+                .core,
             ]
         ),
         .testTarget(
