@@ -65,7 +65,10 @@ let package = Package(
         ),
 
         // What happened, as a scenario that replays.
-        .target(name: "ScenarioWriting", dependencies: ["AppStoreSimulator", "StripeSimulator"]),
+        .target(
+            name: "ScenarioWriting",
+            dependencies: ["AppStoreSimulator", "SandboxClock", "StripeSimulator"]
+        ),
         // The commands are `tollgate sandbox …` too.
         .target(
             name: "SandboxCommands",
