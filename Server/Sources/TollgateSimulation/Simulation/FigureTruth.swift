@@ -57,6 +57,12 @@ struct FigureTruth {
         /// The subscriptions of which something is active.
         var subscriptions: Set<String> { Set(sure.values.map(\.subscription)) }
 
+        /// The number of what is active of other subscriptions than these: several items that are bought,
+        /// or end, together count each.
+        func count(besides others: Set<String>) -> Int {
+            Set(sure.values.filter { !others.contains($0.subscription) }.map(\.id)).count
+        }
+
         /// By currency, in milliunits; `nil`: not known.
         var mrr: [String: Double]? {
             guard open.isEmpty else { return nil }
@@ -169,7 +175,10 @@ extension FigureTruth {
             let credited = credits.filter { start in
                 line.period.start < start && start < line.period.end
             }.min()
-            var end = min(line.period.end, credited ?? .max)
+            // A plan that another one of the same item follows ends where that begins, also where nothing
+            // was given back (`proration_behavior: none`).
+            let next = charges.map(\.line.period.start).filter { $0 > line.period.start }.min()
+            var end = min(line.period.end, credited ?? .max, next ?? .max)
             // What went back later leaves the past, and its days of grace, as they were.
             let refund = StripeTruth.completion(
                 of: books.takenBack(ofInvoice: invoice.id),

@@ -224,16 +224,16 @@ extension FigureTruth {
             let own = active(atEndOf: day)
             defer { before = own }
             guard own.open.isEmpty, before.open.isEmpty else { continue }
-            let come = own.subscriptions.subtracting(before.subscriptions)
-            let gone = before.subscriptions.subtracting(own.subscriptions)
+            let come = own.count(besides: before.subscriptions)
+            let gone = before.count(besides: own.subscriptions)
             let said = told.filter { $0.key.day == day }.values.reduce([0, 0, 0]) { sum, line in
                 [sum[0] + line[0], sum[1] + line[1], sum[2] + line[2]]
             }
             // Who comes back makes another subscription at Stripe, which the books do not join.
             let arrived = Int(said[0] + said[2])
-            if arrived != come.count || Int(said[1]) != gone.count {
+            if arrived != come || Int(said[1]) != gone {
                 objections.append(
-                    "\(day): by the books \(come.count) subscriptions came and \(gone.count) went, "
+                    "\(day): by the books \(come) subscriptions came and \(gone) went, "
                         + "by the report \(arrived) and \(Int(said[1]))"
                 )
             }
