@@ -16,12 +16,6 @@ enum StripePlanting {
                 payment.paidBy = payment.created
                 fact.stated = Stated(payment.created, isRead: fact.stated.isRead)
             }
-            if bug == .freeCheckoutCountsTwice, fact.purchase.id.hasPrefix("cs_"),
-                payment.session.hasPrefix("in_")
-            {
-                // The invoice of a page is taken for a sale of its own.
-                fact.purchase.id = payment.session
-            }
             fact.statement = .payment(payment)
         case .refund(var refund):
             if bug == .refundCutsAtNewestClock { refund.created = fact.stated.instant }
