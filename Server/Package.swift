@@ -109,8 +109,7 @@ let package = Package(
         .testTarget(
             name: "ReportsTests",
             dependencies: [
-                "AppStoreAPI", "AppStoreConnector", "Reports", "Storage", "Stores",
-                "TollgateService", "TollgateSimulation", .core,
+                "AppStoreAPI", "Reports", "Storage", "TollgateService", "TollgateSimulation", .core,
             ]
         ),
 
@@ -161,7 +160,6 @@ let package = Package(
                 "AppStoreConnector", "Reports", "Storage", "Stores", "StripeConnector",
                 "TollgateService", .acceptedConnections, .api, .core, .markup,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -217,9 +215,7 @@ let package = Package(
         // MARK: - Tests
         .testTarget(
             name: "ScenarioTests",
-            dependencies: [
-                "TollgateSimulation", .appStoreSimulator, .sandboxClock, .stripeSimulator,
-            ]
+            dependencies: ["TollgateSimulation", .appStoreSimulator]
         ),
         .testTarget(
             name: "SecondOpinionTests",
@@ -233,9 +229,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SimulationTests",
-            dependencies: [
-                "TollgateSimulation", .appStoreSimulator,
-            ]
+            dependencies: ["TollgateSimulation"]
         ),
         .testTarget(
             name: "StorageTests",
@@ -266,8 +260,8 @@ let package = Package(
         .testTarget(
             name: "RecordTests",
             dependencies: [
-                "CPowerCut", "Storage", "StoragePostgres", "StorageSQLite",
-                "TollgateSimulation", "TollgateTesting", .core,
+                "CPowerCut", "Storage", "StorageSQLite", "TollgateSimulation", "TollgateTesting",
+                .core,
             ]
         ),
         .testTarget(

@@ -18,8 +18,9 @@ commit="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
 
 #          part     number  a piece  of what
 parts=(
-    "worlds      100    20  worlds of 200 customers and 2 years, all faults, on SQLite"
-    "worlds-pg   100    20  worlds of 200 customers and 2 years, all faults, on PostgreSQL"
+    "worlds      100    20  worlds of 50 customers and 2 years, all faults, on SQLite"
+    "worlds-pg   100    20  worlds of 50 customers and 2 years, all faults, on PostgreSQL"
+    "large       100    10  worlds of 200 customers and 2 years, all faults, on SQLite"
     "sqlite     1000    50  SIGKILLs on SQLite"
     "postgres   1000    50  SIGKILLs on PostgreSQL"
     "failovers    20     4  failovers to a synchronous standby"
@@ -51,17 +52,17 @@ for name in "$@"; do
     exit 2
 done
 
-# worlds DATABASE SEED COUNT: half of them beside the other half.
+# worlds DATABASE CUSTOMERS SEED COUNT: half of them beside the other half.
 worlds() {
-    local half=$(($3 / 2)) first=0
+    local half=$(($4 / 2)) first=0
     [ "$half" -gt 0 ] || { simulate "$@"; return; }
-    simulate "$1" "$2" "$half" &
-    simulate "$1" $(($2 + half)) $(($3 - half)) || first=1
+    simulate "$1" "$2" "$3" "$half" &
+    simulate "$1" "$2" $(($3 + half)) $(($4 - half)) || first=1
     wait $! && return $first
 }
 simulate() {
-    "$TOLLGATE_BIN" simulate --database "$1" --seed "$2" --worlds "$3" --customers 200 \
-        --scenario "$out/world-$1-$2.yaml"
+    "$TOLLGATE_BIN" simulate --database "$1" --customers "$2" --seed "$3" --worlds "$4" \
+        --scenario "$out/world-$1-$2-$3.yaml"
 }
 
 # piece PART COUNT SEED
@@ -69,8 +70,9 @@ piece() {
     local part="$1" count="$2"
     export TOLLGATE_SEED="$3"
     case "$part" in
-        worlds) worlds sqlite $((1000 + $3)) "$count" ;;
-        worlds-pg) worlds postgres $((1000 + $3)) "$count" ;;
+        worlds) worlds sqlite 50 $((1 + $3)) "$count" ;;
+        worlds-pg) worlds postgres 50 $((1 + $3)) "$count" ;;
+        large) worlds sqlite 200 $((1000 + $3)) "$count" ;;
         sqlite | postgres) TOLLGATE_KILLS="$count" crash_test -k "sigkill and $part" ;;
         failovers) TOLLGATE_FAILOVERS="$count" crash_test -k "that_is_replaced" ;;
         orders) TOLLGATE_SCENARIO_ORDERS="$count" swift_test --filter ScenarioTests ;;
@@ -127,7 +129,7 @@ while [ "$going" = 1 ]; do
         [ $((number - done)) -lt "$count" ] && count=$((number - done))
         seed="$(pieces "$part")"
         # What is counted follows what is done; elsewhere each piece has the next seed.
-        [[ "$part" = worlds* || "$part" = mutants ]] && seed="$done"
+        [[ "$part" = worlds* || "$part" = large || "$part" = mutants ]] && seed="$done"
         log="$out/$part-$seed.log"
         begun=$SECONDS
         result=ok

@@ -80,9 +80,6 @@ public actor StripeSimulator {
         try Snapshot.load(statePath).map { Int64($0.now) * 1_000 }
     }
 
-    /// Where API and pages are reached; links in objects start with it.
-    public var baseURL: String { world.baseURL }
-
     /// Brings the world to the present of the clock.
     func synchronize() async {
         let now = Int(await clock.now / 1_000)

@@ -30,11 +30,6 @@ public struct AppStoreClients: Sendable {
         }
     }
 
-    /// Asks production first and the sandbox where production does not know the id.
-    public var either: AppStore.EitherEnvironment {
-        AppStore.EitherEnvironment(production: production, sandbox: sandbox)
-    }
-
     var offers: AppStore.OfferSigner {
         AppStore.OfferSigner(key: key, bundleID: bundleID)
     }

@@ -23,11 +23,6 @@ public struct JSON: Sendable {
         index = 0
     }
 
-    /// Reads a whole text, from a copy of these bytes.
-    public init(copying text: UnsafeRawBufferPointer) throws(ParsingError) {
-        try self.init([UInt8](text))
-    }
-
     init(document: Document, index: Int) {
         self.document = document
         self.index = index
@@ -134,9 +129,6 @@ public struct JSON: Sendable {
         }
     }
 
-    /// The whole text that this value was read from.
-    public var text: [UInt8] { document.text }
-
     /// The bytes of this value as they stand in the text, with quotes or brackets.
     public var rawBytes: ArraySlice<UInt8> {
         let node = document.nodes[index]
@@ -167,7 +159,7 @@ public struct JSON: Sendable {
     }
 }
 
-/// Two values are equal if the same bytes stand for them; see ``JSON/canonicalBytes`` for more.
+/// Two values are equal if the same bytes stand for them.
 extension JSON: Hashable {
     public static func == (left: JSON, right: JSON) -> Bool { left.rawBytes == right.rawBytes }
 

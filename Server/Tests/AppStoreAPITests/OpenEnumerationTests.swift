@@ -227,6 +227,7 @@ import Testing
             (.familyTransactionNotSupported, 4_000_185),
             (.transactionIDIsNotOriginalTransactionID, 4_000_187),
             (.consumptionPercentageAutoRenewableSubscription, 4_000_209),
+            (.invalidGroupID, 4_000_225), (.invalidAssignedTransactionNotSupported, 4_000_227),
             (.subscriptionExtensionIneligible, 4_030_004),
             (.subscriptionMaxExtension, 4_030_005),
             (.familySharedSubscriptionExtensionIneligible, 4_030_007),

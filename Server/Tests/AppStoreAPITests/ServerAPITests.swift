@@ -501,26 +501,4 @@ import Testing
         }
         #expect(error?.isRetryable == false)
     }
-
-    @Test func whatProductionDoesNotKnowIsAskedInTheSandbox() async throws {
-        let production = Store([refused(404, 4_040_010)])
-        let sandbox = Store([ok("{\"signedTransactionInfo\":\"s\"}")])
-        let both = AppStore.EitherEnvironment(
-            production: client(production),
-            sandbox: client(sandbox)
-        )
-        let found = try await both.ask { client throws(AppStore.ServerAPIError) in
-            try await client.transactionInfo("1")
-        }
-        #expect(found.answer == "s")
-        #expect(found.environment == .sandbox)
-        let broken = Store([refused(500, 5_000_000)])
-        let stops = AppStore.EitherEnvironment(production: client(broken), sandbox: client(sandbox))
-        await #expect(throws: AppStore.ServerAPIError.self) {
-            _ = try await stops.ask { client throws(AppStore.ServerAPIError) in
-                try await client.transactionInfo("1")
-            }
-        }
-        #expect(await sandbox.requests.count == 1)
-    }
 }

@@ -98,10 +98,10 @@ class World:
         process.terminate()
         process.wait(timeout=30)
 
-    def run(self, *arguments, **more):
+    def run(self, *arguments, stdin=None, **more):
         return subprocess.run(
             [TOLLGATE, *arguments], cwd=self.directory, env={**self.environment, **more},
-            text=True, capture_output=True, timeout=120)
+            text=True, capture_output=True, timeout=120, input=stdin)
 
     def control(self, method, path, body=None):
         request = urllib.request.Request(

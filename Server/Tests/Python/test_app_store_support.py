@@ -5,6 +5,7 @@ The executable is found by the environment variable TOLLGATE_BIN.
 """
 
 import json
+import types
 import uuid
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from ports import free_port
 from test_app_store_commands import DAY, MONTHLY, PRODUCTS, World
 from test_retention_messaging import WIDE
+from test_staff_sign_in import PASSWORD, Browser
 
 TOKEN = "5f1f7d9e-2f0c-4d55-8f0a-0c9fb1a3d001"
 YEARLY = "com.example.app.pro.yearly"
@@ -67,6 +69,34 @@ def test_an_order_is_looked_up_in_production(tmp_path):
         (transaction,) = told(world, "order", order)
         assert transaction["transaction_id"] == bought
         assert "no order" in said(world, "order", "MNONE", code=1)
+    finally:
+        world.stop()
+
+
+def test_an_order_is_looked_up_on_the_dashboard(tmp_path):
+    world = World(tmp_path, "--environment", "production")
+    try:
+        world.environment |= {
+            "TOLLGATE_APP_STORE_APP_APPLE_ID": "1234567890",
+            "TOLLGATE_DATABASE": f"sqlite:{tmp_path}/orders.sqlite",
+            "TOLLGATE_PUBLIC_URL": f"http://127.0.0.1:{world.port}"}
+        customer = world.control("POST", "customers")["id"]
+        bought = buy(world, customer=customer)["transaction_id"]
+        (order,) = world.control("GET", f"customers/{customer}/orders")["data"]
+        for words, line in (
+            (("add", "ann@example.com", "--role", "support"), None),
+            (("password", "ann@example.com", "--stdin"), PASSWORD + "\n"),
+        ):
+            ended = world.run("staff", *words, stdin=line)
+            assert ended.returncode == 0, ended.stderr
+        world.serve()
+        browser = Browser(types.SimpleNamespace(url=world.environment["TOLLGATE_PUBLIC_URL"]))
+        browser.sign_in()
+        found = browser.open(f"/dashboard/app-store?order={order}")
+        assert found.status_code == 200 and bought in found.text and MONTHLY in found.text
+        none = browser.open("/dashboard/app-store?order=MNONE")
+        assert none.status_code == 200 and bought not in none.text
+        assert "This is no order of this app" in none.text
     finally:
         world.stop()
 

@@ -35,6 +35,7 @@ from appstoreserverlibrary.models.PromotionalOfferSignatureV1 import Promotional
 from appstoreserverlibrary.models.RealtimeResponseBody import RealtimeResponseBody
 from appstoreserverlibrary.models.RealtimeUrlRequest import RealtimeUrlRequest
 from appstoreserverlibrary.models.SendAttemptResult import SendAttemptResult
+from appstoreserverlibrary.models.UpdateAppAccountTokenRequest import UpdateAppAccountTokenRequest
 from appstoreserverlibrary.models.UploadMessageImage import UploadMessageImage
 from appstoreserverlibrary.models.UploadMessageRequestBody import UploadMessageRequestBody
 from appstoreserverlibrary.promotional_offer import PromotionalOfferSignatureCreator
@@ -630,13 +631,23 @@ def test_a_group_has_its_buyer_and_those_who_were_given_a_seat(sandbox):
         assert send(sandbox, "GET", path, limit=limit) == 4000004
     assert send(sandbox, "GET", path, paginationToken="x") == 4000014
     assert send(sandbox, "GET", "/groups/v1/group/12345") == 4040022
-    assert send(sandbox, "GET", "/groups/v1/group/mine") == 4000000
-    # What was assigned is not theirs to extend; where it ends, there is no group.
+    assert send(sandbox, "GET", "/groups/v1/group/mine") == 4000225
+    # What was assigned is not theirs to change or extend; where it ends, there is no group.
     theirs = sandbox.control("GET", f"customers/{people[1]['id']}/transactions")
     theirs = theirs["current_entitlements"][0]
     theirs = sandbox.verifier.verify_and_decode_signed_transaction(theirs).originalTransactionId
     extension = {"extendByDays": 1, "extendReasonCode": 0, "requestIdentifier": "x"}
     assert send(sandbox, "PUT", f"/inApps/v1/subscriptions/extend/{theirs}", extension) == 4030028
+    refused(4000227, sandbox.client.set_app_account_token, theirs,
+            UpdateAppAccountTokenRequest(TOKEN))
+    for version, consumption in (
+        ("v1", {"customerConsented": True}),
+        ("v2", {
+            "customerConsented": True, "sampleContentProvided": False,
+            "deliveryStatus": "DELIVERED"}),
+    ):
+        path_of = f"/inApps/{version}/transactions/consumption/{theirs}"
+        assert send(sandbox, "PUT", path_of, consumption) == 4000227
     sandbox.post(f"transactions/{team}/refund")
     assert send(sandbox, "GET", path) == 4040022
 

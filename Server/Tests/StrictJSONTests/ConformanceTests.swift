@@ -146,7 +146,6 @@ import Testing
 
     private func touch(_ json: JSON) {
         _ = (json.string, json.int64, json.double, json.number, json.rawBytes)
-        _ = json.canonicalBytes
         for element in json.elements { touch(element) }
         for member in json.members { touch(member.value) }
     }

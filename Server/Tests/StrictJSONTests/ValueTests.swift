@@ -57,21 +57,6 @@ import Testing
         #expect(json["b"].map { String(decoding: $0.rawBytes, as: UTF8.self) } == "\"\\n\"")
     }
 
-    @Test func canonicalBytesDoNotDependOnOrderSpacesOrEscapes() throws {
-        let one = try JSON(
-            Array("{\"b\":[1,{\"d\":null,\"c\":\"\\u0041\\/\\u000a\"}],\"a\":true}".utf8)
-        )
-        let two = try JSON(
-            Array("{ \"a\" : true, \"b\" : [ 1, { \"c\" : \"A/\\n\", \"d\" : null } ] }".utf8)
-        )
-        #expect(one.canonicalBytes == two.canonicalBytes)
-        #expect(
-            String(decoding: one.canonicalBytes, as: UTF8.self)
-                == "{\"a\":true,\"b\":[1,{\"c\":\"A/\\u000a\",\"d\":null}]}"
-        )
-        #expect(try JSON(one.canonicalBytes).canonicalBytes == one.canonicalBytes)
-    }
-
     @Test func aDescriptionShowsNoContent() throws {
         let json = try JSON(Array("{\"secret\":\"whsec\"}".utf8))
         #expect(!"\(json) \(String(reflecting: json))".contains("sec"))

@@ -176,7 +176,7 @@ extension AppStoreDisagreementTests {
 
     // MARK: - Figures
 
-    @Test("figures see refunded seats, and no refund in a switch to a bundle")
+    @Test("figures see refunded seats, and no refund in a switch to a bundle or in an upgrade")
     func effective() {
         func period(_ facts: [Fact]) -> EffectivePeriod? {
             World(facts).records.first?.effectivePeriods.first
@@ -186,6 +186,10 @@ extension AppStoreDisagreementTests {
         #expect(seats?.period.quantity == 10 && seats?.period.revokedSeats == 3)
         let switched = period(Self.seats[5].facts)
         #expect(switched?.revoked == nil && switched?.end == .day(10))
+        for story in [Self.receipts[4], Self.receipts[5]] {
+            let upgraded = period(story.facts)
+            #expect(upgraded?.revoked == nil && upgraded?.end == .day(10), "\(story)")
+        }
         let added = World(Self.seats[2].facts).records.first?.effectivePeriods
         #expect(added?.map(\.isAddition) == [false, true, false])
         #expect(added?.map(\.end) == [.day(30), .day(30), .day(60)])

@@ -1,13 +1,13 @@
 /// The errors of the Retention Messaging API
 /// (<https://developer.apple.com/documentation/retentionmessaging/error-codes>).
 ///
-/// Apple's library states the codes. Its documentation describes each error and quotes no
-/// `errorMessage`, so the sentences here are those descriptions.
+/// Apple's library states the codes. The pages of some errors quote their `errorMessage`, which begins
+/// with "Invalid request."; the other sentences here are Apple's descriptions.
 extension APIError {
-    static let invalidImage = Self(4_000_161, "The image that's uploading is invalid.")
+    static let invalidImage = Self(4_000_161, "Invalid request. The image is invalid.")
     static let headerTooLong = Self(4_000_162, "The header text is too long.")
     static let bodyTooLong = Self(4_000_163, "The body text is too long.")
-    static let invalidLocale = Self(4_000_164, "The locale is invalid.")
+    static let invalidLocale = Self(4_000_164, "Invalid request. Locale is invalid.")
     static let altTextTooLong = Self(
         4_000_175,
         "The alternative text for an image is too long."
@@ -19,11 +19,17 @@ extension APIError {
     static let invalidRequestID = Self(4_000_212, "The request ID is invalid.")
     static let existingPerformanceTestRun = Self(
         4_000_213,
-        "The service is already processing a test with this ID."
+        "Invalid request. Existing performance test run."
     )
-    static let badRequestRealtimeURL = Self(4_000_215, "The URL is invalid.")
-    static let badRequestImageSize = Self(4_000_216, "The image size provided is invalid.")
-    static let tooManyBulletPoints = Self(4_000_218, "There are too many bullet points.")
+    static let badRequestRealtimeURL = Self(4_000_215, "Invalid request. The url is invalid.")
+    static let badRequestImageSize = Self(
+        4_000_216,
+        "Invalid request. The image's size is invalid."
+    )
+    static let tooManyBulletPoints = Self(
+        4_000_218,
+        "Invalid request. The number of bullet points is too many."
+    )
     static let bulletPointTextTooLong = Self(
         4_000_219,
         "The text for a bullet point is too long."

@@ -20,6 +20,11 @@ struct APIError: Error, HTTPResponseError {
         Self(code, "Invalid request. The \(name) parameter is invalid.")
     }
 
+    /// "Invalid request. The … field is invalid."
+    static func field(_ code: Int64, _ name: String) -> Self {
+        Self(code, "Invalid request. The \(name) field is invalid.")
+    }
+
     static let invalidRevision = Self(4_000_005, "Invalid request revision.")
     static let invalidTransactionID = Self(4_000_006, "Invalid transaction id.")
     static let invalidOriginalTransactionID = Self(
@@ -44,7 +49,10 @@ struct APIError: Error, HTTPResponseError {
         4_000_185,
         "Invalid request. Family Sharing transactions aren't supported by this endpoint."
     )
-
+    static let assignedTransactionNotSupported = Self(
+        4_000_227,
+        "Invalid request. Assigned transactions aren't supported by this endpoint."
+    )
     static let notOriginalTransactionID = Self(
         4_000_187,
         "Invalid request. The transaction ID provided is not an original transaction ID."

@@ -16,28 +16,28 @@ struct ConsumptionRequestV2: Decodable {
             throw .badRequest
         }
         guard request.customerConsented == true else {
-            throw .parameter(4_000_035, "customer consented")
+            throw .customerConsented
         }
         let statuses = [
             "DELIVERED", "UNDELIVERED_QUALITY_ISSUE", "UNDELIVERED_WRONG_ITEM",
             "UNDELIVERED_SERVER_OUTAGE", "UNDELIVERED_OTHER",
         ]
         guard let status = request.deliveryStatus, statuses.contains(status) else {
-            throw .parameter(4_000_036, "delivery status")
+            throw .field(4_000_036, "delivery status")
         }
         guard request.sampleContentProvided != nil else {
-            throw .parameter(4_000_041, "sample content provided")
+            throw .field(4_000_041, "sample content provided")
         }
         if let preference = request.refundPreference,
             !["DECLINE", "GRANT_FULL", "GRANT_PRORATED"].contains(preference)
         {
-            throw .parameter(4_000_044, "refund preference")
+            throw .field(4_000_044, "refund preference")
         }
         guard let percentage = request.consumptionPercentage else { return }
         guard kind != .autoRenewable else {
             throw APIError(
                 4_000_209,
-                "Invalid request. Consumption percentage isn't supported for auto-renewable subscriptions."
+                "Invalid request. The consumption percentage field is not supported for auto-renewable subscription transactions."
             )
         }
         guard (0...100_000).contains(percentage), status == "DELIVERED" || percentage == 0 else {
@@ -66,12 +66,12 @@ struct ConsumptionRequestV1: Decodable {
             throw .badRequest
         }
         guard request.customerConsented == true else {
-            throw .parameter(4_000_035, "customer consented")
+            throw .customerConsented
         }
         guard let token = request.appAccountToken, token.isEmpty || UUID(uuidString: token) != nil
-        else { throw .parameter(4_000_033, "app account token") }
+        else { throw .field(4_000_033, "app account token") }
         guard request.sampleContentProvided != nil else {
-            throw .parameter(4_000_041, "sample content provided")
+            throw .field(4_000_041, "sample content provided")
         }
         let ranges: [(Int?, ClosedRange<Int>, Int64, String)] = [
             (request.accountTenure, 0...7, 4_000_032, "account tenure"),
@@ -87,7 +87,14 @@ struct ConsumptionRequestV1: Decodable {
             (request.refundPreference ?? 0, 0...3, 4_000_044, "refund preference"),
         ]
         for (value, range, code, name) in ranges {
-            guard let value, range.contains(value) else { throw .parameter(code, name) }
+            guard let value, range.contains(value) else { throw .field(code, name) }
         }
     }
+}
+
+extension APIError {
+    fileprivate static let customerConsented = Self(
+        4_000_035,
+        "Invalid request. The customer consented field is required and must indicate the customer consented."
+    )
 }

@@ -41,7 +41,7 @@ extension SimulatedAppStore {
             throw APIError(4_000_004, "Invalid request limit.")
         }
         guard (1...19).contains(id.utf8.count), id.allSatisfy(\.isNumber) else {
-            throw APIError(4_000_000, "The group identifier is invalid.")
+            throw APIError(4_000_225, "Invalid request. The group ID is invalid.")
         }
         if id == Self.placeholderGroup {
             return GroupMembersResponse(
@@ -50,7 +50,7 @@ extension SimulatedAppStore {
             )
         }
         guard let subscription = world.subscription(ofGroup: id) else {
-            throw APIError(4_040_022, "The group wasn't found.")
+            throw APIError(4_040_022, "Group not found.")
         }
         let skipped = try token.map { text throws(APIError) in
             guard let number = Int(text), number >= 0 else {

@@ -77,7 +77,7 @@ extension SimulatedAppStore {
         guard transaction.ownership != .assigned else {
             throw APIError(
                 4_030_028,
-                "Forbidden - the customer has access through an organization or group."
+                "Assigned subscriptions can't get a renewal date extension."
             )
         }
         guard transaction.ownership == .purchased else {

@@ -61,11 +61,18 @@ extension SimulatedAppStore {
         guard transaction.originalID == id else {
             throw APIError.notOriginalTransactionID
         }
-        guard transaction.ownership == .purchased else {
-            throw APIError.familyTransactionNotSupported
-        }
+        try requirePurchased(transaction)
         try await change { world, now in
             try world.setAppAccountToken(token.lowercased(), of: id, at: now)
+        }
+    }
+
+    /// <https://developer.apple.com/documentation/appstoreserverapi/invalidassignedtransactionnotsupportederror>.
+    private func requirePurchased(_ transaction: Transaction) throws(APIError) {
+        switch transaction.ownership {
+        case .purchased: break
+        case .familyShared: throw .familyTransactionNotSupported
+        case .assigned: throw .assignedTransactionNotSupported
         }
     }
 
@@ -76,9 +83,7 @@ extension SimulatedAppStore {
 
     func receiveConsumption(_ json: Data, version: Int, of id: String) async throws {
         let transaction = try transaction(id)
-        guard transaction.ownership == .purchased else {
-            throw APIError.familyTransactionNotSupported
-        }
+        try requirePurchased(transaction)
         if version == 1 {
             try ConsumptionRequestV1.check(json)
             // Since API 1.11, with the description of InvalidTransactionTypeNotSupportedError.

@@ -257,8 +257,7 @@ extension SimulatedAppStore.World {
     mutating func extend(
         _ originalID: String,
         days: Int,
-        at now: Int64,
-        announcing: Bool = true
+        at now: Int64
     ) throws(Refusal) -> Int64 {
         var changed = try subscription(originalID)
         guard changed.sharedFrom == nil else {
@@ -284,7 +283,7 @@ extension SimulatedAppStore.World {
             }
         }
         record(changed)
-        if announcing { announce("RENEWAL_EXTENDED", subscription: originalID) }
+        announce("RENEWAL_EXTENDED", subscription: originalID)
         followShares(of: originalID, at: now)
         return changed.renewalDate
     }

@@ -67,6 +67,8 @@ extension AppStore {
         public static let badRequestTooManyBulletPoints = Self(rawValue: 4_000_218)
         public static let badRequestBulletPointTextTooLong = Self(rawValue: 4_000_219)
         public static let badRequestAboveImageRequiresAnImage = Self(rawValue: 4_000_224)
+        public static let invalidGroupID = Self(rawValue: 4_000_225)
+        public static let invalidAssignedTransactionNotSupported = Self(rawValue: 4_000_227)
         public static let subscriptionExtensionIneligible = Self(rawValue: 4_030_004)
         public static let subscriptionMaxExtension = Self(rawValue: 4_030_005)
         public static let familySharedSubscriptionExtensionIneligible = Self(rawValue: 4_030_007)

@@ -188,27 +188,6 @@ extension Stripe.Client {
         try await get(["payment_intents", id], ["expand": .list([.string("latest_charge")])])
     }
 
-    /// Reads a charge.
-    public func charge(
-        _ id: String
-    ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.Charge> {
-        try await get(["charges", id])
-    }
-
-    /// Reads a refund.
-    public func refund(
-        _ id: String
-    ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.Refund> {
-        try await get(["refunds", id])
-    }
-
-    /// Reads a dispute.
-    public func dispute(
-        _ id: String
-    ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.Dispute> {
-        try await get(["disputes", id])
-    }
-
     /// All refunds of a payment intent.
     public func refunds(ofPaymentIntent id: String) -> Stripe.AutoPaging<Stripe.Refund> {
         all(["refunds"], ["payment_intent": .string(id)])

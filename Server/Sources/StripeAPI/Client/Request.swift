@@ -48,17 +48,5 @@ extension Stripe {
         public var requestID: String?
         /// Whether this is the stored answer to an earlier request with the same key.
         public var isReplayed: Bool
-
-        /// The same beside another value.
-        func map<Other: Sendable>(
-            _ transform: (Value) throws(DecodingError) -> Other
-        ) throws(DecodingError) -> Answer<Other> {
-            Answer<Other>(
-                value: try transform(value),
-                date: date,
-                requestID: requestID,
-                isReplayed: isReplayed
-            )
-        }
     }
 }

@@ -175,13 +175,12 @@ public struct CustomerFiles: Sendable {
         return keys
     }
 
-    /// Customers whose answers changed last, newest first.
+    /// Customers whose answers changed last, newest first, 25 of them.
     ///
     /// - Parameter before: where the page before ended.
     /// - Returns: `next` is `nil` at the end.
     public func recent(
-        before: Int64? = nil,
-        limit: Int = 25
+        before: Int64? = nil
     ) async throws -> (customers: [(message: FeedMessage, customer: API.Customer?)], next: Int64?) {
         var customers: [(message: FeedMessage, customer: API.Customer?)] = []
         var seen: Set<Customer.ID> = []
@@ -196,7 +195,7 @@ public struct CustomerFiles: Sendable {
                 let isKept = stored.map { !$0.body.isEmpty } ?? false
                 let customer = try isKept ? stored.map { try Profile($0).customer } : nil
                 customers.append((message, customer))
-                if customers.count == limit { return (customers, from) }
+                if customers.count == 25 { return (customers, from) }
             }
             if page.count < 50 { return (customers, nil) }
         }

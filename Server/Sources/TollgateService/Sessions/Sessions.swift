@@ -20,11 +20,9 @@ public struct Sessions: Sendable {
     ///
     /// - Parameters:
     ///   - environment: whose purchases it sees; `nil`: the server's default.
-    ///   - notAfter: ends it earlier than usual, in UNIX seconds.
     public func create(
         _ request: API.CreateCustomerSessionRequest,
-        environment: StoreEnvironment? = nil,
-        notAfter: Int64? = nil
+        environment: StoreEnvironment? = nil
     ) async throws -> API.CustomerSession {
         let components = request.components
         guard
@@ -40,7 +38,7 @@ public struct Sessions: Sendable {
             environment: environment ?? defaultEnvironment,
             components: components,
             created: created,
-            expiresAt: min(created + lifetime, notAfter ?? .max)
+            expiresAt: created + lifetime
         )
         let secret = random.id("cuss_secret_", length: 48)
         let body = Array(try APIJSON.encode(session))

@@ -29,11 +29,6 @@ public final class EmbeddedPostgres: Sendable {
     /// The watchdog's standard input: the kernel closes it with this process.
     private let lifeline = Pipe()
 
-    /// Stops the server as an operator would, connections or not, and starts it again.
-    public func restart() throws {
-        try command("pg_ctl", ["-D", data, "-w", "-m", "fast", "-l", log, "restart"])
-    }
-
     /// Makes a new database and returns its URL.
     ///
     /// - Parameter original: the URL of the one it is a copy of, which nobody may have open; `nil`:

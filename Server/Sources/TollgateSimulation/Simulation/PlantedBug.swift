@@ -65,13 +65,15 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case statusOutlivesPlan
     /// A legacy receipt's gaps erase signed statements.
     case receiptErasesSignedWords
-    /// The time of an upgrade in a legacy receipt is taken for a refund.
+    /// An upgrade that a legacy receipt tells is taken for a refund.
     case upgradeInReceiptIsARefund
     /// After a backup was restored only what was never delivered is asked for.
     case restoreAsksOnlyFailures
     /// A second transaction of a period ends the first.
     case secondSeatReplacesFirst
     case seatRefundIgnored
+    /// The price of one seat is taken for that of all.
+    case seatPriceIsTheTotal
     /// A plan that goes on under another original transaction id is somebody else's.
     case previousTransactionForgotten
     /// A switch to a bundle takes back coins as a refund does.

@@ -8,6 +8,7 @@ extension PlantedBug {
         .reversalVoidsAllRefunds, .olderStatus5BeatsNewerTransaction, .shareGivenAnewForgotten,
         .statusOutlivesPlan, .receiptErasesSignedWords, .upgradeInReceiptIsARefund,
         .restoreAsksOnlyFailures, .secondSeatReplacesFirst, .seatRefundIgnored,
+        .seatPriceIsTheTotal,
         .previousTransactionForgotten, .bundleSwitchTakesCoins, .upgradeSuccessorNotAsked,
         .clockBehindRefuses,
     ]
@@ -85,9 +86,14 @@ extension HistoryMemory {
         case .receiptErasesSignedWords:
             if isOfReceipt { fact.source = "signed:" + fact.source }
         case .upgradeInReceiptIsARefund:
-            if isOfReceipt, period.isUpgraded { period.revoked = fact.stated.instant }
+            guard isOfReceipt, period.isUpgraded else { break }
+            period.isUpgraded = false
+            period.revoked = period.revoked ?? fact.stated.instant
         case .secondSeatReplacesFirst: period.additionalReason = nil
         case .seatRefundIgnored: period.revokedSeats = nil
+        case .seatPriceIsTheTotal:
+            guard period.kind == .autoRenewable else { break }
+            period.price = period.price.map { $0 / max(1, period.quantity) }
         case .previousTransactionForgotten: period.previous = nil
         case .bundleSwitchTakesCoins: period.isSwitched = nil
         case .upgradeSuccessorNotAsked:

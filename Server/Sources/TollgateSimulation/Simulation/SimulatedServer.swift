@@ -387,9 +387,6 @@ final class SimulatedServer: ScenarioBackend {
     /// The journal's keys of everything that was answered 200.
     var acknowledged: Set<RowKey> { state.withLock { $0.acknowledged } }
 
-    /// The ids of the notifications that were answered 200.
-    var notifications: Set<String> { state.withLock { $0.notifications } }
-
     // MARK: - What clients do
 
     func begin(_ customer: ScenarioCustomer) async throws {
