@@ -83,7 +83,10 @@ let package = Package(
         ),
 
         // What happened, as a scenario that replays.
-        .target(name: "ScenarioWriting", dependencies: ["AppStoreSimulator", "StripeSimulator"]),
+        .target(
+            name: "ScenarioWriting",
+            dependencies: ["AppStoreSimulator", "GooglePlaySimulator", "StripeSimulator"]
+        ),
         // The commands are `tollgate sandbox …` too.
         .target(
             name: "SandboxCommands",

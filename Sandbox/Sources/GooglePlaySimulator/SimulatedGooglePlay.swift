@@ -20,6 +20,8 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
     private(set) var pubSub: PubSub
     private(set) var keys: GoogleKeys
     private(set) var account: ServiceAccount
+    /// Signs purchases on devices.
+    let licence: SigningIdentity
     private(set) var tokens = TokenEndpoint()
     private(set) var faults = Faults()
     private(set) var bucket: Bucket
@@ -38,6 +40,7 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
         var pubSub: PubSub
         var keys: GoogleKeys
         var account: ServiceAccount
+        var licence: SigningIdentity
         var tokens: TokenEndpoint
         var faults: Faults
         var bucket: Bucket
@@ -73,7 +76,7 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
             let saved = try JSONDecoder().decode(Snapshot.self, from: bytes)
             (store, pubSub, keys, account) = (saved.store, saved.pubSub, saved.keys, saved.account)
             (tokens, faults, bucket) = (saved.tokens, saved.faults, saved.bucket)
-            (faultRandom, lastNow) = (saved.faultRandom, saved.now)
+            (faultRandom, lastNow, licence) = (saved.faultRandom, saved.now, saved.licence)
         } else {
             store = PlayStore(packageName: configuration.packageName, seed: configuration.seed)
             pubSub = PubSub(project: configuration.project, topic: "play-notifications")
@@ -81,10 +84,13 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
             var random = SeededRandom(seed: configuration.seed ^ 0x4E75)
             keys = try GoogleKeys(using: &random)
             account = try ServiceAccount(project: configuration.project, using: &random)
+            licence = try SigningIdentity.make(commonName: "licence", keyID: "licence")
             bucket = Bucket(name: "pubsite_prod_rev_" + random.digits(20))
         }
         if let bytes = configuration.catalog {
-            store.catalog.merge(try ActBody.decode(Catalog.self, from: bytes))
+            let catalog = try ActBody.decode(Catalog.self, from: bytes)
+            try catalog.check()
+            store.catalog.merge(catalog)
         }
         let isNew = pubSub.queues[Self.subscription] == nil
         if isNew || configuration.pushEndpoint != nil {
@@ -176,7 +182,8 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
             if endpoint.method != "GET" || store != before { await settle(at: call.now) }
             return answer
         } catch {
-            store = before
+            // A read that finds nothing yet is counted all the same.
+            if endpoint.method != "GET" { store = before }
             throw error
         }
     }
@@ -215,7 +222,7 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
         for _ in 0..<copies {
             var at = now
             if faultRandom.chance(faults.late ?? 0) {
-                let longest = UInt64(max(1, faults.longestDelay ?? 3_600_000))
+                let longest = UInt64(min(max(1, faults.longestDelay ?? 3_600_000), 1 << 40))
                 at += 1 + Int64(faultRandom.next() % longest)
             }
             pubSub.publish(data, at: now, availableAt: at)
@@ -328,6 +335,7 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
             pubSub: pubSub,
             keys: keys,
             account: account,
+            licence: licence,
             tokens: tokens,
             faults: faults,
             bucket: bucket,

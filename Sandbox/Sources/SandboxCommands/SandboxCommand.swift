@@ -15,6 +15,9 @@ public struct SandboxCommand: AsyncParsableCommand {
 
     /// An error in words for a person.
     public static func words(_ error: any Error) -> String {
-        PlainWords.of(error, modules: ["AppStoreSimulator", "GooglePlaySimulator", "StripeSimulator"])
+        PlainWords.of(
+            error,
+            modules: ["AppStoreSimulator", "GooglePlaySimulator", "StripeSimulator"]
+        )
     }
 }

@@ -43,7 +43,8 @@ struct SandboxGooglePlayActCommand: AsyncParsableCommand {
             ("identity-token", .POST, "identity_tokens"), ("faults", .PUT, "faults"),
             ("behaviour", .PUT, "behaviour"), ("subscription", .PUT, "subscriptions"),
             ("clock", .GET, "clock"), ("app", .GET, "app"), ("show", .GET, "accounts/*"),
-            ("show-purchase", .GET, "purchases/*"), ("notifications", .GET, "notifications"),
+            ("show-purchase", .GET, "purchases/*"),
+            ("signed", .GET, "purchases/*/signed"), ("notifications", .GET, "notifications"),
             ("subscriptions", .GET, "subscriptions"), ("orders", .GET, "orders"),
             ("voided", .GET, "voided"), ("reviews", .GET, "reviews"),
         ]

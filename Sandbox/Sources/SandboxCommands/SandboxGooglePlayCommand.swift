@@ -3,6 +3,7 @@ internal import CommandOutput
 internal import Foundation
 internal import GooglePlaySimulator
 internal import SandboxClock
+internal import ScenarioWriting
 
 /// `tollgate sandbox google-play`: Google Play, and what one does to it.
 ///
@@ -56,6 +57,13 @@ struct SandboxGooglePlayPlayCommand: AsyncParsableCommand {
     @Option(help: "The virtual clock's start in UNIX milliseconds; the real time if left out.")
     var now: Int64?
 
+    @Option(
+        help: """
+            A file that what happens is written to as a scenario, with its catalog beside it.
+            """
+    )
+    var saveScenario: String?
+
     @Flag(help: "Answer calls beyond Google's quotas with 429.")
     var quotas = false
 
@@ -63,6 +71,11 @@ struct SandboxGooglePlayPlayCommand: AsyncParsableCommand {
         let start =
             now ?? state.flatMap(SimulatedGooglePlay.savedNow)
             ?? Int64(Date().timeIntervalSince1970 * 1000)
+        guard (0...253_402_300_799_000).contains(start) else {
+            throw ValidationError(
+                "--now is an instant in UNIX milliseconds, before the year 10000."
+            )
+        }
         let clock = VirtualClock(now: start)
         let play = try SimulatedGooglePlay(configuration: try configuration(), clock: clock)
         await clock.join(play)
@@ -89,7 +102,7 @@ struct SandboxGooglePlayPlayCommand: AsyncParsableCommand {
     }
 
     private func configuration() throws -> SimulatedGooglePlay.Configuration {
-        .init(
+        var configuration = SimulatedGooglePlay.Configuration(
             packageName: packageName,
             project: project,
             catalog: try catalog.map { try Data(contentsOf: URL(fileURLWithPath: $0)) },
@@ -99,6 +112,19 @@ struct SandboxGooglePlayPlayCommand: AsyncParsableCommand {
             statePath: state,
             enforcesQuotas: quotas
         )
+        if let saveScenario {
+            let file = ScenarioFile(path: saveScenario)
+            configuration.onDeed = { story in
+                file.write(
+                    ScenarioWriter.write(
+                        story,
+                        title: "What happened in the sandbox",
+                        catalog: file.catalogName
+                    )
+                )
+            }
+        }
+        return configuration
     }
 
     /// Only once it listens the token endpoint has an address.

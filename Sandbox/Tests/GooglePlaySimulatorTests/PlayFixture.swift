@@ -47,8 +47,7 @@ final class PlayFixture {
     }
 
     @discardableResult
-    func act(_ name: String, _ subject: String = "", _ body: String = "{}") throws -> JSON
-    {
+    func act(_ name: String, _ subject: String = "", _ body: String = "{}") throws -> JSON {
         guard let type = Acts.all.first(where: { $0.name == name })?.act else {
             throw Refusal.notFound(name)
         }

@@ -9,6 +9,9 @@ import base64
 import csv
 import io
 import json
+import re
+import subprocess
+import sys
 import urllib.request
 import zipfile
 
@@ -19,7 +22,9 @@ from google.auth import exceptions
 from google.oauth2 import id_token, service_account
 from googleapiclient.errors import HttpError
 
+import guide
 from google_play import DAY, HOUR, PACKAGE, SCHEMAS, SCOPE, Play, Schemas
+from ports import free_port
 
 TRANSPORT = google.auth.transport.requests.Request()
 
@@ -116,6 +121,21 @@ def test_rotated_keys_verify_until_they_are_gone(play):
     with urllib.request.urlopen(f"{play.base}/oauth2/v3/certs") as answer:
         assert "max-age=" in answer.headers["Cache-Control"]
         assert len(json.loads(answer.read())["keys"]) == 2
+
+
+def test_what_a_device_posts_is_signed_by_the_licence_key(play):
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import padding
+
+    key = serialization.load_der_public_key(
+        base64.b64decode(play.control("GET", "app")["license_key"]))
+    for token in (play.buy("premium"), play.buy("coins", quantity=2)):
+        signed = play.control("GET", f"purchases/{token}/signed")
+        key.verify(base64.b64decode(signed["signature"]), signed["original_json"].encode(),
+                   padding.PKCS1v15(), hashes.SHA1())
+        purchase = json.loads(signed["original_json"])
+        assert purchase["purchaseToken"] == token and purchase["packageName"] == PACKAGE
+    assert purchase["quantity"] == 2 and purchase["purchaseState"] == 0
 
 
 # Subscriptions
@@ -296,6 +316,9 @@ def test_orders_tell_money_and_dates_period_by_period(play):
     assert orders[1]["orderDetails"] == {"taxInclusive": True}
     last = play.read(token)["lineItems"][0]["latestSuccessfulOrderId"]
     assert last == ids[-1]
+    # Too many for an address: Google's client posts its question then.
+    many = [play.control("GET", f"purchases/{play.buy('coins')}")["order_id"] for _ in range(100)]
+    assert len(play.call("orders.batchget", orderIds=many)["orders"]) == 100
     failing(404, "notFound", play.call, "orders.batchget", orderIds=[ids[0], "GPA.0"])
     failing(404, "notFound", play.call, "orders.get", orderId=f"{ids[0]}..99")
     play.control("POST", f"orders/{ids[1]}/refund", {"amount_micros": 1_000_000})
@@ -597,6 +620,14 @@ def test_hints_are_lost_doubled_late_and_without_meaning(play):
     assert play.hints(token)[-1] == 23
 
 
+def test_reads_lag_behind_hints_and_event_times_are_numbers_if_one_says_so(play):
+    play.control("PUT", "behaviour", {"stale_reads": 1, "event_time_is_number": True})
+    token = play.buy("premium", acknowledge=False)
+    failing(404, "purchaseTokenNotFound", play.call, "purchases.subscriptionsv2.get", token=token)
+    assert play.state(token) == "ACTIVE"
+    assert play.notifications()[-1]["eventTimeMillis"] == play.now()
+
+
 # Reports
 
 
@@ -646,5 +677,142 @@ def test_the_reports_are_in_the_bucket(tmp_path):
         assert text.startswith("Date,Package Name,Product ID,Country")
         failing(404, "notFound", storage.objects().get(bucket=bucket, object="x").execute)
         failing(404, "notFound", storage.objects().list(bucket="another").execute)
+    finally:
+        play.stop()
+
+
+# Persistence
+
+
+def test_everything_survives_kill_9(tmp_path):
+    play = Play(tmp_path, "--state", str(tmp_path / "state.json"), push=False)
+    try:
+        token = play.buy("premium")
+        before, key = play.read(token), play.key_file.read_text()
+        certificates = play.certificates()
+        play.control("PUT", "behaviour", {"token_days": 90})
+        play.advance(DAY)
+        at = play.now()
+        play.kill()
+        play.start()
+        assert play.read(token) == before and play.now() == at
+        assert play.certificates() == certificates
+        assert json.loads(play.key_file.read_text())["private_key"] == json.loads(key)["private_key"]
+        assert len(pulled(play)[2]) == 1
+        play.advance(31 * DAY)
+        assert play.read(token)["lineItems"][0]["latestSuccessfulOrderId"].endswith("..0")
+        assert play.control("GET", "behaviour")["token_days"] == 90
+    finally:
+        play.stop()
+
+
+def test_the_same_seed_has_the_same_ids(tmp_path):
+    seen = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        play = Play(tmp_path / name, "--seed", "7", "--now", "1780000000000", push=False)
+        seen.append([play.buy("premium"), play.buy("coins")])
+        play.stop()
+    assert seen[0] == seen[1]
+
+
+# The control API
+
+
+def test_keys_and_values_that_nobody_knows_are_refused_by_name(play):
+    token = play.buy("premium")
+    for method, path, body in (
+        ("POST", "accounts", {}), ("POST", "purchases", {"product_id": "coins"}),
+        ("POST", f"purchases/{token}/cancel", {}), ("POST", "clock/advance", {"by": 1}),
+        ("PUT", "faults", {}), ("PUT", "behaviour", {}), ("PUT", "subscriptions", {}),
+        ("POST", "keys/rotate", {}), ("POST", "notifications/test", {}),
+    ):
+        status, message = play.refused(method, path, {**body, "colour": "red"})
+        assert (status, message) == (400, "Unknown key: colour"), path
+    plan = {"base_plan_id": "m", "period": "P1M", "price_micros": 1, "prise": 2}
+    status, message = play.refused("PUT", "catalog", {
+        "subscriptions": [{"product_id": "p", "base_plans": [plan]}]})
+    assert (status, message) == (400, "Unknown key: subscriptions.0.base_plans.0.prise")
+    assert play.refused("POST", "purchases", {})[1] == "'product_id' is missing."
+    assert play.refused("POST", "purchases", {"product_id": "unicorn"})[0] == 404
+    assert play.refused("POST", f"purchases/{token}/resume")[0] == 409
+    assert play.refused("POST", "purchases/x/cancel")[0] == 404
+    assert play.refused("POST", f"purchases/{token}/pause", {"length": "P9M"})[0] == 400
+
+
+@pytest.mark.parametrize("method, path, body", [
+    ("PUT", "catalog", {"subscriptions": [{"product_id": "p", "base_plans": [
+        {"base_plan_id": "m", "period": "P0D", "price_micros": 1}]}]}),
+    ("PUT", "catalog", {"one_time_products": [{"product_id": "p", "price_micros": 2**62}]}),
+    ("PUT", "catalog", {"subscriptions": [{"product_id": "p", "base_plans": [
+        {"base_plan_id": "m", "period": "a month", "price_micros": 1}]}]}),
+    ("PUT", "subscriptions", {"minimum_backoff_seconds": 2**62}),
+    ("POST", "clock/advance", {"by": -2**63}), ("POST", "clock/advance", {"to": 2**63 - 1}),
+    ("POST", "identity_tokens", {"audience": "a", "age": -2**63}),
+    ("POST", "products/premium/price", {"base_plan_id": "monthly", "price_micros": -1}),
+    ("POST", "purchases", {"product_id": "coins", "quantity": 2**40}),
+])
+def test_what_makes_no_sense_is_refused_and_ends_nothing(play, method, path, body):
+    assert play.refused(method, path, body)[0] == 400
+    assert play.control("GET", "clock")
+
+
+def test_what_is_refused_changes_nothing(play):
+    buyer = play.account(payment="declines")
+    before = play.control("GET", "purchases")
+    assert play.refused("POST", "purchases", {"product_id": "premium", "account": buyer})[0] == 409
+    assert play.control("GET", "purchases") == before and play.pushed == []
+
+
+def test_every_switch_and_act_is_in_the_guide(play):
+    text = (guide.ROOT / "docs/sandbox.md").read_text().split("## Google Play\n")[1]
+    for switch in play.control("GET", "behaviour"):
+        assert f"| `{switch}` |" in text, switch
+    for act in play.control("GET", "acts")["data"]:
+        assert f"`{act}" in text, act
+
+
+def test_the_guide_is_walked(tmp_path):
+    text = (guide.ROOT / "docs/sandbox.md").read_text().split("## Google Play\n")[1]
+    blocks = {language: re.findall(rf"```{language}\n(.*?)```", text, re.S)
+              for language in ("json", "sh", "python")}
+    ports = {"8083": free_port(), "3000": free_port()}
+    shell = guide.Shell(tmp_path, ports)
+    (tmp_path / "catalog.json").write_text(blocks["json"][0])
+    start, acts = blocks["sh"][:2]
+    try:
+        shell.run(start.rstrip() + " &")
+        guide.answering(f"http://127.0.0.1:{ports['8083']}/sandbox/clock")
+        token = None
+        for line in acts.strip().splitlines():
+            command = line.split("#")[0].rstrip() + f" --control http://127.0.0.1:{ports['8083']}"
+            said, code = shell.run(command.replace("PURCHASE_TOKEN", str(token)))
+            assert code == 0, said
+            found = re.search(r'"purchase_token":"([^"]+)"', said)
+            token = token or (found and found.group(1))
+        program = shell.local(blocks["python"][0]).replace("PURCHASE_TOKEN", token).replace(
+            "service-account.json", str(tmp_path / "service-account.json"))
+        made = subprocess.run(
+            [sys.executable, "-c", program], text=True, capture_output=True, timeout=60)
+        assert made.stdout == "SUBSCRIPTION_STATE_CANCELED\n", made.stderr
+    finally:
+        shell.end()
+
+
+def test_what_was_done_is_written_down(tmp_path):
+    file = tmp_path / "run.yaml"
+    play = Play(tmp_path, "--save-scenario", str(file), "--now", "1780000000000")
+    try:
+        buyer = play.account(region="DE")
+        token = play.buy("premium", account=buyer, offer_id="trial")
+        play.advance(DAY)
+        play.post(f"purchases/{token}/cancel", reason="OTHERS")
+        written = file.read_text()
+        assert "customers:\n  - {name: account_1, region: DE, tester: false}\n" in written
+        assert ("    google_play: buy\n    customer: account_1\n    product: premium\n"
+                "    offer_id: trial\n") in written
+        assert ("    google_play: cancel\n    customer: account_1\n    purchase: 1\n"
+                "    reason: OTHERS\n") in written
+        assert "google_play_product_id: premium" in (tmp_path / "run.catalog.yaml").read_text()
     finally:
         play.stop()

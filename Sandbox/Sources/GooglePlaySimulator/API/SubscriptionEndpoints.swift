@@ -66,7 +66,7 @@ enum SubscriptionEndpoints {
         guard let found = store.subscriptions[token] else {
             throw TokenCheck.unknown(token, store)
         }
-        let days = store.behaviour.tokenDays * Timestamp.day
+        let days = min(100_000, max(0, store.behaviour.tokenDays)) * Timestamp.day
         if !found.isLive, let ended = found.expiry ?? found.endedAt, call.now > ended + days {
             throw APIError.subscriptionGone
         }
@@ -125,7 +125,7 @@ enum SubscriptionEndpoints {
         var found = try find(call, store)
         let context = try call.object["deferralContext"]
         guard let text = context?["deferDuration"]?.text, text.hasSuffix("s"),
-            let seconds = Double(text.dropLast())
+            let seconds = Double(text.dropLast()), (0...1e9).contains(seconds)
         else { throw APIError.required("deferralContext.deferDuration") }
         guard let etag = context?["etag"]?.text else {
             throw APIError.required("deferralContext.etag")
@@ -175,7 +175,7 @@ enum SubscriptionEndpoints {
         var found = try find(call, store)
         let info = try call.object["deferralInfo"]
         guard let expected = info?["expectedExpiryTimeMillis"]?.whole,
-            let desired = info?["desiredExpiryTimeMillis"]?.whole
+            let desired = info?["desiredExpiryTimeMillis"]?.whole, desired > 0
         else { throw APIError.required("deferralInfo") }
         guard expected == found.expiry else {
             throw APIError.invalid("The expected expiry time does not match the current one.")

@@ -120,6 +120,9 @@ struct ChangePrice: Act {
     var newSubscribersOnly: Bool?
 
     func perform(on store: inout PlayStore, subject: String, at now: Int64) throws -> JSON {
+        guard (0...Catalog.highestPrice).contains(priceMicros),
+            (0...365).contains(noticeDays ?? 30)
+        else { throw Refusal.invalid("The price, or the days of notice, make no sense.") }
         let before = try store.catalog.subscription(subject).plan(basePlanID)
         try store.catalog.setPrice(priceMicros, product: subject, plan: basePlanID)
         var changed: [JSON] = []

@@ -17,6 +17,28 @@ struct Catalog: Hashable, Sendable, Codable {
         return product
     }
 
+    /// The highest price that is reckoned with: a billion of a currency's units.
+    static let highestPrice: Int64 = 1_000_000_000_000_000
+
+    /// - Throws: where a price or a period makes no sense.
+    func check() throws(Refusal) {
+        let plans = (subscriptions ?? []).flatMap(\.basePlans)
+        let phases = plans.flatMap { $0.offers ?? [] }.flatMap(\.phases)
+        guard (plans.map(\.period) + phases.map(\.duration)).allSatisfy({ !$0.isNothing }),
+            phases.allSatisfy({ (0...100).contains($0.count ?? 1) }),
+            plans.allSatisfy({ (1...100).contains($0.committedPayments ?? 1) })
+        else { throw .invalid("A period is at least P1D, and a count 1 to 100.") }
+        let options = (oneTimeProducts ?? []).flatMap(\.options)
+        let prices =
+            plans.map(\.priceMicros) + phases.compactMap(\.priceMicros)
+            + plans.flatMap { ($0.regions ?? [:]).values.map(\.priceMicros) }
+            + options.map(\.priceMicros)
+            + options.flatMap { $0.offers ?? [] }.compactMap(\.priceMicros)
+        guard prices.allSatisfy((0...Self.highestPrice).contains) else {
+            throw .invalid("A price is 0 to \(Self.highestPrice) millionths.")
+        }
+    }
+
     func title(of id: String) -> String {
         (subscriptions?.first { $0.productID == id }?.title
             ?? oneTimeProducts?.first { $0.productID == id }?.title) ?? id

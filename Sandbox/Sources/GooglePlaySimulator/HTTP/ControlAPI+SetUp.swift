@@ -56,6 +56,7 @@ extension ControlAPI {
         case ("POST", "clock/advance"): return try await advance(exchange.body)
         case ("PUT", "catalog"):
             let catalog = try ActBody.decode(Catalog.self, from: exchange.body)
+            try catalog.check()
             return try Self.wire(
                 try await play.setUp { setUp in
                     setUp.store.catalog.merge(catalog)
@@ -105,16 +106,23 @@ extension ControlAPI {
             )
         }
         await play.clock.advance(to: target)
+        // Where time stands is kept, also when nothing happened.
+        try await play.setUp { _ in }
         return ["now": .integer(await play.clock.now)]
     }
 
     private func subscribe(_ body: Data) async throws -> JSON {
         let queue = try ActBody.decode(Queue.self, from: body)
         guard (10...600).contains(queue.ackDeadlineSeconds ?? 10),
-            queue.maxDeliveryAttempts.map({ $0 == 0 || (5...100).contains($0) }) ?? true
+            queue.maxDeliveryAttempts.map({ $0 == 0 || (5...100).contains($0) }) ?? true,
+            (0...600).contains(queue.minimumBackoffSeconds ?? 10),
+            (0...600).contains(queue.maximumBackoffSeconds ?? 600),
+            (600...31 * 86_400).contains(queue.retentionSeconds ?? 86_400),
+            (1...36_500).contains(queue.expiresAfterDays ?? 31)
         else {
             throw Refusal.invalid(
-                "ack_deadline_seconds is 10 to 600, max_delivery_attempts 5 to 100 or 0."
+                "ack_deadline_seconds is 10 to 600, max_delivery_attempts 5 to 100 or 0, a backoff "
+                    + "0 to 600, retention_seconds 600 to 2678400, expires_after_days 1 or more."
             )
         }
         let email = await play.account.email
@@ -130,6 +138,9 @@ extension ControlAPI {
 
     private func identityToken(_ body: Data) async throws -> JSON {
         let body = try ActBody.decode(IdentityToken.self, from: body)
+        guard (-1_000_000_000...1_000_000_000).contains(body.age ?? 0) else {
+            throw Refusal.invalid("age is in seconds.")
+        }
         let account = await play.account.email
         let token = try await play.identityToken(
             email: body.email ?? account,

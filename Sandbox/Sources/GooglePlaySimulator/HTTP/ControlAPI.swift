@@ -61,11 +61,15 @@ struct ControlAPI: Sendable {
                     .map { Summary.of($0, store) }
                     + store.products.values.sorted { $0.token < $1.token }.map(Summary.of)
             )
+        case ("purchases", 3) where exchange.path[3] == "signed":
+            return try DevicePurchase.signed(exchange.path[2], store, by: play.licence)
         case ("purchases", 2): return try Summary.purchase(exchange.path[2], store)
         case ("orders", 1): return list(store.orders.all.map { $0.wire(store.catalog) })
         case ("voided", 1): return list(store.voided.map { $0.wire(store.behaviour) })
         case ("notifications", 1): return list(await notifications())
         case ("subscriptions", 1): return list(await subscriptions())
+        case (nil, 0): return help()
+        case ("acts", 1): return list(Acts.all.map { .string($0.name) })
         case ("methods", 1): return list(Endpoint.all.map { .string($0.id) })
         case ("reviews", 1): return list(reviews(store))
         case ("behaviour", 1): return try Self.wire(store.behaviour)
@@ -75,6 +79,16 @@ struct ControlAPI: Sendable {
             return await play.account.file(tokenURL: "\(exchange.origin)/token")
         default: return nil
         }
+    }
+
+    /// What there is to do, for whoever opens `/sandbox` in a browser.
+    private func help() -> JSON {
+        let acts = Acts.all.map { ($0.name, JSON.string("POST /sandbox/\($0.act.path)")) }
+        return [
+            "guide": "docs/sandbox.md, section Google Play",
+            "acts": .object(Dictionary(uniqueKeysWithValues: acts)),
+            "methods": .array(Endpoint.all.map { .string($0.id) }),
+        ]
     }
 
     private func list(_ items: [JSON]) -> JSON { ["data": .array(items)] }
@@ -88,6 +102,7 @@ struct ControlAPI: Sendable {
             "service_account_email": .string(await play.account.email),
             "permissions": .array(await play.account.permissions.map { .string($0.rawValue) }),
             "bucket": .string(await play.bucket.name),
+            "license_key": .text(try? play.licence.licenceKey),
         ]
     }
 

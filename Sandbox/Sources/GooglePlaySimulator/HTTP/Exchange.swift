@@ -34,6 +34,13 @@ struct Exchange: Sendable {
         }
     }
 
+    /// A question too long for an address is posted as a form, and says so.
+    mutating func becomeGet() {
+        method = "GET"
+        query += Self.form(String(decoding: body, as: UTF8.self))
+        body = Data()
+    }
+
     func first(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
     private static func spaced(_ text: Substring) -> Substring {

@@ -42,13 +42,14 @@ extension SimulatedGooglePlay {
     ) -> some ApplicationProtocol {
         let responder = CallbackResponder<BasicRequestContext> { request, _ in
             let body = try await request.body.collect(upTo: 1 << 22)
-            let exchange = Exchange(
+            var exchange = Exchange(
                 method: request.method.rawValue,
                 target: request.uri.string,
                 authorization: request.headers[.authorization],
                 origin: "http://\(request.head.authority ?? "\(host):\(port)")",
                 body: Data(body.readableBytesView)
             )
+            if request.headers[Self.methodOverride] == "GET" { exchange.becomeGet() }
             return Self.response(await self.answer(exchange, surface: surface))
         }
         return Application(
@@ -71,6 +72,8 @@ extension SimulatedGooglePlay {
         try await application(host: host, port: port, surface: surface, onBound: onBound)
             .runService(gracefulShutdownSignals: [])
     }
+
+    private static let methodOverride = HTTPField.Name("X-HTTP-Method-Override") ?? .allow
 
     private static func response(_ answer: Answer) -> Response {
         var headers = HTTPFields()

@@ -26,6 +26,7 @@ struct ExternalTransaction: Hashable, Sendable, Codable {
         guard let amount = body["originalPreTaxAmount"], let taxAmount = body["originalTaxAmount"],
             let preTax = amount["priceMicros"]?.whole, let tax = taxAmount["priceMicros"]?.whole,
             let currency = amount["currency"]?.text, body["userTaxAddress"]?["regionCode"] != nil,
+            (0...Catalog.highestPrice).contains(preTax), (0...Catalog.highestPrice).contains(tax),
             let time = body["transactionTime"]?.text, Timestamp.parse(time) != nil
         else {
             throw .invalid(

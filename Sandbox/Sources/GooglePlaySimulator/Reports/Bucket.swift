@@ -80,9 +80,13 @@ struct Bucket: Hashable, Sendable, Codable {
         )
         let there =
             CivilDate.adding(months: 1, to: first.start)
-            + ((rules.earningsDay ?? 5) - 1) * Timestamp.day
+            + (min(366, max(1, rules.earningsDay ?? 5)) - 1) * Timestamp.day
         guard now >= there else { return nil }
-        let table = EarningsReport.table(entries, store, feePerMille: rules.feePerMille ?? 150)
+        let table = EarningsReport.table(
+            entries,
+            store,
+            feePerMille: min(1000, max(0, rules.feePerMille ?? 150))
+        )
         return File(
             name: "earnings/earnings_\(month)_\(name.suffix(16))-1.zip",
             bytes: ZipFile.containing(

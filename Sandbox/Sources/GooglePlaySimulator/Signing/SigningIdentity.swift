@@ -50,6 +50,18 @@ struct SigningIdentity: Hashable, Sendable, Codable {
         return "\(signed).\(Base64URL.text(signature.rawRepresentation))"
     }
 
+    /// SHA1withRSA, as Play Billing signs purchases on a device.
+    func signAsDevice(_ text: String) throws -> String {
+        let digest = Insecure.SHA1.hash(data: Data(text.utf8))
+        let signature = try key.signature(for: digest, padding: .insecurePKCS1v1_5)
+        return signature.rawRepresentation.base64EncodedString()
+    }
+
+    /// The public key in X.509, in Base64: the licence key of Play Console.
+    var licenceKey: String {
+        get throws { try key.publicKey.derRepresentation.base64EncodedString() }
+    }
+
     /// - Returns: the claims of a JWT that this key signed; `nil` where it did not.
     func verify(_ token: String) -> JSON? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
