@@ -85,7 +85,9 @@ let package = Package(
         // What happened, as a scenario that replays.
         .target(
             name: "ScenarioWriting",
-            dependencies: ["AppStoreSimulator", "GooglePlaySimulator", "StripeSimulator"]
+            dependencies: [
+                "AppStoreSimulator", "GooglePlaySimulator", "SandboxClock", "StripeSimulator",
+            ]
         ),
         // The commands are `tollgate sandbox …` too.
         .target(

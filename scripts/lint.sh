@@ -43,7 +43,7 @@ fi
 # A comparison stays silent about the next store; an exhaustive switch does not. A store's own files may
 # pick out what is theirs.
 own='Reconciliation/(AppStoreReconciliation[+]Purchases|Purchase[+]Overdue)|Reads/StripeOpinions'
-own="$own|Offers/AppStoreOffers|Devices/DeviceTransactions|Finance/(Books|Tollgate[+]Finance)|Reports/Statement/Statement|Dashboard/Desk[+]AppStore"
+own="$own|Offers/AppStoreOffers|Devices/DeviceTransactions|Finance/(Books|Tollgate[+]Finance)|Reports/Statement/Statement|Dashboard/Pages/AppStorePages"
 if grep -rnE '[!=]= \.(appStore|stripe|tollgate)\b' --include='*.swift' \
     Sources Server/Sources/{Storage,Reports,Stores,{AppStore,Stripe}Connector,TollgateService,TollgateServer,TollgateCLI} |
     grep -vE "/($own)[.]swift:"; then

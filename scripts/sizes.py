@@ -1,20 +1,24 @@
-"""Says which functions and files are too long to be read at once: sizes.py
+"""Says which functions, files and types are too long to be read at once: sizes.py
 
 A function has at most 70 lines. A file has at most 500, unless its first lines give a reason that
-begins with `// Long:`. Exits 1 if any is longer.
+begins with `// Long:`. A type, with all its extensions and without the types inside it, has at most a
+tenth of its target's lines; one of up to 400 lines is short enough in any target. Exits 1 if any is
+longer.
 """
 
+import collections
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-FUNCTION, FILE = 70, 500
+FUNCTION, FILE, TYPE, SHARE = 70, 500, 400, 0.1
 WORDS = (
     r"(?:@\w+(?:\([^)]*\))? |public |internal |private |fileprivate |package |static |mutating |"
     r"nonmutating |nonisolated |final |override |convenience |required |class |indirect )*"
 )
 BEGIN = re.compile(rf"(\s*){WORDS}(?:func\b|init[?(<]|subscript\b|deinit\b|var \w+: [^=]*\{{$)")
+KIND = re.compile(rf"(\s*){WORDS}(?:struct|class|enum|actor|protocol|extension) ([A-Z][\w.]*)")
 
 # Still to be split; nothing is added here.
 KNOWN = set(filter(None, (pathlib.Path(__file__).with_name("sizes.txt")).read_text().split("\n")))
@@ -36,6 +40,30 @@ def functions(lines):
                 break
 
 
+def types(lines):
+    """How many lines of a file are each type's own."""
+    own, around = collections.Counter(), []
+    for line in lines:
+        if (match := KIND.match(line)) and not line.endswith("}"):
+            name = match.group(2)
+            around.append((match.group(1), f"{around[-1][1]}.{name}" if around else name))
+        if around:
+            own[around[-1][1]] += 1
+            if line.startswith(around[-1][0] + "}"):
+                around.pop()
+    return own
+
+
+def too_large(target):
+    """The types that are more than their share of a target, with their lines and the target's."""
+    own, total = collections.Counter(), 0
+    for path in target.rglob("*.swift"):
+        lines = path.read_text().split("\n")
+        total += len(lines) - 1
+        own += types(lines)
+    return [(name, count, total) for name, count in own.items() if count > max(TYPE, SHARE * total)]
+
+
 def main():
     status = 0
     for folder in ("Sources", "Server/Sources", "Sandbox/Sources", "Shared/Sources"):
@@ -50,6 +78,12 @@ def main():
                 what = f"{name}: {re.split(r'[(<{:]', head)[0].split()[-1]}"
                 if length > FUNCTION and what not in KNOWN:
                     print(f"{what} has {length} lines; at most {FUNCTION} can be read at once")
+                    status = 1
+        for target in sorted(path for path in (ROOT / folder).iterdir() if path.is_dir()):
+            for name, count, total in too_large(target):
+                what = f"{target.relative_to(ROOT)}: {name}"
+                if what not in KNOWN:
+                    print(f"{what} has {count} lines of {total}; at most a tenth is one type's")
                     status = 1
     return status
 

@@ -2,18 +2,26 @@
 ///
 /// Counting days in closed form (eras of 400 years that begin on 1 March, so that the leap day
 /// comes last) keeps absurd dates from trapping or looping.
-struct CivilDay {
-    var year: Int64
+public struct CivilDay: Hashable, Sendable {
+    public var year: Int64
     /// 1…12.
-    var month: Int64
+    public var month: Int64
     /// 1…31.
-    var day: Int64
+    public var day: Int64
 
-    init(year: Int64, month: Int64, day: Int64) {
+    public init(year: Int64, month: Int64, day: Int64) {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    init(daysSince1970 days: Int64) {
+    /// A day that the calendar has; `nil` for a 30 February.
+    public init?(checking year: Int64, month: Int64, day: Int64) {
+        self.init(year: year, month: month, day: day)
+        guard (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
+            Self(daysSince1970: daysSince1970) == self
+        else { return nil }
+    }
+
+    public init(daysSince1970 days: Int64) {
         let shifted = days + 719_468
         let era = shifted.dividedDown(by: 146_097)
         let dayOfEra = shifted - era * 146_097
@@ -26,7 +34,7 @@ struct CivilDay {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    var daysSince1970: Int64 {
+    public var daysSince1970: Int64 {
         let marchYear = month <= 2 ? year - 1 : year
         let era = marchYear.dividedDown(by: 400)
         let yearOfEra = marchYear - era * 400

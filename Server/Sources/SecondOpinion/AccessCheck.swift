@@ -38,7 +38,7 @@ package struct AccessCheck: Sendable {
         tally.merge(try await upper)
         for (subject, rows) in tally.misfiled {
             tally.merge(
-                try await store.readEvidence(question.history) { [question] reader in
+                try await store.evidence.read(question.history) { [question] reader in
                     let evidence = try PurchaseEvidence(gathering: subject, and: rows, reader)
                     return try Tally(judging: [evidence], reader, question)
                 }
@@ -50,7 +50,7 @@ package struct AccessCheck: Sendable {
         report.unjudged = tally.unjudged.count
         report.isCut = tally.candidates.count > Self.mostCandidates
         for (person, more) in tally.candidates.prefix(Self.mostCandidates) {
-            report.findings += try await store.readEvidence(question.history) {
+            report.findings += try await store.evidence.read(question.history) {
                 [question, misfiled = tally.misfiled] reader in
                 try CustomerCheck(person, question, reader, more, misfiled)?.findings() ?? []
             }
@@ -73,7 +73,7 @@ package struct AccessCheck: Sendable {
     ) async throws -> [AccessFinding] {
         let person = Person(customer: RowKey(of: customer), environment: environment)
         let more = Set(purchases.map { RowKey(purchaseNamed: $0) })
-        return try await store.readEvidence(question.history) { [question] reader in
+        return try await store.evidence.read(question.history) { [question] reader in
             let check = try CustomerCheck(person, question, reader, more, [:])
             return check.map { $0.findings() + $0.causes(of: denied) } ?? []
         }
@@ -85,7 +85,7 @@ package struct AccessCheck: Sendable {
         // The purchase whose rows are not all read yet.
         var rest: PurchaseEvidence?
         while let from = place {
-            let page = try await store.readEvidence(question.history) { [question, rest] reader in
+            let page = try await store.evidence.read(question.history) { [question, rest] reader in
                 let rows = try reader.rows(after: from, before: end, limit: Self.page)
                 var (finished, open) = ([PurchaseEvidence](), rest)
                 for row in rows {
@@ -112,7 +112,7 @@ package struct AccessCheck: Sendable {
         var last: RowKey?
         repeat {
             let after = last
-            let page = try await store.readEvidence(question.history) { reader in
+            let page = try await store.evidence.read(question.history) { reader in
                 try reader.answers(after: after, limit: Self.page)
             }
             for (_, answer) in page where !answer.isErased { tally.compare(answer, question) }

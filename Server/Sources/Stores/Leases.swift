@@ -34,18 +34,18 @@ public struct Leases: Sendable {
         // Each time is a commit, so only when a tenth of it is over.
         let pace = WorkPace()
         _ = pace.isDue(wall(), every: 0)
-        guard try await records.take(lease(), now: wall()) else { return nil }
+        guard try await records.leases.take(lease(), now: wall()) else { return nil }
         do {
             let result = try await work {
                 guard pace.isDue(wall(), every: seconds * 100) else { return }
-                guard try await records.take(lease(), now: wall()) else {
+                guard try await records.leases.take(lease(), now: wall()) else {
                     throw LeaseLost(name: name)
                 }
             }
-            try await records.release(lease())
+            try await records.leases.release(lease())
             return result
         } catch {
-            try? await records.release(lease())
+            try? await records.leases.release(lease())
             throw error
         }
     }

@@ -29,6 +29,17 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         Refusal(400, .invalidRequestError, .parameterInvalid, message, param: param)
     }
 
+    /// 400: a parameter that is needed was not given.
+    public static func missingParameter(_ name: String) -> Refusal {
+        Refusal(
+            400,
+            .invalidRequestError,
+            .parameterMissing,
+            "Missing required param: \(name).",
+            param: name
+        )
+    }
+
     public static func missing(_ what: String, _ id: String, param: String = "id") -> Refusal {
         Refusal(
             404,
@@ -57,5 +68,53 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         default:
             self.init(500, .apiError, .internalError, "Something failed here; nothing was done.")
         }
+    }
+}
+
+// By HTTP status, in Stripe's words.
+extension Refusal {
+    /// 409: it contradicts what is already there.
+    public static func conflict(
+        _ code: APIError.Code,
+        _ message: String,
+        param: String? = nil
+    ) -> Refusal {
+        Refusal(409, .invalidRequestError, code, message, param: param)
+    }
+
+    /// 403: this key may not.
+    public static func forbidden(
+        _ code: APIError.Code,
+        _ message: String,
+        param: String? = nil
+    ) -> Refusal {
+        Refusal(403, .permissionError, code, message, param: param)
+    }
+
+    /// 401: nobody says who asks, or nobody whom we know.
+    public static func unauthenticated(
+        _ code: APIError.Code,
+        _ message: String,
+        param: String? = nil
+    ) -> Refusal {
+        Refusal(401, .authenticationError, code, message, param: param)
+    }
+
+    /// 409: an idempotency key was used for something else, or is in use.
+    public static func idempotency(
+        _ code: APIError.Code,
+        _ message: String,
+        param: String? = nil
+    ) -> Refusal {
+        Refusal(409, .idempotencyError, code, message, param: param)
+    }
+
+    /// 404: there is none.
+    public static func notFound(
+        _ code: APIError.Code,
+        _ message: String,
+        param: String? = nil
+    ) -> Refusal {
+        Refusal(404, .invalidRequestError, code, message, param: param)
     }
 }

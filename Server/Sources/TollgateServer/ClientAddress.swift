@@ -1,4 +1,3 @@
-internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
@@ -99,8 +98,7 @@ struct ClientAddress {
 
     /// What counts as one caller of an address.
     private static func network(of address: String) -> String {
-        var bytes = [UInt8](repeating: 0, count: 16)
-        guard inet_pton(AF_INET6, address, &bytes) == 1 else { return address }
+        guard let bytes = IPAddress(address)?.bytes, bytes.count == 16 else { return address }
         // An IPv4 address in the clothes of the newer kind is one address.
         let isMapped =
             bytes[..<10].allSatisfy { $0 == 0 } && bytes[10...11].allSatisfy { $0 == 255 }

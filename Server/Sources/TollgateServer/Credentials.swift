@@ -19,12 +19,7 @@ enum Credentials {
     ///   the scope that the route needs.
     init(_ request: Request, _ tollgate: Tollgate) async throws {
         guard let header = request.headers[.authorization], let key = Self.key(in: header) else {
-            throw Refusal(
-                401,
-                .authenticationError,
-                .missingKey,
-                "Send a key as 'Authorization: Bearer KEY'."
-            )
+            throw Refusal.unauthenticated(.missingKey, "Send a key as 'Authorization: Bearer KEY'.")
         }
         switch APIKeyKind(key) {
         case .secret? where tollgate.configuration.isSecretKey(key):
@@ -47,9 +42,7 @@ enum Credentials {
         }
     }
 
-    private static let invalidKey = Refusal(
-        401,
-        .authenticationError,
+    private static let invalidKey = Refusal.unauthenticated(
         .invalidKey,
         "This key is not one of this server's, or it was revoked."
     )
@@ -113,12 +106,7 @@ enum Credentials {
     /// - Throws: a refusal 403 `key_scope` for any other key.
     func requireSecret() throws {
         guard case .secret = self else {
-            throw Refusal(
-                403,
-                .permissionError,
-                "key_scope",
-                "This address takes the secret key only."
-            )
+            throw Refusal.forbidden("key_scope", "This address takes the secret key only.")
         }
     }
 
@@ -126,9 +114,7 @@ enum Credentials {
     ///   to say.
     func refuseSecret() throws {
         guard case .secret = self else { return }
-        throw Refusal(
-            403,
-            .permissionError,
+        throw Refusal.forbidden(
             "key_scope",
             "This address takes a publishable key or a customer session."
         )
@@ -176,9 +162,7 @@ enum Credentials {
     /// - Throws: 401 `no_session_present`.
     func requireSession() throws -> CustomerSession {
         guard let session else {
-            throw Refusal(
-                401,
-                .authenticationError,
+            throw Refusal.unauthenticated(
                 .noSessionPresent,
                 "Sign in first: this needs a customer session."
             )
@@ -191,9 +175,7 @@ enum Credentials {
     /// - Throws: 403 `key_scope` for a publishable key alone.
     func requireSessionUnlessSecret() throws -> CustomerSession {
         guard let session else {
-            throw Refusal(
-                403,
-                .permissionError,
+            throw Refusal.forbidden(
                 "key_scope",
                 "This address takes the secret key, or the session of the customer."
             )
@@ -209,9 +191,7 @@ enum Credentials {
         if case .secret = self { return id }
         let session = try requireSessionUnlessSecret()
         guard session.customer.rawValue == id else {
-            throw Refusal(
-                404,
-                .invalidRequestError,
+            throw Refusal.notFound(
                 .resourceMissing,
                 "No such customer: '\(id.prefix(80))'.",
                 param: "id"
@@ -225,9 +205,7 @@ enum Credentials {
     func environment(_ asked: StoreEnvironment?) throws -> StoreEnvironment? {
         guard let session else { return asked }
         guard asked == nil || asked == session.environment else {
-            throw Refusal(
-                403,
-                .permissionError,
+            throw Refusal.forbidden(
                 "key_scope",
                 "This customer session is for the environment \(session.environment.rawValue).",
                 param: "environment"

@@ -62,12 +62,7 @@ public struct ErrorResponse: RouterMiddleware {
             let allow = allowed.methods(at: request.uri.path)
             guard !allow.isEmpty else {
                 return (
-                    Refusal(
-                        404,
-                        .invalidRequestError,
-                        .resourceMissing,
-                        "There is nothing at this address."
-                    ), []
+                    Refusal.notFound(.resourceMissing, "There is nothing at this address."), []
                 )
             }
             return (

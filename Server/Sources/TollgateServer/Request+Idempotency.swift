@@ -72,12 +72,9 @@ extension Request {
             guard let name = HTTPField.Name(APIHeader.idempotencyKey), let key = headers[name]
             else { return nil }
             guard (1...255).contains(key.utf8.count) else {
-                throw Refusal(
-                    400,
-                    .invalidRequestError,
-                    .parameterInvalid,
-                    "This Idempotency-Key has \(key.utf8.count) bytes; use 1 to 255.",
-                    param: APIHeader.idempotencyKey
+                throw Refusal.invalid(
+                    APIHeader.idempotencyKey,
+                    "This Idempotency-Key has \(key.utf8.count) bytes; use 1 to 255."
                 )
             }
             return key

@@ -37,13 +37,7 @@ extension Request {
     func instant(_ name: String) throws -> Instant? {
         guard uri.query != nil, let text = uri.queryParameters[Substring(name)] else { return nil }
         guard let value = Int64(text) else {
-            throw Refusal(
-                400,
-                .invalidRequestError,
-                .parameterInvalid,
-                "\(name) is a time in UNIX milliseconds.",
-                param: name
-            )
+            throw Refusal.invalid(name, "\(name) is a time in UNIX milliseconds.")
         }
         return Instant(milliseconds: value)
     }
@@ -52,13 +46,7 @@ extension Request {
     func environment() throws -> StoreEnvironment? {
         guard uri.query != nil, let text = uri.queryParameters["environment"] else { return nil }
         guard let environment = StoreEnvironment(rawValue: text.lowercased()) else {
-            throw Refusal(
-                400,
-                .invalidRequestError,
-                .parameterInvalid,
-                "environment is 'production' or 'sandbox'.",
-                param: "environment"
-            )
+            throw Refusal.invalid("environment", "environment is 'production' or 'sandbox'.")
         }
         return environment
     }
@@ -73,13 +61,7 @@ extension Request {
     func limit() throws -> Int64 {
         guard let text = parameter(APIQuery.limit) else { return 10 }
         guard let number = Int64(text) else {
-            throw Refusal(
-                400,
-                .invalidRequestError,
-                .parameterInvalid,
-                "limit is between 1 and 100.",
-                param: APIQuery.limit
-            )
+            throw Refusal.invalid(APIQuery.limit, "limit is between 1 and 100.")
         }
         return number
     }

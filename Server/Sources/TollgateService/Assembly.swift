@@ -40,7 +40,7 @@ struct Assembly {
 
     var sessions: Sessions {
         Sessions(
-            records: records,
+            records: records.sessions,
             clocks: clocks,
             random: random,
             directory: directory,
@@ -113,7 +113,7 @@ struct Assembly {
 
     var replies: IdempotentReplies {
         IdempotentReplies(
-            records: records,
+            records: records.replies,
             clocks: clocks,
             sealing: sealing,
             logger: logger
@@ -121,12 +121,12 @@ struct Assembly {
     }
 
     var auditLog: AuditLog {
-        AuditLog(records: records, clocks: clocks, logger: logger)
+        AuditLog(records: records.audit, clocks: clocks, logger: logger)
     }
 
     var secretKeys: SecretKeys {
         SecretKeys(
-            records: records,
+            records: records.secretKeys,
             clocks: clocks,
             random: random,
             auditLog: auditLog,
@@ -177,16 +177,16 @@ struct Assembly {
     }
 
     var staff: Staff {
-        Staff(records: records, clocks: clocks)
+        Staff(records: records.staff, clocks: clocks)
     }
 
     var limits: SignInLimits {
-        SignInLimits(records: records, clocks: clocks, random: random, sealing: sealing)
+        SignInLimits(records: records.staff, clocks: clocks, random: random, sealing: sealing)
     }
 
     var passwords: Passwords {
         Passwords(
-            records: records,
+            records: records.staff,
             random: random,
             staff: staff,
             limits: limits,
@@ -196,7 +196,7 @@ struct Assembly {
 
     var secondFactors: SecondFactors {
         SecondFactors(
-            records: records,
+            records: records.staff,
             clocks: clocks,
             random: random,
             sealing: sealing,
@@ -210,7 +210,7 @@ struct Assembly {
 
     var signIns: SignIns {
         SignIns(
-            records: records,
+            records: records.staff,
             clocks: clocks,
             random: random,
             staff: staff,
@@ -223,7 +223,7 @@ struct Assembly {
 
     var openIDSignIn: OpenIDSignIn {
         OpenIDSignIn(
-            records: records,
+            records: records.staff,
             clocks: clocks,
             random: random,
             openID: openID,

@@ -127,13 +127,7 @@ public enum StrictBody {
         }
         var fields = try form(bytes)
         guard let customer = fields.removeValue(forKey: "customer") else {
-            throw Refusal(
-                400,
-                .invalidRequestError,
-                .parameterMissing,
-                "Missing required param: customer.",
-                param: "customer"
-            )
+            throw Refusal.missingParameter("customer")
         }
         var components = API.SessionComponents()
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {

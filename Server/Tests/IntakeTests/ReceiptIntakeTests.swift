@@ -40,8 +40,10 @@ struct ReceiptIntakeTests {
 
     static func statements(
         _ receipt: AppStore.VerifiedReceipt
-    ) -> [AppStoreTranslator.ReceiptStatement] {
-        AppStoreTranslator.statements(receipt, bundleID: "com.example.app", at: now) { product, _ in
+    ) -> [AppStoreReceiptTranslator.ReceiptStatement] {
+        AppStoreReceiptTranslator.statements(receipt, bundleID: "com.example.app", at: now) {
+            product,
+            _ in
             switch product {
             case "monthly": (.autoRenewable, CalendarDuration(months: 1))
             case "reader": (.freeSubscription, nil)

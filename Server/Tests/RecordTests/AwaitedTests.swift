@@ -28,7 +28,7 @@ struct AwaitedTests {
         var ids: [String] = []
         var place: AwaitedPlace?
         repeat {
-            let page = try await store.overdue(
+            let page = try await store.awaited.overdue(
                 in: Self.scope,
                 at: .day(day),
                 after: place,
@@ -54,7 +54,8 @@ struct AwaitedTests {
         let looked = Mutex<[String]>([])
         func follow(at minutes: Int64) async throws -> [String] {
             looked.withLock { $0 = [] }
-            try await store.followAwaited(wall: Instant(milliseconds: minutes * 60_000)) { record in
+            try await store.awaited.follow(wall: Instant(milliseconds: minutes * 60_000)) {
+                record in
                 looked.withLock { $0.append(record.key.id) }
                 return Self.awaited(record)
             }
@@ -97,7 +98,7 @@ struct AwaitedTests {
         let plan = try await store.driver.read { connection in
             let word = backend == .sqlite ? "EXPLAIN QUERY PLAN " : "EXPLAIN "
             return try connection.query(
-                word + RecordStore.overdueSQL,
+                word + AwaitedStore.overdueSQL,
                 [Self.scope.value, .integer(10), .integer(-1), .blob([]), .integer(500)]
             ).map { row in
                 row.values.compactMap(Self.text)

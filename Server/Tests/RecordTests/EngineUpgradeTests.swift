@@ -282,8 +282,8 @@ struct EngineUpgradeTests {
         #expect(next.sequence == old + 2 && next.balance == 100)
         try await Self.expectRight(store)
 
-        _ = try await store.publishMessages(limit: 100)
-        let feed = try await store.messages(after: 0, limit: 100)
+        _ = try await store.feed.publish(limit: 100)
+        let feed = try await store.feed.messages(after: 0, limit: 100)
         let lastOfBob = feed.last { $0.row == bob }
         #expect(lastOfBob?.sequence == old + 2)
         let told = feed.filter { $0.created == .day(60) }
@@ -323,8 +323,8 @@ struct EngineUpgradeTests {
             )
         }
         let store = try await RecordStore(driver, upgrade: Self.means)
-        #expect(try await store.figuresPlace() == nil)
-        #expect(try await store.figures(ofEach: [subject]) == [[]])
+        #expect(try await store.figures.place() == nil)
+        #expect(try await store.figures.rows(ofEach: [subject]) == [[]])
         await driver.close()
     }
 }

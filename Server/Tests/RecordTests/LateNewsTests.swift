@@ -105,17 +105,17 @@ struct LateNewsTests {
     )
     func told(_ story: Story, _ backend: Backend) async throws {
         let store = try await RecordStore.open(backend)
-        _ = try await store.sweep(until: .day(-1))
+        _ = try await store.feed.sweep(until: .day(-1))
         _ = try await store.submit(.register("ann", .token("a")))
         for act in story.acts {
             switch act {
             case .heard(let item): _ = try await store.submit(item)
             case .told(let day):
-                while try await !store.sweep(until: .day(day)).isDone {}
-                while try await store.publishMessages(at: .day(day), limit: 500) == 500 {}
+                while try await !store.feed.sweep(until: .day(day)).isDone {}
+                while try await store.feed.publish(at: .day(day), limit: 500) == 500 {}
             }
         }
-        let feed = try await store.messages(after: 0, limit: 100)
+        let feed = try await store.feed.messages(after: 0, limit: 100)
         #expect(feed.map(Self.word) == story.expected)
         #expect(feed.map(\.number) == feed.indices.map { Int64($0 + 1) })
         // What comes later is neither of an older answer nor of an earlier time.
@@ -130,10 +130,10 @@ struct LateNewsTests {
     func erased(_ backend: Backend) async throws {
         let store = try await RecordStore.open(backend)
         func tell(_ day: Double) async throws {
-            while try await !store.sweep(until: .day(day)).isDone {}
-            while try await store.publishMessages(at: .day(day), limit: 500) == 500 {}
+            while try await !store.feed.sweep(until: .day(day)).isDone {}
+            while try await store.feed.publish(at: .day(day), limit: 500) == 500 {}
         }
-        _ = try await store.sweep(until: .day(-1))
+        _ = try await store.feed.sweep(until: .day(-1))
         _ = try await store.submit(.register("ann", .token("a")))
         _ = try await store.submit(Self.month)
         try await tell(31)
@@ -150,9 +150,9 @@ struct LateNewsTests {
             )
         )
         try await tell(34)
-        #expect(try await !store.hasNews(at: .day(59)))
+        #expect(try await !store.feed.hasNews(at: .day(59)))
         try await tell(61)
-        #expect(try await !store.hasNews(at: .day(62)))
+        #expect(try await !store.feed.hasNews(at: .day(62)))
         await store.driver.close()
     }
 

@@ -10,7 +10,7 @@ struct LeaseTests {
         let store = try await RecordStore.open(backend)
         func take(_ holder: String, at now: Instant) async throws -> Bool {
             let until = now.advanced(by: 1000)
-            return try await store.take(
+            return try await store.leases.take(
                 Lease(name: "sweep", holder: holder, until: until),
                 now: now
             )
@@ -22,9 +22,9 @@ struct LeaseTests {
         #expect(try await !take("b", at: start.advanced(by: 1998)))
         #expect(try await take("b", at: start.advanced(by: 1999)))
         // Only its holder can give it back.
-        try await store.release(Lease(name: "sweep", holder: "a", until: start))
+        try await store.leases.release(Lease(name: "sweep", holder: "a", until: start))
         #expect(try await !take("a", at: start.advanced(by: 2000)))
-        try await store.release(Lease(name: "sweep", holder: "b", until: start))
+        try await store.leases.release(Lease(name: "sweep", holder: "b", until: start))
         #expect(try await take("a", at: start.advanced(by: 2000)))
         await store.driver.close()
     }
@@ -32,16 +32,16 @@ struct LeaseTests {
     @Test("A cursor is where it was put last", arguments: Backend.allCases)
     func cursors(_ backend: Backend) async throws {
         let store = try await RecordStore.open(backend)
-        #expect(try await store.cursor("import") == nil)
-        try await store.keepCursor("import", [1], now: .day(1))
-        try await store.keepCursor("import", [2, 3], now: .day(2))
-        try await store.keepCursor("other", [9], now: .day(3))
-        let kept = try await store.cursor("import")
+        #expect(try await store.cursors.read("import") == nil)
+        try await store.cursors.keep("import", [1], now: .day(1))
+        try await store.cursors.keep("import", [2, 3], now: .day(2))
+        try await store.cursors.keep("other", [9], now: .day(3))
+        let kept = try await store.cursors.read("import")
         #expect(kept?.body == [2, 3])
         #expect(kept?.updated == .day(2))
-        try await store.dropCursor("import")
-        #expect(try await store.cursor("import") == nil)
-        #expect(try await store.cursor("other")?.body == [9])
+        try await store.cursors.drop("import")
+        #expect(try await store.cursors.read("import") == nil)
+        #expect(try await store.cursors.read("other")?.body == [9])
         await store.driver.close()
     }
 
@@ -61,20 +61,20 @@ struct LeaseTests {
                 )
             )
         }
-        for message in messages { #expect(try await store.park(message)) }
-        #expect(try await !store.park(messages[2]))
+        for message in messages { #expect(try await store.parked.park(message)) }
+        #expect(try await !store.parked.park(messages[2]))
         var listed: [ParkedMessage] = []
         while true {
-            let page = try await store.parked(after: listed.last, limit: 2)
+            let page = try await store.parked.page(after: listed.last, limit: 2)
             if page.isEmpty { break }
             listed += page
         }
         #expect(Set(listed.map(\.source)) == ["0", "1", "2", "3", "4"])
         #expect(listed.map(\.received) == messages.map(\.received))
         #expect(listed.first { $0.source == "3" }?.body == [3, 0, 255])
-        #expect(try await store.parkedCounts().map(\.count) == [4, 1])
-        try await store.unpark(messages[0])
-        #expect(try await store.parked().count == 4)
+        #expect(try await store.parked.counts().map(\.count) == [4, 1])
+        try await store.parked.unpark(messages[0])
+        #expect(try await store.parked.page().count == 4)
         await store.driver.close()
     }
 }

@@ -115,7 +115,7 @@ struct LedgerTests {
     func questions(_ backend: Backend) async throws {
         let store = try await RecordStore.open(backend)
         _ = try await store.submit(.message("m1", .refund(500, of: "pi_1", "succeeded", on: 1)))
-        let asked = try await store.wanted(.payment, limit: 10)
+        let asked = try await store.questions.wanted(.payment, limit: 10)
         #expect(asked.map(\.object) == ["pi_1"])
         #expect(asked.map(\.purchase) == [.payment("pi_1")])
     }

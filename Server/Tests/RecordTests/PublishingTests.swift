@@ -64,14 +64,14 @@ struct PublishingTests {
         }
         let published = Mutex(0)
         try await Self.meet(held, after: "number IS NULL", watching: two.driver) {
-            let count = try await one.publishMessages(at: .day(1), limit: 500)
+            let count = try await one.feed.publish(at: .day(1), limit: 500)
             published.withLock { $0 += count }
         } two: {
-            let count = try await two.publishMessages(at: .day(1), limit: 500)
+            let count = try await two.feed.publish(at: .day(1), limit: 500)
             published.withLock { $0 += count }
         }
         #expect(published.withLock { $0 } == 5, "each message is published by one of them")
-        let feed = try await two.messages(after: 0, limit: 100)
+        let feed = try await two.feed.messages(after: 0, limit: 100)
         #expect(feed.map(\.number) == [1, 2, 3, 4, 5])
         #expect(Set(feed.map(\.customer)).count == 5)
         let pointing = try await two.driver.readNow(
@@ -89,14 +89,14 @@ struct PublishingTests {
         let two = try await RecordStore.open(database)
         let held = HeldDriver(try database.open(), takesLocks: true)
         let one = try await RecordStore(held)
-        _ = try await two.sweep(until: .day(-1))
+        _ = try await two.feed.sweep(until: .day(-1))
         _ = try await two.submit(.register("ann", .token("a")))
         _ = try await two.submit(.message("m", .month(0, of: "1", token: "a")))
-        _ = try await two.publishMessages(at: .day(1), limit: 500)
+        _ = try await two.feed.publish(at: .day(1), limit: 500)
         try await Self.meet(held, after: "FROM meta", watching: two.driver) {
-            _ = try await one.sweep(until: .day(31))
+            _ = try await one.feed.sweep(until: .day(31))
         } two: {
-            _ = try await two.sweep(until: .day(40))
+            _ = try await two.feed.sweep(until: .day(40))
         }
         let lengths = try await two.queueLengths()
         #expect(lengths.unpublished == 1)

@@ -199,7 +199,7 @@ struct DerivationTests {
             }
         }
 
-        try await store.dropFigures()
+        try await store.figures.dropAll()
         try await derivation.followToTheEnd(now: .day(0))
         #expect(try await Self.contents(store) == followed)
 
@@ -239,7 +239,7 @@ struct DerivationTests {
         )
         #expect(!hers.isEmpty)
         let followed = try await Self.contents(store)
-        try await store.dropFigures()
+        try await store.figures.dropAll()
         try await derivation.followToTheEnd(now: .day(0))
         #expect(try await Self.contents(store) == followed)
         await store.driver.close()
@@ -299,7 +299,7 @@ struct DerivationTests {
                 ]
             )
             let followed = try await Self.contents(store)
-            try await store.dropFigures()
+            try await store.figures.dropAll()
             try await derivation.followToTheEnd(now: .day(0))
             #expect(try await Self.contents(store) == followed)
             await store.driver.close()
@@ -341,7 +341,7 @@ struct DerivationTests {
         let alone = try await Self.contents(store)
         #expect(alone.count > 60)
         for round in 0..<6 {
-            try await store.dropFigures()
+            try await store.figures.dropAll()
             #expect(try await derivation.lag() > 0)
             try await withThrowingTaskGroup { group in
                 for _ in 0..<4 {
@@ -351,7 +351,7 @@ struct DerivationTests {
                     }
                 }
                 // Somebody has a newer version of the figures and begins again.
-                if round % 2 == 1 { group.addTask { try await store.dropFigures() } }
+                if round % 2 == 1 { group.addTask { try await store.figures.dropAll() } }
                 try await group.waitForAll()
             }
             try await derivation.followToTheEnd(now: .day(0))
@@ -380,17 +380,19 @@ struct DerivationTests {
         let figures = try await Self.contents(store)
         func says(_ version: Int64) async throws {
             let place = Place(version: version, journal: 1, sweep: nil)
-            let kept = try await store.figuresPlace()
+            let kept = try await store.figures.place()
             let bytes = try RecordEncoder.encodeCodable(place)
-            #expect(try await store.apply(FigureChange(), from: kept, to: bytes, now: .day(0)))
+            #expect(
+                try await store.figures.apply(FigureChange(), from: kept, to: bytes, now: .day(0))
+            )
         }
         try await says(Reports.version + 1)
-        let newer = try await store.figuresPlace()
+        let newer = try await store.figures.place()
         // The journal has the catalog and the purchase; the newer one has got to the first of these.
         #expect(try await derivation.lag() == 1)
         let step = try await derivation.follow(now: .day(0))
         #expect(step.isDone && step.purchases == 0)
-        #expect(try await store.figuresPlace() == newer)
+        #expect(try await store.figures.place() == newer)
         #expect(try await Self.contents(store) == figures)
 
         try await says(Reports.version - 1)
@@ -399,7 +401,7 @@ struct DerivationTests {
         // There is a place all the time, so that an older one does not begin in it.
         let begun = try RecordDecoder.decode(
             Place.self,
-            from: try #require(try await store.figuresPlace())
+            from: try #require(try await store.figures.place())
         )
         #expect(begun.version == Reports.version && begun.journal == 0)
         try await derivation.followToTheEnd(now: .day(0))
@@ -444,16 +446,16 @@ struct DerivationTests {
     func staleFollower(_ backend: Backend) async throws {
         let store = try await RecordStore(backend.makeDatabase().open())
         let empty = FigureChange()
-        #expect(try await store.figuresPlace() == nil)
-        #expect(try await store.apply(empty, from: nil, to: [1], now: .day(0)))
-        #expect(try await !store.apply(empty, from: nil, to: [2], now: .day(0)))
-        #expect(try await store.figuresPlace() == [1])
-        #expect(try await store.apply(empty, from: [1], to: [2], now: .day(0)))
-        #expect(try await !store.apply(empty, from: [1], to: [3], now: .day(0)))
-        try await store.dropFigures()
-        #expect(try await store.figuresPlace() == nil)
-        #expect(try await !store.apply(empty, from: [2], to: [3], now: .day(0)))
-        #expect(try await store.apply(empty, from: nil, to: [1], now: .day(0)))
+        #expect(try await store.figures.place() == nil)
+        #expect(try await store.figures.apply(empty, from: nil, to: [1], now: .day(0)))
+        #expect(try await !store.figures.apply(empty, from: nil, to: [2], now: .day(0)))
+        #expect(try await store.figures.place() == [1])
+        #expect(try await store.figures.apply(empty, from: [1], to: [2], now: .day(0)))
+        #expect(try await !store.figures.apply(empty, from: [1], to: [3], now: .day(0)))
+        try await store.figures.dropAll()
+        #expect(try await store.figures.place() == nil)
+        #expect(try await !store.figures.apply(empty, from: [2], to: [3], now: .day(0)))
+        #expect(try await store.figures.apply(empty, from: nil, to: [1], now: .day(0)))
         await store.driver.close()
     }
 }

@@ -290,7 +290,7 @@ extension RecordStore {
                 Rollup(key: key, items: sum.items, units: sum.units, amount: sum.amount)
             }
         }
-        let isApplied = try await apply(change, from: nil, to: [1], now: .day(0))
+        let isApplied = try await figures.apply(change, from: nil, to: [1], now: .day(0))
         #expect(isApplied)
     }
 }

@@ -202,7 +202,7 @@ struct TableTests {
         let periods = world.flatMap(\.periods)
         let read = try AppStore.ConnectReport(
             Array(
-                Reports.appleSales(
+                Reports.AppleFiles.sales(
                     sales,
                     from: .story(0),
                     to: .story(900),
@@ -224,13 +224,13 @@ struct TableTests {
         let back: Int64 = refunds.reduce(0) { $0 + $1.amount }
         #expect(gross == charged - back)
         let subscribers = try AppStore.ConnectReport(
-            Array(Reports.appleSubscribers(sales, catalog: Shop.catalog).utf8)
+            Array(Reports.AppleFiles.subscribers(sales, catalog: Shop.catalog).utf8)
         )
         #expect(subscribers.kind == .subscriber && subscribers.rows.count == sales.count)
 
         let state = try AppStore.ConnectReport(
             Array(
-                Reports.appleSubscriptions(
+                Reports.AppleFiles.subscriptions(
                     periods,
                     at: .story(250),
                     catalog: Shop.catalog
@@ -244,7 +244,7 @@ struct TableTests {
         #expect(standard == Int64(active.count))
         let events = try AppStore.ConnectReport(
             Array(
-                Reports.appleEvents(
+                Reports.AppleFiles.events(
                     periods,
                     from: .story(0),
                     to: .story(900),

@@ -104,14 +104,14 @@ struct AccessCheckTests {
             // What lasts keeps the time at which it was first found; what is mended is gone.
             try await plant(bought, in: payer, server)
             _ = try await server.tollgate.accessChecks.check()
-            let kept = try await server.tollgate.store.accessFindings()
+            let kept = try await server.tollgate.store.evidence.findings()
             #expect(Set(kept.map(\.finding.customer.rawValue)) == [idler])
             #expect(kept.allSatisfy { $0.seen.milliseconds - $0.firstSeen.milliseconds == 90_000 })
             #expect(try await server.send(.delete, "/v1/customers/\(idler)").status == 200)
-            #expect(try await server.tollgate.store.accessFindings().isEmpty, "erased (D4)")
+            #expect(try await server.tollgate.store.evidence.findings().isEmpty, "erased (D4)")
             // A check that had looked before the erasure keeps nothing after it.
-            try await server.tollgate.store.keep(report, now: server.wall.now)
-            let late = try await server.tollgate.store.accessFindings()
+            try await server.tollgate.store.evidence.keep(report, now: server.wall.now)
+            let late = try await server.tollgate.store.evidence.findings()
             #expect(Set(late.map(\.finding.customer.rawValue)) == [payer])
             #expect(try await #require(server.tollgate.accessChecks.check()).findings.isEmpty)
         }
@@ -132,7 +132,7 @@ struct AccessCheckTests {
                     answer: "nothing",
                     evidence: []
                 )
-                try await server.tollgate.store.keep(finding, now: server.wall.now)
+                try await server.tollgate.store.evidence.keep(finding, now: server.wall.now)
             }
             let payer = try await server.customer("payer")
             try await keep(.lockedOut, payer)
@@ -140,11 +140,11 @@ struct AccessCheckTests {
                 server.wall.advance(seconds: 1)
                 try await keep(.device, server.customer("device \(number)"))
             }
-            let shown = try await server.tollgate.store.accessFindings(limit: 2)
+            let shown = try await server.tollgate.store.evidence.findings(limit: 2)
             #expect(shown.map(\.finding.kind) == [.lockedOut, .device, .device])
             #expect(shown.first?.finding.customer.rawValue == payer)
             let oldest = try await server.tollgate.store
-                .accessFindings(of: [.device], oldestFirst: true, limit: 1)
+                .evidence.findings(of: [.device], oldestFirst: true, limit: 1)
             #expect(oldest.first.map { $0.firstSeen < shown[2].firstSeen } == true)
         }
     }
@@ -165,10 +165,10 @@ struct AccessCheckTests {
             let second = try #require(try await ended())
             #expect(second > first, "at 03:00")
             // As if an engine before this one had been checked.
-            let kept = try #require(try await server.tollgate.store.cursor("access/check"))
+            let kept = try #require(try await server.tollgate.store.cursors.read("access/check"))
             let text = String(decoding: kept.body, as: UTF8.self)
             let older = text.replacing("\"engine\":", with: "\"engine\":1")
-            try await server.tollgate.store.keepCursor(
+            try await server.tollgate.store.cursors.keep(
                 "access/check",
                 Array(older.utf8),
                 now: second
@@ -211,7 +211,7 @@ struct AccessCheckTests {
                 answer.json["entitled"].array?.compactMap(\.string) == ["archive", "pro"]
             )
             #expect(try await server.access(of: id)["pro"] != nil)
-            #expect(try await server.tollgate.store.accessFindings().isEmpty)
+            #expect(try await server.tollgate.store.evidence.findings().isEmpty)
         }
     }
 
@@ -229,7 +229,7 @@ struct AccessCheckTests {
             )
             #expect(answer.status == 200 && answer.json["entitled"] == .array([]))
             #expect(try await server.access(of: second).isEmpty)
-            let kept = try await server.tollgate.store.accessFindings()
+            let kept = try await server.tollgate.store.evidence.findings()
             #expect(kept.map(\.finding.kind) == [.device])
             #expect(kept.first?.finding.customer.rawValue == second)
             #expect(kept.first?.finding.opinion == "it is somebody else's")
@@ -237,10 +237,10 @@ struct AccessCheckTests {
             #expect(try await browser.open("/dashboard/access").words.contains("On a device"))
             // A check does not take it away; a yes does.
             _ = try await server.tollgate.accessChecks.check()
-            #expect(try await server.tollgate.store.accessFindings().count == 1)
+            #expect(try await server.tollgate.store.evidence.findings().count == 1)
             _ = try await server.post("/v1/customers/\(second)/grants", "{\"lookup_key\":\"pro\"}")
             _ = try await server.tollgate.accessChecks.check()
-            #expect(try await server.tollgate.store.accessFindings().isEmpty)
+            #expect(try await server.tollgate.store.evidence.findings().isEmpty)
         }
     }
 
@@ -274,7 +274,7 @@ struct AccessCheckTests {
             )
             #expect(large.status == 413)
             #expect(try await server.rowCounts() == before)
-            #expect(try await server.tollgate.store.accessFindings().isEmpty)
+            #expect(try await server.tollgate.store.evidence.findings().isEmpty)
             // Genuine, and another's: it stays another's, and is one row however often it is told.
             // The forged ones above were counted. The session has ended meanwhile.
             server.wall.advance(seconds: 3600)
@@ -289,7 +289,7 @@ struct AccessCheckTests {
             #expect(try await server.rowCounts() == once, "what is told again is kept once")
             let frequent = try await observe([jws], as: newer, server)
             #expect(frequent.status == 429 && frequent.code == "rate_limited")
-            #expect(try await server.tollgate.store.accessFindings().count == 1)
+            #expect(try await server.tollgate.store.evidence.findings().count == 1)
             #expect(try await server.access(of: second).isEmpty)
             #expect(try await server.access(of: first)["pro"] != nil)
         }

@@ -31,7 +31,7 @@ struct ClockBehindTests {
                 #expect(answer.status == 503 && answer.code == "jws_date")
             }
             #expect(try await server.rowCounts() == before)
-            #expect(try await server.tollgate.store.parked().isEmpty)
+            #expect(try await server.tollgate.store.parked.page().isEmpty)
             #expect(warnings.all.count == 1, "\(warnings.all)")
             #expect(warnings.all.allSatisfy { $0.contains("1200 seconds behind the App Store's") })
             server.wall.advance(seconds: 60)
@@ -88,7 +88,7 @@ struct ClockBehindTests {
                 application: TestServer.bundleID,
                 id: bought.transactionID
             )
-            try await world.tollgate.store.want(
+            try await world.tollgate.store.questions.want(
                 Wanted(kind: .transactionHistory, object: bought.transactionID),
                 about: key,
                 at: Instant(milliseconds: AppStoreWorld.start)

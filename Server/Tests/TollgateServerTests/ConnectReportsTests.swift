@@ -149,12 +149,12 @@ struct ConnectReportsTests {
             #expect(corrected != sold)
             // The same lines, unpacked, are no other edition.
             #expect(try await !reports.take(Array(sold.utf8), named: name, at: first).isNew)
-            #expect(try await server.tollgate.store.reportEditions(["SALES"]).isEmpty)
+            #expect(try await server.tollgate.store.reports.editions(["SALES"]).isEmpty)
             let later = first.advanced(by: 3 * 86_400_000)
             for _ in 0..<2 {
                 _ = try await reports.take(Array(corrected.utf8), named: name, at: later)
             }
-            let editions = try await server.tollgate.store.reportEditions(["SALES"])
+            let editions = try await server.tollgate.store.reports.editions(["SALES"])
             #expect(editions.map(\.kind) == ["SALES"])
             #expect(editions.map(\.fetched) == [first] && editions.map(\.replaced) == [later])
             let day = try #require(Finance.Day("2026-06-02"))

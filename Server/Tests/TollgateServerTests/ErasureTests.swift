@@ -115,13 +115,13 @@ struct ErasureTests {
                 body: [1],
                 due: start
             )
-            try await store.keep(receipt)
+            try await store.receipts.keep(receipt)
             receipt.body = [2]
-            try await store.renew(receipt)
-            #expect(try await store.receipts(due: start, limit: 9).map(\.body) == [[2]])
-            try await store.drop(receipt)
-            try await store.renew(receipt)
-            #expect(try await store.receipts(due: start, limit: 9).isEmpty)
+            try await store.receipts.renew(receipt)
+            #expect(try await store.receipts.page(due: start, limit: 9).map(\.body) == [[2]])
+            try await store.receipts.drop(receipt)
+            try await store.receipts.renew(receipt)
+            #expect(try await store.receipts.page(due: start, limit: 9).isEmpty)
         }
     }
 
@@ -143,8 +143,8 @@ struct ErasureTests {
                     due: start
                 )
             }
-            try await store.keep(receipt(gone))
-            try await store.keep(receipt(kept))
+            try await store.receipts.keep(receipt(gone))
+            try await store.receipts.keep(receipt(kept))
             // The one write, and then the process dies: nothing else is needed.
             let outcome = try await store.submit(
                 JournalItem(
@@ -159,10 +159,10 @@ struct ErasureTests {
                 Issue.record("\(outcome)")
                 return
             }
-            #expect(try await store.receipts(due: start, limit: 9).map(\.customer) == [kept])
+            #expect(try await store.receipts.page(due: start, limit: 9).map(\.customer) == [kept])
             // One that was under way, and comes too late.
-            try await store.keep(receipt(gone))
-            #expect(try await store.receipts(due: start, limit: 9).map(\.customer) == [kept])
+            try await store.receipts.keep(receipt(gone))
+            #expect(try await store.receipts.page(due: start, limit: 9).map(\.customer) == [kept])
             let twice = try await server.send(.delete, "/v1/customers/\(gone.rawValue)")
             #expect(twice.status == 410)
         }

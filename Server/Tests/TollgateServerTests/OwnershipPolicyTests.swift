@@ -116,7 +116,7 @@ struct OwnershipPolicyTests {
             // Bob's request was slow: what it asks for is queued when Ann's is done and gone.
             let token = try await world.tollgate.directory.customer(bob.id).appAccountToken
             let key = try #require(purchase.flatMap { Purchase.Key(canonical: $0) })
-            try await store.want(
+            try await store.questions.want(
                 Wanted(
                     kind: .appAccountToken,
                     object: "\(bought.originalTransactionID) \(token)"

@@ -70,7 +70,7 @@ struct ParkingTests {
                     #expect(answer.status == 200, "\(String(decoding: payload, as: UTF8.self))")
                 }
             }
-            let parked = try await server.tollgate.store.parked()
+            let parked = try await server.tollgate.store.parked.page()
             #expect(parked.count == payloads.count)
             #expect(parked.allSatisfy { $0.store == .appStore && !$0.reason.isEmpty })
             #expect(try await server.rowCounts()["purchase"] == 0)
@@ -129,7 +129,7 @@ struct ParkingTests {
                 #expect(answer.code == code, "\(String(decoding: payload, as: UTF8.self))")
             }
             #expect(try await server.rowCounts() == before)
-            #expect(try await server.tollgate.store.parked().isEmpty)
+            #expect(try await server.tollgate.store.parked.page().isEmpty)
         }
     }
 
@@ -207,7 +207,7 @@ struct ParkingTests {
             ])
             let signed = try await server.appStore.sign(anyPayload: unreadable)
             #expect(try await server.deliver(signed).status == 200)
-            #expect(try await server.tollgate.store.parked().count == 1)
+            #expect(try await server.tollgate.store.parked.page().count == 1)
         }
     }
 
@@ -255,7 +255,7 @@ struct ParkingTests {
                 #expect(receipts[number] == (number == 10 ? .parked : .nothing))
             }
             #expect(try await world.count("journal") == before + 19)
-            let parked = try await world.tollgate.store.parked()
+            let parked = try await world.tollgate.store.parked.page()
             #expect(parked.map(\.body) == [bodies[10]])
             #expect(parked.first?.source == uuid)
         }

@@ -246,7 +246,7 @@ struct ReceiptTests {
                 #expect(result.receipts == 1 && result.changed == 1 && result.dropped == 0)
                 #expect(try await world.isEntitled(id), "week \(week)")
             }
-            let kept = try await world.tollgate.store.receipts(
+            let kept = try await world.tollgate.store.receipts.page(
                 due: Instant(milliseconds: .max),
                 limit: 10
             )
@@ -345,7 +345,7 @@ struct ReceiptTests {
             _ = try await Self.post(receipt, of: id, to: world)
             let (other, _) = try await Self.customer("other", world)
             // What the App Store calls malformed each time, and first in the queue each time.
-            try await world.tollgate.store.keep(
+            try await world.tollgate.store.receipts.keep(
                 StoredReceipt(
                     key: RowKey("receipt", other),
                     customer: Customer.ID(other),

@@ -329,7 +329,7 @@ struct ReconciliationTests {
                 "overdue":0,"changed":0,"unknown":0,"complete_until":\(AppStoreWorld.start),
                 "complete_from":1}}
                 """
-            try await world.tollgate.store.keepCursor(
+            try await world.tollgate.store.cursors.keep(
                 "reconcile/app_store/sandbox",
                 Array(old.utf8),
                 now: Instant(milliseconds: AppStoreWorld.start)
@@ -379,9 +379,9 @@ struct ReconciliationTests {
                 holder: "another server",
                 until: wall.advanced(by: 60_000)
             )
-            #expect(try await world.tollgate.store.take(lease, now: wall))
+            #expect(try await world.tollgate.store.leases.take(lease, now: wall))
             #expect(try await world.tollgate.appStore.reconcile(in: .sandbox) == nil)
-            try await world.tollgate.store.release(lease)
+            try await world.tollgate.store.leases.release(lease)
             #expect(try await world.tollgate.appStore.reconcile(in: .sandbox) != nil)
             world.calls.forget()
             await world.tollgate.appStore.reconcileIfDue(every: 900)

@@ -215,7 +215,7 @@ struct SecretKeyTests {
             }
             let again = try await server.post("/v1/secret_keys/\(key.id)/revoke", "")
             #expect(again.json == revoked.json)
-            let log = try await server.tollgate.store.audit()
+            let log = try await server.tollgate.store.audit.entries()
             #expect(
                 log.map { "\($0.actor) \($0.action) \($0.subject)" } == [
                     "\(key.id) secret_key.revoke secret_key:\(key.id)",
@@ -280,7 +280,7 @@ struct SecretKeyTests {
         try await TestServer.run { server in
             let answer = try await server.post("/v1/secret_keys", body)
             #expect(answer.status == 400)
-            #expect(try await server.tollgate.store.secretKeys().isEmpty)
+            #expect(try await server.tollgate.store.secretKeys.all().isEmpty)
         }
     }
 

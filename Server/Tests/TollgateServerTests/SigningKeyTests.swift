@@ -166,7 +166,7 @@ struct SigningKeyTests {
             #expect(
                 try await server.post("/v1/signing_keys/rotate", "{\"at_once\":7}").status == 400
             )
-            let entries = try await server.tollgate.store.audit(
+            let entries = try await server.tollgate.store.audit.entries(
                 subject: "signing_keys",
                 actor: nil,
                 limit: 10

@@ -184,10 +184,10 @@ struct StoreReportsTests {
                 holder: "another",
                 until: now.advanced(by: 600_000)
             )
-            #expect(try await tollgate.store.take(other, now: now))
+            #expect(try await tollgate.store.leases.take(other, now: now))
             #expect(await tollgate.fetchStoreReportsIfDue(every: 3600))
             #expect(try await made() == nil)
-            try await tollgate.store.release(other)
+            try await tollgate.store.leases.release(other)
             // No report is new in this round; what is new is older than the comparison after it.
             #expect(await tollgate.fetchStoreReportsIfDue(every: 3600))
             let first = try #require(try await made())
@@ -216,7 +216,7 @@ struct StoreReportsTests {
                     body: Array(body.utf8),
                     rows: []
                 )
-                #expect(try await tollgate.store.keep(report))
+                #expect(try await tollgate.store.reports.keep(report))
             }
             func compared() async throws -> Instant? {
                 world.wall.advance(seconds: 60)
@@ -499,11 +499,11 @@ struct StoreReportsTests {
                 )
             }
             await #expect(throws: BrokenOff.self) { try await fetch() }
-            #expect(try await store.reportPeriods("STRIPE_BALANCE").count == 4)
+            #expect(try await store.reports.periods("STRIPE_BALANCE").count == 4)
             last = 0
             try await fetch()
             #expect(days == 2)
-            #expect(try await store.reportPeriods("STRIPE_BALANCE").count == 6)
+            #expect(try await store.reports.periods("STRIPE_BALANCE").count == 6)
         }
     }
 

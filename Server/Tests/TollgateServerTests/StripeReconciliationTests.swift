@@ -162,9 +162,9 @@ struct StripeReconciliationTests {
                 holder: "another server",
                 until: wall.advanced(by: 60_000)
             )
-            #expect(try await tollgate.store.take(lease, now: wall))
+            #expect(try await tollgate.store.leases.take(lease, now: wall))
             #expect(try await tollgate.stripe.reconcile() == nil)
-            try await tollgate.store.release(lease)
+            try await tollgate.store.leases.release(lease)
             #expect(try await tollgate.stripe.reconcile() != nil)
         }
     }

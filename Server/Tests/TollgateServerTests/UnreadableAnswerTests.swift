@@ -263,7 +263,7 @@ struct UnreadableAnswerTests {
             application: store == .stripe ? "-" : TestServer.bundleID,
             id: object
         )
-        try await tollgate.store.want(
+        try await tollgate.store.questions.want(
             Wanted(kind: kind, object: object),
             about: key,
             at: Instant(milliseconds: TestServer.start + seconds * 1000)

@@ -201,7 +201,7 @@ struct WholeErasureTests {
             let store = server.tollgate.store
             let id = Customer.ID(try await server.customer())
             let key = RowKey("test", "reply")
-            let claim = try await store.claimReply(
+            let claim = try await store.replies.claim(
                 key,
                 bodyHash: key,
                 customer: nil,
@@ -210,8 +210,8 @@ struct WholeErasureTests {
             )
             #expect(claim == .first)
             #expect(try await server.send(.delete, "/v1/customers/\(id)").status == 200)
-            try await store.keepReply(key, status: 200, reply: [1], customer: id)
-            let isKept = try await store.keepSession("s", customer: id, body: [1], expires: 1)
+            try await store.replies.keep(key, status: 200, reply: [1], customer: id)
+            let isKept = try await store.sessions.keep("s", customer: id, body: [1], expires: 1)
             #expect(!isKept)
             let rows = try await store.driver.read { connection in
                 try connection.query(
@@ -358,7 +358,7 @@ struct WholeErasureTests {
         let store = shop.server.tollgate.store
         let customer = Customer.ID(id)
         let now = Instant(milliseconds: await shop.clock.now)
-        try await store.keep(
+        try await store.receipts.keep(
             StoredReceipt(
                 key: RowKey("receipt", id),
                 customer: customer,
@@ -366,7 +366,7 @@ struct WholeErasureTests {
                 due: now.advanced(by: 1 << 40)
             )
         )
-        try await store.keepOpinion(
+        try await store.questions.keepOpinion(
             Array((values["opinion"] ?? "").utf8),
             of: customer,
             in: .production,
@@ -378,7 +378,7 @@ struct WholeErasureTests {
             application: "-",
             id: "sub_elsewhere"
         )
-        try await store.want(
+        try await store.questions.want(
             Wanted(kind: .entitlements, object: values["customer"] ?? ""),
             about: key,
             at: now
@@ -402,7 +402,7 @@ struct WholeErasureTests {
             "{\"data\":{\"object\":{\"client_reference_id\":\"\(values["user"] ?? "")\","
                 + "\"note\":\"\(note)\"}}}",
         ].enumerated() {
-            try await shop.server.tollgate.store.park(
+            try await shop.server.tollgate.store.parked.park(
                 ParkedMessage(
                     key: RowKey("parked", note, "\(number)", again ? "again" : ""),
                     store: number == 0 ? .appStore : .stripe,

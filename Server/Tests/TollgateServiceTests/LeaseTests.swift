@@ -50,7 +50,7 @@ struct LeaseTests {
                 holder: "other",
                 until: Instant(milliseconds: 300_000)
             )
-            #expect(try await store.take(other, now: wall.now))
+            #expect(try await store.leases.take(other, now: wall.now))
             await #expect(throws: LeaseLost.self) { try await prolong() }
             return "done"
         }

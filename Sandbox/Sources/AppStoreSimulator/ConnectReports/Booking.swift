@@ -1,4 +1,5 @@
 import Foundation
+internal import SandboxClock
 
 /// A sale, or the refund of one, as it is booked.
 struct Booking {

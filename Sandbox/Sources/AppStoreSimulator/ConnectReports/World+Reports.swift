@@ -1,4 +1,5 @@
 import Foundation
+internal import SandboxClock
 
 extension SimulatedAppStore.World {
     /// What was charged and given back in [from, to), as it is booked.

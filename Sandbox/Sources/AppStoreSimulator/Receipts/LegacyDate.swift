@@ -1,4 +1,5 @@
 import Foundation
+internal import SandboxClock
 
 /// Instants as the legacy receipts spell them.
 enum LegacyDate {

@@ -1,3 +1,5 @@
+internal import SandboxClock
+
 extension SimulatedAppStore {
     /// How long subscriptions' periods last.
     public enum Renewals: Codable, Hashable, Sendable {

@@ -1,3 +1,5 @@
+internal import SandboxClock
+
 extension SimulatedAppStore.World {
     /// The subtype of EXPIRED by expiration intent; 5 has none.
     static let expirySubtypes = [

@@ -40,11 +40,11 @@ public struct AppStoreLines: Sendable {
         rows: [(row: AppStore.SalesRow, kept: StoredReportLine)], periods: Set<String>
     ) {
         let periods = Self.apart(
-            try await store.reportPeriods(Self.sales),
+            try await store.reports.periods(Self.sales),
             from: first,
             to: last
         )
-        let kept = try await store.reportLines(Self.sales, from: "\(first)", to: "\(last)")
+        let kept = try await store.reports.lines(Self.sales, from: "\(first)", to: "\(last)")
         return (
             try kept.filter { periods.contains($0.period) }.map { line in
                 (try APIJSON.decode(AppStore.SalesRow.self, from: Data(line.body)), line)
@@ -101,12 +101,12 @@ public struct AppStoreLines: Sendable {
 
     private static func days(from first: Reports.Day?, _ count: Int64) -> [Finance.Day] {
         guard let first, count > 0 else { return [] }
-        return (0..<count).map { Finance.Day(first.advanced(by: $0)) }
+        return (0..<count).map { first.advanced(by: $0) }
     }
 
     /// Every report that was issued again.
     public func reissues() async throws -> [Finance.Reissue] {
-        try await store.reportEditions([Self.sales, Self.financial]).map {
+        try await store.reports.editions([Self.sales, Self.financial]).map {
             Finance.Reissue(
                 source: $0.kind,
                 period: $0.period,
@@ -126,10 +126,10 @@ public struct AppStoreLines: Sendable {
         var covered: Set<Finance.Day> = []
         // One of all regions has what those of single ones have.
         let whole = Set(
-            try await store.reportPeriods(Self.financial).filter { $0.hasSuffix(Self.allRegions) }
+            try await store.reports.periods(Self.financial).filter { $0.hasSuffix(Self.allRegions) }
                 .map { Self.month(of: $0) }
         )
-        for line in try await store.reportLines(Self.financial, from: "\(first)", to: "\(last)")
+        for line in try await store.reports.lines(Self.financial, from: "\(first)", to: "\(last)")
         where line.period.hasSuffix(Self.allRegions) || !whole.contains(Self.month(of: line.period))
         {
             let row = try APIJSON.decode(AppStore.FinancialRow.self, from: Data(line.body))

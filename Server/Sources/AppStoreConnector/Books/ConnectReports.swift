@@ -64,7 +64,7 @@ public struct ConnectReports: Sendable {
         for kind in [
             AppStore.ConnectReport.Kind.sales, .subscription, .subscriptionEvent, .subscriber,
         ] {
-            let kept = try await store.reportPeriods(kind.rawValue)
+            let kept = try await store.reports.periods(kind.rawValue)
             for back in stride(from: max(1, days), through: 1, by: -1) {
                 let day = Self.day(today.advanced(by: -Int64(back) * 86_400_000))
                 guard !kept.contains("DAILY \(day)") else { continue }
@@ -96,7 +96,7 @@ public struct ConnectReports: Sendable {
         from first: String,
         to last: String
     ) async throws -> [AppStore.ConnectReport.Row] {
-        try await store.reportRows(kind.rawValue, from: first, to: last).map { row in
+        try await store.reports.rows(kind.rawValue, from: first, to: last).map { row in
             let data = Data(row.body)
             switch kind {
             case .sales: return .sales(try APIJSON.decode(AppStore.SalesRow.self, from: data))
@@ -129,7 +129,7 @@ public struct ConnectReports: Sendable {
                 body: try row.encoded()
             )
         }
-        let isNew = try await store.keep(
+        let isNew = try await store.reports.keep(
             StoredReport(
                 kind: report.kind.rawValue,
                 period: period,
@@ -153,7 +153,7 @@ public struct ConnectReports: Sendable {
         period: String,
         at now: Instant
     ) async throws {
-        _ = try await store.keep(
+        _ = try await store.reports.keep(
             StoredReport(kind: kind.rawValue, period: period, fetched: now, body: [], rows: [])
         )
     }

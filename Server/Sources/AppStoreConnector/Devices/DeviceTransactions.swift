@@ -41,20 +41,7 @@ public struct DeviceTransactions: Sendable {
                 )
             )
         }
-        // Under `transfer` the last who restores owns it, and a device shows the same bytes each time;
-        // but a retry by who has it already is no news. Under other policies only the first counts.
-        var turn = ""
-        if let customer, mode == .restored,
-            try await reads.isMoved(
-                by: customer,
-                key,
-                house.records.record(of: key),
-                bought: Instant(milliseconds: transaction.purchaseDate ?? now.milliseconds)
-            )
-        {
-            try reads.restores.admit("\(customer) \(key.canonical)", at: house.clocks.wall())
-            turn = "\(now.milliseconds)"
-        }
+        let turn = try await turn(transaction, mode, of: customer, about: key, at: now)
         let dedupeKey = RowKey(
             "transaction",
             key.canonical,
@@ -75,14 +62,7 @@ public struct DeviceTransactions: Sendable {
             Translation(.facts(facts, about: key), evidence: evidence),
             of: .appStore
         )
-        guard receipt != .parked else {
-            throw Refusal(
-                500,
-                .apiError,
-                .internalError,
-                "This transaction could not be recorded; it is kept aside, and people were told."
-            )
-        }
+        guard receipt != .parked else { throw Self.keptAside }
         if let customer, try await !house.records.holds(customer, key) {
             throw Refusal(
                 409,
@@ -102,6 +82,35 @@ public struct DeviceTransactions: Sendable {
         )
     }
 
+    private static let keptAside = Refusal(
+        500,
+        .apiError,
+        .internalError,
+        "This transaction could not be recorded; it is kept aside, and people were told."
+    )
+
+    /// What tells one restore of a purchase from another; empty where only the first counts.
+    private func turn(
+        _ transaction: AppStore.Transaction,
+        _ mode: Claim.Mode,
+        of customer: Customer.ID?,
+        about key: Purchase.Key,
+        at now: Instant
+    ) async throws -> String {
+        // Under `transfer` the last who restores owns it, and a device shows the same bytes each time;
+        // but a retry by who has it already is no news. Under other policies only the first counts.
+        guard let customer, mode == .restored,
+            try await reads.isMoved(
+                by: customer,
+                key,
+                house.records.record(of: key),
+                bought: Instant(milliseconds: transaction.purchaseDate ?? now.milliseconds)
+            )
+        else { return "" }
+        try reads.restores.admit("\(customer) \(key.canonical)", at: house.clocks.wall())
+        return "\(now.milliseconds)"
+    }
+
     /// Where a purchase goes to who restores it, the App Store is to name them from now on.
     private func tellWhoRestored(
         _ transaction: AppStore.Transaction,
@@ -119,7 +128,7 @@ public struct DeviceTransactions: Sendable {
         // else may have restored the purchase since. The question outlives an erasure, so it hashes it.
         let whose = RowKey("account token", token).hex
         let wanted = Wanted(kind: .appAccountToken, object: "\(original) \(whose)")
-        try await house.records.want(wanted, about: key, at: await house.clocks.now())
+        try await house.records.questions.want(wanted, about: key, at: await house.clocks.now())
     }
 
     /// The purchase that a signed transaction is of; `nil` for one of an environment that is not kept.

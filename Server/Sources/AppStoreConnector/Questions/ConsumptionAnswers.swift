@@ -28,7 +28,7 @@ struct ConsumptionAnswers: Sendable {
         guard let clients, pace.isDue(at: house.clocks.wall()) else { return }
         var failure: (any Error)?
         do {
-            for wanted in try await house.records.wanted(.consumption, limit: 100) {
+            for wanted in try await house.records.questions.wanted(.consumption, limit: 100) {
                 // One that fails does not hold up those behind it.
                 do { try await answer(wanted, with: clients) } catch { failure = error }
             }
@@ -45,7 +45,7 @@ struct ConsumptionAnswers: Sendable {
 
     private func answer(_ wanted: WantedRow, with clients: AppStoreClients) async throws {
         guard let key = wanted.purchase, let record = try await house.records.record(of: key) else {
-            return try await house.records.settle(wanted)
+            return try await house.records.questions.settle(wanted)
         }
         var answer = ConsumptionAnswer(transaction: wanted.object, outcome: .sent)
         let now = await house.clocks.now()
@@ -68,7 +68,7 @@ struct ConsumptionAnswers: Sendable {
             }
         }
         try await journal(answer, to: wanted, about: key, at: now)
-        try await house.records.settle(wanted)
+        try await house.records.questions.settle(wanted)
         house.counters.count(
             "tollgate_consumption_answers_total",
             "outcome=\"\(answer.outcome.rawValue)\""

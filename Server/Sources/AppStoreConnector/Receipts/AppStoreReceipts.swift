@@ -127,7 +127,7 @@ public struct AppStoreReceipts: Sendable {
                 receipt.isTransactionReceipt
                 ? verified.purchases.compactMap(\.originalTransactionID).first ?? ""
                 : "app receipt"
-            try await house.records.keep(
+            try await house.records.receipts.keep(
                 StoredReceipt(
                     key: RowKey("receipt", claim.customer.rawValue, form),
                     customer: claim.customer,
@@ -190,7 +190,7 @@ public struct AppStoreReceipts: Sendable {
     ) async throws -> AppStoreReads.ReadCount {
         let now = await house.clocks.now()
         let history = house.records.history
-        let statements = AppStoreTranslator.statements(
+        let statements = AppStoreReceiptTranslator.statements(
             verified,
             bundleID: try messages.configured().bundleID,
             at: now
@@ -240,7 +240,7 @@ public struct AppStoreReceipts: Sendable {
         progress: @escaping WorkProgress.Report = { _ in }
     ) async throws -> Revalidation? {
         guard client != nil else { return nil }
-        let due = try await house.records.receipts(due: await house.clocks.now(), limit: limit)
+        let due = try await house.records.receipts.page(due: await house.clocks.now(), limit: limit)
         guard !due.isEmpty else { return nil }
         return try await house.leases.holding("receipts/app_store") { prolong in
             var result = Revalidation()
@@ -297,9 +297,9 @@ public struct AppStoreReceipts: Sendable {
                     "customer": "\(receipt.customer)", "reason": "\(refusal.error.message)",
                 ]
             )
-            return try await house.records.drop(receipt)
+            return try await house.records.receipts.drop(receipt)
         }
-        try await house.records.renew(next)
+        try await house.records.receipts.renew(next)
     }
 
     /// Validates again what is due; errors are logged and tried again.

@@ -102,7 +102,7 @@ public struct ReceiptImport: Sendable {
     ) async throws -> Report? {
         try await house.leases.holding(name) { prolong in
             var place =
-                try await house.records.cursor(name)
+                try await house.records.cursors.read(name)
                 .flatMap { try? JSONDecoder().decode(Place.self, from: Data($0.body)) } ?? Place()
             for _ in 0..<place.lines { _ = try next() }
             var isAtEnd = false
@@ -126,7 +126,7 @@ public struct ReceiptImport: Sendable {
                     }
                 }
                 place.lines += lines.count
-                try await house.records.keepCursor(
+                try await house.records.cursors.keep(
                     name,
                     Array(try JSONEncoder().encode(place)),
                     now: house.clocks.wall()

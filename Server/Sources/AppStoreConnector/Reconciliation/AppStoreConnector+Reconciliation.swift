@@ -56,7 +56,7 @@ extension AppStoreConnector {
         var isDone = true
         for environment in environments {
             do {
-                let kept = try await house.records.cursor(
+                let kept = try await house.records.cursors.read(
                     AppStoreReconciliation.cursorName(environment)
                 )
                 let place = kept.flatMap {

@@ -57,7 +57,7 @@ extension AppStoreReconciliation {
                 }
                 // Apple's 180 days have been seen to be fewer.
                 guard error.isTooFarBack else { throw error }
-                Self.forget(&place, before: from + Self.day)
+                place.forget(before: from + Self.day)
                 continue
             }
             place.left.from = part.to
@@ -95,7 +95,7 @@ extension AppStoreReconciliation {
         func key(_ item: AppStore.UnverifiedNotification?) -> RowKey? {
             item.map { AppStoreMessages.key(ofNotification: $0.notificationUUID, bundleID) }
         }
-        let known = try await house.records.known(items.compactMap { key($0.1) })
+        let known = try await house.records.journal.known(items.compactMap { key($0.1) })
         for (item, unverified) in items {
             place.report.notifications += 1
             if !item.wasDelivered { place.report.undelivered += 1 }

@@ -16,12 +16,12 @@ extension AppStoreReconciliation {
             environment,
             application: try connector.messages.configured().bundleID
         )
-        try await house.records.followAwaited(
+        try await house.records.awaited.follow(
             wall: house.clocks.wall(),
             prolong: prolong
         ) { $0.awaited }
         while true {
-            let page = try await house.records.overdue(
+            let page = try await house.records.awaited.overdue(
                 in: scope,
                 at: now,
                 after: place.after.flatMap(AwaitedPlace.init(text:))

@@ -175,12 +175,12 @@ public struct AppStoreReconciliation: Sendable {
     private func begin() async throws -> Place {
         let now = await house.clocks.now().milliseconds
         let earliest = now - window
-        let row = try await house.records.cursor(Self.cursorName(environment))
+        let row = try await house.records.cursors.read(Self.cursorName(environment))
         let kept = row.flatMap { try? JSONDecoder().decode(Place.self, from: Data($0.body)) }
         if var kept, kept.step != .done, reach == .news || reach == kept.reach,
             kept.report.completeUntil <= now
         {
-            if kept.step == .notifications { Self.forget(&kept, before: earliest) }
+            if kept.step == .notifications { kept.forget(before: earliest) }
             return kept
         }
         var known = kept?.proven
@@ -241,25 +241,25 @@ public struct AppStoreReconciliation: Sendable {
         (now - underWay) / 60_000 * 60_000
     }
 
-    /// What was sent before `earliest` is no longer told, so nothing is proven of it.
-    static func forget(_ place: inout Place, before earliest: Int64) {
-        guard place.left.from < earliest else { return }
-        place.left.from = min(earliest, place.left.to)
-        place.part = nil
-        place.token = nil
-        var provenFrom = place.left.from
-        // Unless earlier passes have proven it.
-        if let proven = place.proven, proven.to >= place.left.from {
-            provenFrom = min(proven.from, provenFrom)
-        }
-        place.report.completeFrom = max(place.report.completeFrom, provenFrom)
-    }
-
     func keep(_ place: Place) async throws {
-        try await house.records.keepCursor(
+        try await house.records.cursors.keep(
             Self.cursorName(environment),
             Array(try JSONEncoder().encode(place)),
             now: house.clocks.wall()
         )
+    }
+}
+
+extension AppStoreReconciliation.Place {
+    /// What was sent before `earliest` is no longer told, so nothing is proven of it.
+    mutating func forget(before earliest: Int64) {
+        guard left.from < earliest else { return }
+        left.from = min(earliest, left.to)
+        part = nil
+        token = nil
+        var provenFrom = left.from
+        // Unless earlier passes have proven it.
+        if let proven, proven.to >= left.from { provenFrom = min(proven.from, provenFrom) }
+        report.completeFrom = max(report.completeFrom, provenFrom)
     }
 }

@@ -109,190 +109,198 @@ extension Reports {
 }
 
 extension Reports {
-    /// SALES: units of one product sold in one country at one price.
-    ///
-    /// A unit's proceeds leave out the fixed fee that a store takes for each charge.
-    public static func appleSales(
-        _ sales: [Sale],
-        from first: Day,
-        to last: Day,
-        catalog: Catalog,
-        terms: Finance.Terms = Finance.Terms()
-    ) -> String {
-        let lines = sales.filter { !$0.isFamilyShared && $0.isWhole }.map {
-            sale -> [String: String] in
-            let isBack = sale.kind != .charge
-            let isPlan = sale.productKind == .autoRenewable
-            let renewal = !isPlan ? "" : sale.isRenewal ? "Renewal" : "New"
-            let units = isBack ? -sale.quantity : sale.quantity
-            let price = Fraction(Int128(sale.amount), Int128(max(1, sale.quantity)))
-            let name = catalog.product(id: sale.product)?.name ?? sale.product
+    /// Rows in the layout of Apple's own reports.
+    public enum AppleFiles {
+        /// SALES: units of one product sold in one country at one price.
+        ///
+        /// A unit's proceeds leave out the fixed fee that a store takes for each charge.
+        public static func sales(
+            _ sales: [Sale],
+            from first: Day,
+            to last: Day,
+            catalog: Catalog,
+            terms: Finance.Terms = Finance.Terms()
+        ) -> String {
+            let lines = sales.filter { !$0.isFamilyShared && $0.isWhole }.map {
+                sale -> [String: String] in
+                let isBack = sale.kind != .charge
+                let isPlan = sale.productKind == .autoRenewable
+                let renewal = !isPlan ? "" : sale.isRenewal ? "Renewal" : "New"
+                let units = isBack ? -sale.quantity : sale.quantity
+                let price = Fraction(Int128(sale.amount), Int128(max(1, sale.quantity)))
+                let name = catalog.product(id: sale.product)?.name ?? sale.product
+                return [
+                    "Provider": "TOLLGATE", "SKU": sale.storeProduct, "Title": name,
+                    "Product Type Identifier": sale.productType,
+                    "Units": "\(units)",
+                    "Developer Proceeds": decimal(
+                        price * sale.proceedsShare(terms)
+                    ),
+                    "Begin Date": slashed(first), "End Date": slashed(last),
+                    "Customer Currency": sale.currency, "Country Code": sale.country,
+                    "Currency of Proceeds": sale.currency,
+                    "Apple Identifier": sale.storeProduct,
+                    "Customer Price": decimal(isBack ? -price : price),
+                    "Subscription": renewal,
+                    "Period": duration(sale.product, catalog),
+                    "Proceeds Reason": sale.isAfterOneYear ? "Rate After One Year" : "",
+                    "Order Type": sale.offer.orderType,
+                ]
+            }
+            return AppleLayout.sales.text(AppleLayout.sales.merged(lines, counts: ["Units"]))
+        }
+
+        /// SUBSCRIBER: one payment or refund of one subscriber.
+        public static func subscribers(
+            _ sales: [Sale],
+            catalog: Catalog,
+            terms: Finance.Terms = Finance.Terms()
+        ) -> String {
+            let lines = sales.filter {
+                $0.productKind == .autoRenewable && !$0.isFamilyShared && $0.isWhole
+            }.map { sale -> [String: String] in
+                var line = plan(sale.product, sale.storeProduct, catalog)
+                line["Event Date"] = sale.day.description
+                line["Subscription Offer Type"] = sale.offer.orderType
+                line["Customer Price"] = decimal(Fraction(sale.amount))
+                line["Customer Currency"] = sale.currency
+                line["Developer Proceeds"] = decimal(
+                    Fraction(sale.amount) * sale.proceedsShare(terms)
+                )
+                line["Proceeds Currency"] = sale.currency
+                line["Proceeds Reason"] = sale.isAfterOneYear ? "Rate After One Year" : ""
+                line["Country"] = sale.country
+                line["Subscriber ID"] = number(of: sale.customer)
+                line["Refund"] = sale.kind == .charge ? "" : "Yes"
+                line["Purchase Date"] = Day(sale.purchased).description
+                line["Units"] = sale.kind == .charge ? "1" : "-1"
+                return line
+            }
+            return AppleLayout.subscribers.text(lines)
+        }
+
+        /// SUBSCRIPTION: how many subscriptions stood how at the end of a day.
+        public static func subscriptions(
+            _ periods: [PaidPeriod],
+            at day: Day,
+            catalog: Catalog
+        ) -> String {
+            let counts = [
+                "Active Standard Price Subscriptions",
+                "Active Free Trial Introductory Offer Subscriptions",
+                "Active Pay Up Front Introductory Offer Subscriptions",
+                "Active Free Trial Promotional Offer Subscriptions",
+                "Active Pay Up Front Promotional Offer Subscriptions",
+                "Active Free Trial Offer Code Subscriptions",
+                "Active Pay Up Front Offer Code Subscriptions",
+                "Free Trial Win-Back Offers", "Pay Up Front Win-Back Offers", "Billing Retry",
+                "Grace Period", "Subscribers",
+            ]
+            let lines = periods.compactMap { period -> [String: String]? in
+                guard !period.isFamilyShared, let column = period.column(at: day) else {
+                    return nil
+                }
+                var line = plan(period.product, period.storeProduct, catalog)
+                line["Customer Price"] = decimal(Fraction(period.amount))
+                line["Customer Currency"] = period.currency
+                line["Proceeds Currency"] = period.currency
+                line["Country"] = period.country
+                for count in counts { line[count] = "0" }
+                line[column] = "1"
+                line["Subscribers"] = "1"
+                return line
+            }
+            return AppleLayout.subscriptions.text(
+                AppleLayout.subscriptions.merged(lines, counts: counts)
+            )
+        }
+
+        /// SUBSCRIPTION_EVENT: how often something happened to a plan on a day.
+        ///
+        /// - Parameter periods: all up to the last day, of whole purchases.
+        public static func events(
+            _ periods: [PaidPeriod],
+            from first: Day,
+            to last: Day,
+            catalog: Catalog
+        ) -> String {
+            var lines: [[String: String]] = []
+            let purchases = Dictionary(grouping: periods, by: \.purchase)
+            let returns = returns(periods)
+            for (purchase, periods) in purchases {
+                let ordered = periods.sorted { ($0.start, $0.id) < ($1.start, $1.id) }
+                let events = SubscriptionEvent.all(
+                    of: ordered,
+                    isReturn: returns.contains(purchase)
+                )
+                for event in events {
+                    let day = Day(event.at)
+                    guard (first...last).contains(day) else { continue }
+                    let period = event.period
+                    var line = plan(period.product, period.storeProduct, catalog)
+                    line["Event Date"] = day.description
+                    line["Event"] = event.event.name
+                    line["Subscription Offer Type"] = period.offer.orderType
+                    line["Country"] = period.country
+                    line["Quantity"] = "1"
+                    if let last = event.last, last.product != period.product {
+                        line["Previous Subscription Name"] =
+                            catalog.product(id: last.product)?.name ?? last.product
+                        line["Previous Subscription Apple ID"] = last.storeProduct
+                    }
+                    if let start = ordered.first?.start {
+                        line["Original Start Date"] = Day(start).description
+                    }
+                    lines.append(line)
+                }
+            }
+            return AppleLayout.events.text(AppleLayout.events.merged(lines, counts: ["Quantity"]))
+        }
+
+        // MARK: - Values
+
+        private static func plan(
+            _ product: String,
+            _ storeProduct: String,
+            _ catalog: Catalog
+        ) -> [String: String] {
+            let known = catalog.product(id: product)
             return [
-                "Provider": "TOLLGATE", "SKU": sale.storeProduct, "Title": name,
-                "Product Type Identifier": sale.productType,
-                "Units": "\(units)",
-                "Developer Proceeds": decimal(
-                    price * sale.proceedsShare(terms)
-                ),
-                "Begin Date": slashed(first), "End Date": slashed(last),
-                "Customer Currency": sale.currency, "Country Code": sale.country,
-                "Currency of Proceeds": sale.currency,
-                "Apple Identifier": sale.storeProduct,
-                "Customer Price": decimal(isBack ? -price : price),
-                "Subscription": renewal,
-                "Period": duration(sale.product, catalog),
-                "Proceeds Reason": sale.isAfterOneYear ? "Rate After One Year" : "",
-                "Order Type": sale.offer.orderType,
+                "App Name": "Tollgate", "App Apple ID": "0",
+                "Subscription Name": known?.name ?? product,
+                "Subscription Apple ID": storeProduct,
+                "Subscription Group ID": known?.subscriptionGroup ?? "",
+                "Standard Subscription Duration": duration(product, catalog),
             ]
         }
-        return AppleLayout.sales.text(AppleLayout.sales.merged(lines, counts: ["Units"]))
-    }
 
-    /// SUBSCRIBER: one payment or refund of one subscriber.
-    public static func appleSubscribers(
-        _ sales: [Sale],
-        catalog: Catalog,
-        terms: Finance.Terms = Finance.Terms()
-    ) -> String {
-        let lines = sales.filter {
-            $0.productKind == .autoRenewable && !$0.isFamilyShared && $0.isWhole
-        }.map { sale -> [String: String] in
-            var line = plan(sale.product, sale.storeProduct, catalog)
-            line["Event Date"] = sale.day.description
-            line["Subscription Offer Type"] = sale.offer.orderType
-            line["Customer Price"] = decimal(Fraction(sale.amount))
-            line["Customer Currency"] = sale.currency
-            line["Developer Proceeds"] = decimal(
-                Fraction(sale.amount) * sale.proceedsShare(terms)
-            )
-            line["Proceeds Currency"] = sale.currency
-            line["Proceeds Reason"] = sale.isAfterOneYear ? "Rate After One Year" : ""
-            line["Country"] = sale.country
-            line["Subscriber ID"] = number(of: sale.customer)
-            line["Refund"] = sale.kind == .charge ? "" : "Yes"
-            line["Purchase Date"] = Day(sale.purchased).description
-            line["Units"] = sale.kind == .charge ? "1" : "-1"
-            return line
-        }
-        return AppleLayout.subscribers.text(lines)
-    }
-
-    /// SUBSCRIPTION: how many subscriptions stood how at the end of a day.
-    public static func appleSubscriptions(
-        _ periods: [PaidPeriod],
-        at day: Day,
-        catalog: Catalog
-    ) -> String {
-        let counts = [
-            "Active Standard Price Subscriptions",
-            "Active Free Trial Introductory Offer Subscriptions",
-            "Active Pay Up Front Introductory Offer Subscriptions",
-            "Active Free Trial Promotional Offer Subscriptions",
-            "Active Pay Up Front Promotional Offer Subscriptions",
-            "Active Free Trial Offer Code Subscriptions",
-            "Active Pay Up Front Offer Code Subscriptions",
-            "Free Trial Win-Back Offers", "Pay Up Front Win-Back Offers", "Billing Retry",
-            "Grace Period", "Subscribers",
-        ]
-        let lines = periods.compactMap { period -> [String: String]? in
-            guard !period.isFamilyShared, let column = period.column(at: day) else { return nil }
-            var line = plan(period.product, period.storeProduct, catalog)
-            line["Customer Price"] = decimal(Fraction(period.amount))
-            line["Customer Currency"] = period.currency
-            line["Proceeds Currency"] = period.currency
-            line["Country"] = period.country
-            for count in counts { line[count] = "0" }
-            line[column] = "1"
-            line["Subscribers"] = "1"
-            return line
-        }
-        return AppleLayout.subscriptions.text(
-            AppleLayout.subscriptions.merged(lines, counts: counts)
-        )
-    }
-
-    /// SUBSCRIPTION_EVENT: how often something happened to a plan on a day.
-    ///
-    /// - Parameter periods: all up to the last day, of whole purchases.
-    public static func appleEvents(
-        _ periods: [PaidPeriod],
-        from first: Day,
-        to last: Day,
-        catalog: Catalog
-    ) -> String {
-        var lines: [[String: String]] = []
-        let purchases = Dictionary(grouping: periods, by: \.purchase)
-        let returns = returns(periods)
-        for (purchase, periods) in purchases {
-            let ordered = periods.sorted { ($0.start, $0.id) < ($1.start, $1.id) }
-            let events = SubscriptionEvent.all(of: ordered, isReturn: returns.contains(purchase))
-            for event in events {
-                let day = Day(event.at)
-                guard (first...last).contains(day) else { continue }
-                let period = event.period
-                var line = plan(period.product, period.storeProduct, catalog)
-                line["Event Date"] = day.description
-                line["Event"] = event.event.name
-                line["Subscription Offer Type"] = period.offer.orderType
-                line["Country"] = period.country
-                line["Quantity"] = "1"
-                if let last = event.last, last.product != period.product {
-                    line["Previous Subscription Name"] =
-                        catalog.product(id: last.product)?.name ?? last.product
-                    line["Previous Subscription Apple ID"] = last.storeProduct
-                }
-                if let start = ordered.first?.start {
-                    line["Original Start Date"] = Day(start).description
-                }
-                lines.append(line)
+        /// `1 Month`, `7 Days`, as Apple writes durations.
+        private static func duration(_ product: String, _ catalog: Catalog) -> String {
+            guard let duration = catalog.product(id: product)?.duration else { return "" }
+            func text(_ count: Int, _ unit: String) -> String {
+                "\(count) \(unit)\(count == 1 ? "" : "s")"
             }
+            let days = duration.weeks * 7 + duration.days
+            let parts = [
+                (duration.years, "Year"), (duration.months, "Month"), (days, "Day"),
+            ]
+            return parts.filter { $0.0 > 0 }.map { text($0.0, $0.1) }.joined(separator: " ")
         }
-        return AppleLayout.events.text(AppleLayout.events.merged(lines, counts: ["Quantity"]))
-    }
 
-    // MARK: - Values
-
-    private static func plan(
-        _ product: String,
-        _ storeProduct: String,
-        _ catalog: Catalog
-    ) -> [String: String] {
-        let known = catalog.product(id: product)
-        return [
-            "App Name": "Tollgate", "App Apple ID": "0",
-            "Subscription Name": known?.name ?? product,
-            "Subscription Apple ID": storeProduct,
-            "Subscription Group ID": known?.subscriptionGroup ?? "",
-            "Standard Subscription Duration": duration(product, catalog),
-        ]
-    }
-
-    /// `1 Month`, `7 Days`, as Apple writes durations.
-    private static func duration(_ product: String, _ catalog: Catalog) -> String {
-        guard let duration = catalog.product(id: product)?.duration else { return "" }
-        func text(_ count: Int, _ unit: String) -> String {
-            "\(count) \(unit)\(count == 1 ? "" : "s")"
+        private static func decimal(_ milliunits: Fraction) -> String {
+            (milliunits * Fraction(1, 1000)).text(decimals: 3)
         }
-        let days = duration.weeks * 7 + duration.days
-        let parts = [
-            (duration.years, "Year"), (duration.months, "Month"), (days, "Day"),
-        ]
-        return parts.filter { $0.0 > 0 }.map { text($0.0, $0.1) }.joined(separator: " ")
-    }
 
-    private static func decimal(_ milliunits: Fraction) -> String {
-        (milliunits * Fraction(1, 1000)).text(decimals: 3)
-    }
+        private static func slashed(_ day: Day) -> String {
+            let (year, month, number) = day.civil
+            func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+            return "\(two(month))/\(two(number))/\(year)"
+        }
 
-    private static func slashed(_ day: Day) -> String {
-        let (year, month, number) = day.civil
-        func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        return "\(two(month))/\(two(number))/\(year)"
-    }
-
-    /// A number for a customer that says nothing of them.
-    private static func number(of customer: String) -> String {
-        String(UInt64(customer.prefix(12), radix: 16) ?? 0)
+        /// A number for a customer that says nothing of them.
+        private static func number(of customer: String) -> String {
+            String(UInt64(customer.prefix(12), radix: 16) ?? 0)
+        }
     }
 }
 

@@ -1,152 +1,157 @@
 extension Reports {
-    static func addSales(_ request: Request, _ material: Material, to table: inout Table) {
-        let slots = Slots(request, material)
-        table.columns =
-            [.init("day", "Day", .day)] + slots.columns + [
-                .init("units", "Units", .count),
-                .init("transactions", "Transactions", .count),
-                .init("gross", "Gross", .money),
-                .init("refunded_units", "Refunded units", .count),
-                .init("refunds", "Refunds", .money),
-                .init("net", "Net", .money),
-                .init("estimated_proceeds", "Estimated proceeds", .money),
-            ]
-        let cells = slots.words.indices.map { slots.cells($0) }
-        for (index, piece) in slots.pieces.enumerated() {
-            for (slot, entries) in slots.entries(of: index) {
-                let currency = slots.words[slot].last ?? ""
-                let charges = entries.sum(.charge)
-                let refunds = entries.sum(.refund)
-                let net = Fraction(Int128(charges.amount) - Int128(refunds.amount))
-                table.add(
-                    piece.lowerBound,
-                    cells[slot],
-                    [
-                        .count(charges.units), .count(charges.items),
-                        .money(Fraction(charges.amount), currency: currency),
-                        .count(refunds.units),
-                        .money(Fraction(refunds.amount), currency: currency),
-                        .money(net, currency: currency),
-                        .money(entries.estimatedProceeds(request), currency: currency),
-                    ]
-                )
+    /// Figures of what was sold: sales, revenue, refunds, downloads.
+    enum SalesFigures {
+        static func addSales(_ request: Request, _ material: Material, to table: inout Table) {
+            let slots = Slots(request, material)
+            table.columns =
+                [.init("day", "Day", .day)] + slots.columns + [
+                    .init("units", "Units", .count),
+                    .init("transactions", "Transactions", .count),
+                    .init("gross", "Gross", .money),
+                    .init("refunded_units", "Refunded units", .count),
+                    .init("refunds", "Refunds", .money),
+                    .init("net", "Net", .money),
+                    .init("estimated_proceeds", "Estimated proceeds", .money),
+                ]
+            let cells = slots.words.indices.map { slots.cells($0) }
+            for (index, piece) in slots.pieces.enumerated() {
+                for (slot, entries) in slots.entries(of: index) {
+                    let currency = slots.words[slot].last ?? ""
+                    let charges = entries.sum(.charge)
+                    let refunds = entries.sum(.refund)
+                    let net = Fraction(Int128(charges.amount) - Int128(refunds.amount))
+                    table.add(
+                        piece.lowerBound,
+                        cells[slot],
+                        [
+                            .count(charges.units), .count(charges.items),
+                            .money(Fraction(charges.amount), currency: currency),
+                            .count(refunds.units),
+                            .money(Fraction(refunds.amount), currency: currency),
+                            .money(net, currency: currency),
+                            .money(entries.estimatedProceeds(request), currency: currency),
+                        ]
+                    )
+                }
             }
         }
-    }
 
-    static func addRevenue(_ request: Request, _ material: Material, to table: inout Table)
-        throws(TooManyLines)
-    {
-        let slots = Slots(request, material)
-        try slots.requireReadable()
-        table.columns =
-            [.init("day", "Day", .day)] + slots.columns + [
-                .init("gross", "Gross", .money), .init("refunds", "Refunds", .money),
-                .init("net", "Net", .money),
-                .init("estimated_proceeds", "Estimated proceeds", .money),
-                .init("reported_proceeds", "Reported proceeds", .money),
-            ]
-        let isWhole = request.dimensions.isEmpty && request.filters.product == nil
-        let reported = isWhole ? ReportedSums(material.reported, slots.pieces) { $0.currency } : nil
-        var lines = slots.words.indices.map {
-            (slot: Optional($0), cells: slots.cells($0), currency: slots.words[$0].last ?? "")
-        }
-        let known = Set(lines.map(\.currency))
-        for currency in reported?.names ?? [] where !currency.isEmpty && !known.contains(currency) {
-            lines.append((slot: nil, cells: [.text(currency)], currency: currency))
-        }
-        for (index, piece) in slots.pieces.enumerated() {
-            for line in lines {
-                let currency = line.currency
-                let entries = line.slot.map { slots.entries($0, index) } ?? []
-                let gross = entries.amount(.charge)
-                let refunds = entries.amount(.refund)
-                table.add(
-                    piece.lowerBound,
-                    line.cells,
-                    [
-                        .money(gross, currency: currency), .money(refunds, currency: currency),
-                        .money(gross - refunds, currency: currency),
-                        .money(entries.estimatedProceeds(request), currency: currency),
-                        reported?[index, currency]
-                            .map { .money($0.proceeds, currency: currency) } ?? .none,
-                    ]
-                )
+        static func addRevenue(_ request: Request, _ material: Material, to table: inout Table)
+            throws(TooManyLines)
+        {
+            let slots = Slots(request, material)
+            try slots.requireReadable()
+            table.columns =
+                [.init("day", "Day", .day)] + slots.columns + [
+                    .init("gross", "Gross", .money), .init("refunds", "Refunds", .money),
+                    .init("net", "Net", .money),
+                    .init("estimated_proceeds", "Estimated proceeds", .money),
+                    .init("reported_proceeds", "Reported proceeds", .money),
+                ]
+            let isWhole = request.dimensions.isEmpty && request.filters.product == nil
+            let reported =
+                isWhole ? ReportedSums(material.reported, slots.pieces) { $0.currency } : nil
+            var lines = slots.words.indices.map {
+                (slot: Optional($0), cells: slots.cells($0), currency: slots.words[$0].last ?? "")
+            }
+            let known = Set(lines.map(\.currency))
+            for currency in reported?.names ?? []
+            where !currency.isEmpty && !known.contains(currency) {
+                lines.append((slot: nil, cells: [.text(currency)], currency: currency))
+            }
+            for (index, piece) in slots.pieces.enumerated() {
+                for line in lines {
+                    let currency = line.currency
+                    let entries = line.slot.map { slots.entries($0, index) } ?? []
+                    let gross = entries.amount(.charge)
+                    let refunds = entries.amount(.refund)
+                    table.add(
+                        piece.lowerBound,
+                        line.cells,
+                        [
+                            .money(gross, currency: currency), .money(refunds, currency: currency),
+                            .money(gross - refunds, currency: currency),
+                            .money(entries.estimatedProceeds(request), currency: currency),
+                            reported?[index, currency]
+                                .map { .money($0.proceeds, currency: currency) } ?? .none,
+                        ]
+                    )
+                }
             }
         }
-    }
 
-    static func addRefunds(_ request: Request, _ material: Material, to table: inout Table)
-        throws(TooManyLines)
-    {
-        let slots = Slots(request, material)
-        try slots.requireReadable()
-        table.columns =
-            [.init("day", "Day", .day)] + slots.columns + [
-                .init("paid", "Paid transactions", .count),
-                .init("refunded_by_purchase", "Refunded since", .count),
-                .init("rate_by_purchase", "Rate by purchase date", .ratio),
-                .init("refunded_by_date", "Refunded in it", .count),
-                .init("rate_by_date", "Rate by refund date", .ratio),
-                .init("amount_by_purchase", "Amount by purchase date", .money),
-                .init("amount_by_date", "Amount by refund date", .money),
-            ]
-        let cells = slots.words.indices.map { slots.cells($0) }
-        for (index, piece) in slots.pieces.enumerated() {
-            for (slot, words) in slots.words.enumerated() where words.last?.isEmpty == false {
-                let entries = slots.entries(slot, index)
-                let currency = words.last ?? ""
-                let paid = entries.items(.charge)
-                let (since, within) = (entries.sum(.refundByPurchase), entries.sum(.refund))
-                table.add(
-                    piece.lowerBound,
-                    cells[slot],
-                    [
-                        .count(paid), .count(since.items), .share(since.items, of: paid),
-                        .count(within.items), .share(within.items, of: paid),
-                        .money(Fraction(since.amount), currency: currency),
-                        .money(Fraction(within.amount), currency: currency),
-                    ]
-                )
+        static func addRefunds(_ request: Request, _ material: Material, to table: inout Table)
+            throws(TooManyLines)
+        {
+            let slots = Slots(request, material)
+            try slots.requireReadable()
+            table.columns =
+                [.init("day", "Day", .day)] + slots.columns + [
+                    .init("paid", "Paid transactions", .count),
+                    .init("refunded_by_purchase", "Refunded since", .count),
+                    .init("rate_by_purchase", "Rate by purchase date", .ratio),
+                    .init("refunded_by_date", "Refunded in it", .count),
+                    .init("rate_by_date", "Rate by refund date", .ratio),
+                    .init("amount_by_purchase", "Amount by purchase date", .money),
+                    .init("amount_by_date", "Amount by refund date", .money),
+                ]
+            let cells = slots.words.indices.map { slots.cells($0) }
+            for (index, piece) in slots.pieces.enumerated() {
+                for (slot, words) in slots.words.enumerated() where words.last?.isEmpty == false {
+                    let entries = slots.entries(slot, index)
+                    let currency = words.last ?? ""
+                    let paid = entries.items(.charge)
+                    let (since, within) = (entries.sum(.refundByPurchase), entries.sum(.refund))
+                    table.add(
+                        piece.lowerBound,
+                        cells[slot],
+                        [
+                            .count(paid), .count(since.items), .share(since.items, of: paid),
+                            .count(within.items), .share(within.items, of: paid),
+                            .money(Fraction(since.amount), currency: currency),
+                            .money(Fraction(within.amount), currency: currency),
+                        ]
+                    )
+                }
             }
         }
-    }
 
-    static func addDownloads(
-        _ request: Request,
-        _ material: Material,
-        to table: inout Table
-    ) throws(TooManyLines) {
-        let byCountry = request.dimensions.contains(.country)
-        table.columns =
-            [.init("day", "Day", .day)]
-            + (byCountry ? [.init("country", "Country", .text)] : []) + [
-                .init("first_downloads", "First downloads", .count),
-                .init("redownloads", "Re-downloads", .count),
-                .init("updates", "Updates", .count),
-            ]
-        let pieces = request.by.pieces(from: request.from, to: request.to)
-        let rows = material.reported.filter {
-            request.filters.country == nil || $0.country == request.filters.country
-        }
-        let reported = ReportedSums(rows, pieces) { byCountry ? $0.country : "" }
-        guard pieces.count * max(1, reported.names.count) <= TooManyLines.most else {
-            throw TooManyLines()
-        }
-        for (index, piece) in pieces.enumerated() {
-            for country in byCountry ? reported.names : [""] {
-                let units = reported[index, country]?.units ?? [:]
-                table.add(
-                    piece.lowerBound,
-                    byCountry ? [.text(country)] : [],
-                    ["1", "3", "7"].map { .count(units[$0] ?? 0) }
+        static func addDownloads(
+            _ request: Request,
+            _ material: Material,
+            to table: inout Table
+        ) throws(TooManyLines) {
+            let byCountry = request.dimensions.contains(.country)
+            table.columns =
+                [.init("day", "Day", .day)]
+                + (byCountry ? [.init("country", "Country", .text)] : []) + [
+                    .init("first_downloads", "First downloads", .count),
+                    .init("redownloads", "Re-downloads", .count),
+                    .init("updates", "Updates", .count),
+                ]
+            let pieces = request.by.pieces(from: request.from, to: request.to)
+            let rows = material.reported.filter {
+                request.filters.country == nil || $0.country == request.filters.country
+            }
+            let reported = ReportedSums(rows, pieces) { byCountry ? $0.country : "" }
+            guard pieces.count * max(1, reported.names.count) <= TooManyLines.most else {
+                throw TooManyLines()
+            }
+            for (index, piece) in pieces.enumerated() {
+                for country in byCountry ? reported.names : [""] {
+                    let units = reported[index, country]?.units ?? [:]
+                    table.add(
+                        piece.lowerBound,
+                        byCountry ? [.text(country)] : [],
+                        ["1", "3", "7"].map { .count(units[$0] ?? 0) }
+                    )
+                }
+            }
+            if material.reported.isEmpty {
+                table.notes.append(
+                    "No sales report of these days is here: tollgate import reports brings them."
                 )
             }
-        }
-        if material.reported.isEmpty {
-            table.notes.append(
-                "No sales report of these days is here: tollgate import reports brings them."
-            )
         }
     }
 }

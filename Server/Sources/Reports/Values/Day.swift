@@ -21,15 +21,8 @@ extension Reports {
 
         /// A day of the Gregorian calendar, or nil if there is no such day.
         public init?(year: Int64, month: Int64, day: Int64) {
-            guard (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day)
-            else { return nil }
-            let shifted = month <= 2 ? year - 1 : year
-            let era = shifted / 400
-            let yearOfEra = shifted - era * 400
-            let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-            let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-            number = era * 146_097 + dayOfEra - 719_468
-            guard civil == (year, month, day) else { return nil }
+            guard let civil = CivilDay(checking: year, month: month, day: day) else { return nil }
+            number = civil.daysSince1970
         }
 
         /// Reads `YYYY-MM-DD`; nil for anything else.
@@ -57,16 +50,8 @@ extension Reports {
 
         /// Year, month from 1 to 12, day of the month.
         public var civil: (year: Int64, month: Int64, day: Int64) {
-            let shifted = number + 719_468
-            let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-            let dayOfEra = shifted - era * 146_097
-            let yearOfEra =
-                (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-            let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-            let marchMonth = (5 * dayOfYear + 2) / 153
-            let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-            let day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
-            return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+            let civil = CivilDay(daysSince1970: number)
+            return (civil.year, civil.month, civil.day)
         }
 
         /// The first day of its month.
@@ -77,9 +62,7 @@ extension Reports {
 
         /// The Monday of its week.
         public var startOfWeek: Day {
-            // 1970-01-01 was a Thursday.
-            let weekday = (number + 3) % 7
-            return advanced(by: -(weekday < 0 ? weekday + 7 : weekday))
+            advanced(by: -((weekday + 6) % 7))
         }
     }
 }
@@ -124,14 +107,19 @@ extension Reports.Day: CustomStringConvertible {
     }
 }
 
+// As a date, since it stands in statements.
 extension Reports.Day: Codable {
     public init(from decoder: any Decoder) throws {
-        number = try decoder.singleValueContainer().decode(Int64.self)
+        let container = try decoder.singleValueContainer()
+        guard let day = Self(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no day")
+        }
+        self = day
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        try container.encode(number)
+        try container.encode(description)
     }
 }
 

@@ -126,6 +126,14 @@ public protocol StorageDriver: Sendable {
 }
 
 extension StorageDriver {
+    /// Runs one statement in a transaction of its own and returns how many rows it touched.
+    ///
+    /// Durable when this returns.
+    @discardableResult
+    public func execute(_ sql: String, _ parameters: [SQLValue] = []) async throws -> Int {
+        try await write { try $0.execute(sql, parameters) }
+    }
+
     public func write<R: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> R,
         completion: @escaping @Sendable (Result<R, any Error>) -> Void

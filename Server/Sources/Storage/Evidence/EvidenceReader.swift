@@ -2,7 +2,7 @@ package import TollgateCore
 
 /// Reads the journal's evidence, and the answers that are given today, on one snapshot.
 package struct EvidenceReader {
-    fileprivate let connection: any StorageConnection
+    let connection: any StorageConnection
     /// By which answers are read.
     package let history: CatalogHistory
 
@@ -203,18 +203,4 @@ extension RowKey {
 
     /// The key of the purchase that is called so.
     package init(purchaseNamed canonical: String) { self.init("purchase", canonical) }
-}
-
-extension RecordStore {
-    /// Reads on one snapshot, on a thread where it may take its time.
-    ///
-    /// - Parameter history: the catalog by which answers are read.
-    package func readEvidence<Result: Sendable>(
-        _ history: CatalogHistory,
-        _ body: @escaping @Sendable (EvidenceReader) throws -> Result
-    ) async throws -> Result {
-        try await driver.read { connection in
-            try body(EvidenceReader(connection: connection, history: history))
-        }
-    }
 }

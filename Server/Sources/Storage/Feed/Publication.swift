@@ -54,7 +54,7 @@ struct Publication {
         guard !waiting.isEmpty else { return 0 }
         let messages = try dropUnregistered(waiting)
         try loadTold(messages)
-        let swept = try RecordStore.swept(connection)
+        let swept = try FeedStore.swept(connection)
         now = now ?? swept
         var number =
             try connection.query("SELECT coalesce(max(number), 0) FROM message").first?
@@ -70,7 +70,7 @@ struct Publication {
         try write(numbered)
         if let swept {
             for (customer, last) in told.sorted(by: { $0.key < $1.key }) {
-                try RecordStore.look(
+                try FeedStore.look(
                     again: customer,
                     told: last.asOf,
                     swept: swept,
@@ -182,7 +182,7 @@ struct Publication {
                 .blob(try RecordEncoder.encode(body)),
             ]
         )
-        try RecordStore.keepLook(
+        try FeedStore.keepLook(
             at: message.customer,
             sequence: row.int64(0),
             seen: instant,

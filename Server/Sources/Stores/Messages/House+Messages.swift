@@ -33,7 +33,7 @@ extension House {
             count(outcome, of: store)
             guard let about, !reads.isEmpty else { return .nothing }
             for read in reads {
-                try await records.want(read, about: about, at: await clocks.now())
+                try await records.questions.want(read, about: about, at: await clocks.now())
             }
             return .recorded
         case .nothing:
@@ -77,7 +77,7 @@ extension House {
         of store: Store,
         because reason: String
     ) async throws -> Receipt {
-        let isNew = try await records.park(
+        let isNew = try await records.parked.park(
             ParkedMessage(
                 key: evidence.key,
                 store: store,

@@ -32,7 +32,7 @@ public struct ParkedMessages: Sendable {
         var result = Retried()
         var last: ParkedMessage?
         while true {
-            let page = try await records.parked(after: last)
+            let page = try await records.parked.page(after: last)
             guard !page.isEmpty else { return result }
             for message in page {
                 if try await retry(message) {
@@ -53,7 +53,7 @@ public struct ParkedMessages: Sendable {
 
     private func retry(_ message: ParkedMessage) async throws -> Bool {
         guard try await take(message) != .parked else { return false }
-        try await records.unpark(message)
+        try await records.parked.unpark(message)
         return true
     }
 }

@@ -59,7 +59,11 @@ public struct Questions: Sendable {
         var there: Set<RowKey> = []
         var last: WantedRow?
         while again || found.count < most {
-            let rows = try await house.records.wanted(kind, after: last, limit: Int64(page))
+            let rows = try await house.records.questions.wanted(
+                kind,
+                after: last,
+                limit: Int64(page)
+            )
             found += rows.filter {
                 mayAsk($0) && retries.hasFailed($0.key, raised: $0.raised) == again
                     && retries.isDue($0.key, raised: $0.raised, at: wall)
@@ -77,7 +81,7 @@ public struct Questions: Sendable {
 
     /// Drops a question that was answered, or is refused for good.
     public func settle(_ wanted: WantedRow) async throws {
-        try await house.records.settle(wanted)
+        try await house.records.questions.settle(wanted)
         retries.forget(wanted.key)
     }
 

@@ -97,7 +97,7 @@ public struct StripeReports: Sendable {
     /// The days whose transactions are here, also those without any.
     public func coveredDays() async throws -> Set<Finance.Day> {
         Set(
-            try await store.reportPeriods(Self.balance).compactMap {
+            try await store.reports.periods(Self.balance).compactMap {
                 Finance.Day($0.dropFirst("DAILY ".count))
             }
         )
@@ -111,7 +111,7 @@ public struct StripeReports: Sendable {
         for kept in try await keptPayouts() {
             for id in kept.transactions ?? [] { payouts[id] = kept.payout.id }
         }
-        return try await store.reportLines(Self.balance, from: "\(first)", to: "\(last)").map {
+        return try await store.reports.lines(Self.balance, from: "\(first)", to: "\(last)").map {
             var line = try APIJSON.decode(Finance.BalanceLine.self, from: Data($0.body))
             line.payout = line.payout ?? payouts[line.id]
             return line
@@ -120,7 +120,7 @@ public struct StripeReports: Sendable {
 
     /// All payouts that are here.
     public func keptPayouts() async throws -> [KeptPayout] {
-        try await store.reportLines(Self.payout, from: "0000-00-00", to: "9999-99-99").map {
+        try await store.reports.lines(Self.payout, from: "0000-00-00", to: "9999-99-99").map {
             try APIJSON.decode(KeptPayout.self, from: Data($0.body))
         }
     }
@@ -133,7 +133,7 @@ public struct StripeReports: Sendable {
         of day: Finance.Day,
         in environment: StoreEnvironment
     ) async throws -> [Finance.Money]? {
-        let known = try await store.reportLines(
+        let known = try await store.reports.lines(
             Self.opening,
             from: "0000-00-00",
             to: "9999-99-99"
@@ -221,7 +221,7 @@ public struct StripeReports: Sendable {
         at now: Instant
     ) async throws -> TakenReport {
         let period = "DAILY \(day)"
-        let isNew = try await store.keep(
+        let isNew = try await store.reports.keep(
             StoredReport(
                 kind: kind,
                 period: period,
@@ -246,7 +246,9 @@ public struct StripeReports: Sendable {
         with client: Stripe.Client,
         at now: Instant
     ) async throws {
-        guard try await !store.reportPeriods(Self.opening).contains("DAILY \(day)") else { return }
+        guard try await !store.reports.periods(Self.opening).contains("DAILY \(day)") else {
+            return
+        }
         func moved() async throws -> [String: Finance.Money] {
             var moved: [String: Finance.Money] = [:]
             for try await transaction in client.balanceTransactions(

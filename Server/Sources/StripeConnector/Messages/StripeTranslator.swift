@@ -97,34 +97,12 @@ public enum StripeTranslator {
             guard let payment = refund.paymentIntent?.id else {
                 return .parked(reason: "refund \(refund.id) names no payment intent")
             }
-            let status = refund.status?.rawValue ?? "succeeded"
-            return facts(
-                payment,
-                .refund(
-                    StripeRefund(
-                        id: refund.id,
-                        amount: refund.amount,
-                        status: status,
-                        created: Instant(seconds: refund.created)
-                    )
-                )
-            )
+            return facts(payment, .refund(statement(refund)))
         case .dispute(let dispute):
             guard let payment = dispute.paymentIntent?.id else {
                 return .parked(reason: "dispute \(dispute.id) names no payment intent")
             }
-            return facts(
-                payment,
-                .dispute(
-                    StripeDispute(
-                        id: dispute.id,
-                        amount: dispute.amount,
-                        status: dispute.status.rawValue,
-                        created: Instant(seconds: dispute.created),
-                        withdrawn: dispute.withdrawnAt.map { Instant(seconds: $0) }
-                    )
-                )
-            )
+            return facts(payment, .dispute(statement(dispute)))
         case .paymentIntent(let intent):
             guard let payment = payment(intent) else { return .nothing(reason: type) }
             return facts(intent.id, .payment(payment))
@@ -132,6 +110,25 @@ public enum StripeTranslator {
             .deleted, .other:
             return .nothing(reason: type)
         }
+    }
+
+    private static func statement(_ refund: Stripe.Refund) -> StripeRefund {
+        StripeRefund(
+            id: refund.id,
+            amount: refund.amount,
+            status: refund.status?.rawValue ?? "succeeded",
+            created: Instant(seconds: refund.created)
+        )
+    }
+
+    private static func statement(_ dispute: Stripe.Dispute) -> StripeDispute {
+        StripeDispute(
+            id: dispute.id,
+            amount: dispute.amount,
+            status: dispute.status.rawValue,
+            created: Instant(seconds: dispute.created),
+            withdrawn: dispute.withdrawnAt.map { Instant(seconds: $0) }
+        )
     }
 
     /// Whether an object shows all of itself; of entitlements never, since Stripe's summary is

@@ -44,7 +44,7 @@ public struct StripeOpinions: Sendable {
             lookupKeys: theirs.sorted(),
             at: now.milliseconds
         )
-        try await house.records.keepOpinion(
+        try await house.records.questions.keepOpinion(
             Array(try APIJSON.encode(opinion)),
             of: known.customer,
             in: environment,
@@ -83,7 +83,9 @@ extension RecordStore {
         of customer: Customer.ID,
         in environment: StoreEnvironment
     ) async throws -> API.Explanation.Fact? {
-        guard let body = try await opinion(of: customer, in: environment) else { return nil }
+        guard let body = try await questions.opinion(of: customer, in: environment) else {
+            return nil
+        }
         let opinion = try APIJSON.decode(StripeOpinion.self, from: Data(body))
         let lists = opinion.lookupKeys.contains(lookupKey)
         return API.Explanation.Fact(

@@ -95,7 +95,7 @@ public struct StripeImporting: Sendable {
             }
             // Stripe has just answered all the rest.
             await stripe.askAll()
-            try await house.records.dropCursor(Self.importName)
+            try await house.records.cursors.drop(Self.importName)
             return cursor.found
         }
     }
@@ -177,14 +177,14 @@ public struct StripeImporting: Sendable {
     private static let importName = "import/stripe"
 
     private func importCursor() async throws -> ImportCursor {
-        guard let kept = try await house.records.cursor(Self.importName) else {
+        guard let kept = try await house.records.cursors.read(Self.importName) else {
             return ImportCursor()
         }
         return (try? APIJSON.decode(ImportCursor.self, from: Data(kept.body))) ?? ImportCursor()
     }
 
     private func keep(_ cursor: ImportCursor) async throws {
-        try await house.records.keepCursor(
+        try await house.records.cursors.keep(
             Self.importName,
             Array(try APIJSON.encode(cursor)),
             now: house.clocks.wall()

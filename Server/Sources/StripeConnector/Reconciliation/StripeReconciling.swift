@@ -195,7 +195,7 @@ extension StripeConnector {
     private static let cursorName = "reconcile/stripe"
 
     private func stripeCursor() async throws -> StripeCursor {
-        guard let kept = try await house.records.cursor(Self.cursorName) else {
+        guard let kept = try await house.records.cursors.read(Self.cursorName) else {
             return StripeCursor()
         }
         // A cursor of an earlier program costs a full pass, not a failure.
@@ -203,7 +203,7 @@ extension StripeConnector {
     }
 
     private func keep(_ cursor: StripeCursor) async throws {
-        try await house.records.keepCursor(
+        try await house.records.cursors.keep(
             Self.cursorName,
             Array(try APIJSON.encode(cursor)),
             now: house.clocks.wall()

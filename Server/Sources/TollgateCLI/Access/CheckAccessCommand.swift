@@ -47,7 +47,7 @@ struct CheckAccessCommand: AsyncParsableCommand {
             let report = try await AccessChecks.report(of: records, at: asked) { rows in
                 line.report(WorkProgress(step: "journal rows", done: rows))
             }
-            let devices = try await records.accessFindings(of: [.device])
+            let devices = try await records.evidence.findings(of: [.device])
             return Answer(report: report, devices: devices.map(\.finding))
         }
         line.end()

@@ -71,13 +71,13 @@ struct RebuildCommand: AsyncParsableCommand {
         let driver = try location.open()
         do {
             let store = try await RecordStore(driver)
-            try await store.dropFigures()
+            try await store.figures.dropAll()
             let line = ProgressLine(json: json)
             try await FigureDerivation(store).followToTheEnd(now: SystemClock.now()) {
                 line.report(WorkProgress(step: "journal rows", done: Int($0), of: Int($1)))
             }
             line.end()
-            let count = try await store.journalEnd()
+            let count = try await store.figures.journalEnd()
             await driver.close()
             if json { return try Terminal.sayJSON(["journal": count]) }
             Terminal.say("figures derived again from \(count) journal rows")

@@ -75,7 +75,7 @@ struct ListSecretKeysCommand: AsyncParsableCommand {
             ).data
         } else {
             keys = try await ReadingCommand.run(database: place.database) {
-                try await $0.secretKeys().map { API.SecretKey($0) }
+                try await $0.secretKeys.all().map { API.SecretKey($0) }
             }
         }
         if place.json { return try Terminal.sayJSON(keys) }

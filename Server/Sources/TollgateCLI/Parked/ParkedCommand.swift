@@ -40,7 +40,7 @@ struct ListParkedCommand: AsyncParsableCommand {
     func run() async throws {
         let entries = try await ReadingCommand.run(database: database) { records in
             var entries: [Entry] = []
-            var page = try await records.parked()
+            var page = try await records.parked.page()
             while !page.isEmpty {
                 for message in page {
                     if json {
@@ -59,7 +59,7 @@ struct ListParkedCommand: AsyncParsableCommand {
                         )
                     }
                 }
-                page = try await records.parked(after: page.last)
+                page = try await records.parked.page(after: page.last)
             }
             return entries
         }

@@ -17,7 +17,7 @@ struct AsOf {
     init(_ tollgate: Tollgate) async throws {
         instant = await tollgate.clocks.now()
         isOfSandbox = tollgate.clocks.isVirtual
-        newest = try await tollgate.store.newestStatement()
+        newest = try await tollgate.store.journal.newestStatement()
     }
 
     var sentence: String {

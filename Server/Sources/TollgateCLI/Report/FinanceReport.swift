@@ -45,8 +45,8 @@ enum FinanceReport: String, CaseIterable {
             let range = await selection.range(tollgate)
             let told = try await self.answer(
                 tollgate,
-                Finance.Day(range.lowerBound),
-                Finance.Day(range.upperBound),
+                range.lowerBound,
+                range.upperBound,
                 selection
             )
             return (told, try await AsOf(tollgate))

@@ -85,7 +85,7 @@ struct RecurringWork: Sendable {
         ) { [tollgate] pace in
             pace.begin()
             let isDone = try await tollgate.figures.followOnce()
-            let newest = try? await tollgate.store.journalEnd()
+            let newest = try? await tollgate.store.figures.journalEnd()
             return .resting(pace.rest(after: isDone, newest: newest))
         }
     }

@@ -62,7 +62,7 @@ struct AuditCommand: AsyncParsableCommand {
 
     func run() async throws {
         let entries = try await ReadingCommand.run(database: database) { records in
-            try await records.audit(subject: subject, actor: actor, limit: limit)
+            try await records.audit.entries(subject: subject, actor: actor, limit: limit)
         }
         if json { return try Terminal.sayJSON(entries.map { Entry($0) }) }
         for entry in entries {

@@ -190,7 +190,7 @@ struct ListStaffCommand: AsyncParsableCommand {
 
     func run() async throws {
         let members = try await ReadingCommand.run(database: database) { records in
-            try await Staff(records: records, clocks: .real).all()
+            try await Staff(records: records.staff, clocks: .real).all()
         }
         if json {
             return try Terminal.sayJSON(

@@ -38,7 +38,7 @@ struct ListWebhooksCommand: AsyncParsableCommand {
 
     func run() async throws {
         let entries = try await ReadingCommand.run(database: database) { records in
-            let counts = try await records.deliveryCounts()
+            let counts = try await records.webhooks.deliveryCounts()
             return try await DeliveryLog(records: records).endpoints().data.map { endpoint in
                 let count = counts.first { $0.endpoint == endpoint.id }
                 return Entry(

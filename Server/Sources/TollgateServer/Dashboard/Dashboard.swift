@@ -60,7 +60,7 @@ struct Dashboard: Sendable {
                 guard ask.isReading else { return redirect("/dashboard/sign-in") }
                 return redirect("/dashboard/sign-in?to=\(Ask.escaped(ask.address))")
             }
-            return try await Desk(dashboard: self, ask: ask, visit: visit).answer()
+            return try await DashboardRequest(dashboard: self, ask: ask, visit: visit).answer()
         } catch {
             return failed(error, ask)
         }
@@ -151,9 +151,7 @@ struct Dashboard: Sendable {
 
 extension Refusal {
     /// 403: a form that was not sent by a page of ours.
-    static let csrf = Refusal(
-        403,
-        .permissionError,
+    static let csrf = Refusal.forbidden(
         "csrf",
         "This form was not sent by a page of this dashboard. Load the page again and send it from there."
     )

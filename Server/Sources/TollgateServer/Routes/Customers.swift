@@ -8,6 +8,10 @@ internal import TollgateService
 
 /// Customers and what they have.
 func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
+    addAnswers(to: router, tollgate)
+    addCoinsAndGrants(to: router, tollgate)
+    addFreeSubscriptions(to: router, tollgate)
+    addSessions(to: router, tollgate)
     router.post(APIPath.customers.route) { request, _ in
         let credentials = try await Credentials(request, tollgate)
         try credentials.requireSecret()
@@ -30,6 +34,10 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         try await Credentials(request, tollgate).requireSecret()
         return try Response.json(try await tollgate.customers.erase(try context.id))
     }
+}
+
+/// Entitlements, and why they are held.
+private func addAnswers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.get(APIPath.customerEntitlements.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
         let customer = try credentials.customer(context.id, .activeEntitlements)
@@ -45,13 +53,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
     router.get(APIPath.customerExplain.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
         guard let lookupKey = request.uri.queryParameters["lookup_key"] else {
-            throw Refusal(
-                400,
-                .invalidRequestError,
-                .parameterMissing,
-                "Missing required param: lookup_key.",
-                param: "lookup_key"
-            )
+            throw Refusal.missingParameter("lookup_key")
         }
         let explanation = try await tollgate.explanations.explain(
             String(lookupKey),
@@ -62,6 +64,10 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         )
         return try Response.json(explanation)
     }
+}
+
+/// Coins, and what is given by hand.
+private func addCoinsAndGrants(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.get(APIPath.customerCoins.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
         let customer = try credentials.customer(context.id, nil)
@@ -94,6 +100,10 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         )
         return try Response.json(grant, status: .created)
     }
+}
+
+/// Free subscriptions, and purchases that change hands.
+private func addFreeSubscriptions(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.post(APIPath.customerFreeSubscriptions.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
         let customer = try credentials.customer(context.id, nil)
@@ -108,13 +118,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let credentials = try await Credentials(request, tollgate)
         let customer = try credentials.customer(context.id, nil)
         guard let product = request.uri.queryParameters[Substring(APIQuery.product)] else {
-            throw Refusal(
-                400,
-                .invalidRequestError,
-                .parameterMissing,
-                "Missing required param: product.",
-                param: "product"
-            )
+            throw Refusal.missingParameter("product")
         }
         return try Response.json(
             try await tollgate.freeSubscriptions.remove(
@@ -133,6 +137,10 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             )
         )
     }
+}
+
+/// Sessions of customers.
+private func addSessions(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.post(APIPath.customerSessions.route) { request, _ in
         let credentials = try await Credentials(request, tollgate)
         try credentials.requireSecret()
@@ -157,9 +165,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             let secret = Credentials.key(of: request) ?? ""
             return try Response.json(try await tollgate.sessions.revoke(secret))
         case .publishable:
-            throw Refusal(
-                403,
-                .permissionError,
+            throw Refusal.forbidden(
                 "key_scope",
                 "This address takes the secret key, or the session that is to end."
             )

@@ -7,6 +7,9 @@ internal import TollgateService
 
 /// Buying, presenting what was bought, and managing it.
 func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
+    addInAppPurchases(to: router, tollgate)
+    addCheckouts(to: router, tollgate)
+    addBuyButtons(to: router, tollgate)
     router.post(APIPath.appStoreTransactions.route) { request, _ in
         let credentials = try await Credentials(request, tollgate)
         try credentials.refuseSecret()
@@ -30,13 +33,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         let customer: String
         if isBackend {
             guard let named = posted.customer else {
-                throw Refusal(
-                    400,
-                    .invalidRequestError,
-                    .parameterMissing,
-                    "Missing required param: customer.",
-                    param: "customer"
-                )
+                throw Refusal.missingParameter("customer")
             }
             customer = try await tollgate.directory.customer(named).id
         } else {
@@ -55,6 +52,10 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         )
         return try Response.json(reply)
     }
+}
+
+/// What a session says and asks of the App Store.
+private func addInAppPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.post(APIPath.appStoreObservations.route) { request, _ in
         let session = try await Credentials(request, tollgate).requireSession()
         let observation = try await request.json(API.AppStoreObservation.self)
@@ -81,6 +82,10 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             )
         )
     }
+}
+
+/// Checkouts, and what became of them.
+private func addCheckouts(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.post(APIPath.checkoutSessions.route) { request, context in
         let credentials = try await Credentials(request, tollgate)
         let body = try await request.bytes(upTo: 256 << 10)
@@ -112,6 +117,10 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             )
         )
     }
+}
+
+/// Buy buttons, and checkouts without a session.
+private func addBuyButtons(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.get(APIPath.buyButton.route) { request, context in
         _ = try await Credentials(request, tollgate)
         let storefront = request.uri.queryParameters["storefront"].map(String.init)
@@ -182,13 +191,7 @@ private func buyer(
         return try credentials.customer(wanted.customer ?? session.customer.rawValue, .buyButton)
     }
     guard let customer = wanted.customer else {
-        throw Refusal(
-            400,
-            .invalidRequestError,
-            .parameterMissing,
-            "Missing required param: customer.",
-            param: "customer"
-        )
+        throw Refusal.missingParameter("customer")
     }
     return customer
 }

@@ -41,9 +41,7 @@ func addReports(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
             let kind = Reports.RowKind(rawValue: name)
                 ?? Reports.Report(rawValue: name)?.rowKind
         else {
-            throw Refusal(
-                404,
-                .invalidRequestError,
+            throw Refusal.notFound(
                 .resourceMissing,
                 "No such report: '\(name.prefix(80))'.",
                 param: "name"
@@ -95,13 +93,7 @@ private struct ReportQuestion {
         ) throws -> Value? {
             guard let text = query[name] else { return nil }
             guard let value = read(text) else {
-                throw Refusal(
-                    400,
-                    .invalidRequestError,
-                    .parameterInvalid,
-                    "\(name) is \(hint).",
-                    param: name
-                )
+                throw Refusal.invalid(name, "\(name) is \(hint).")
             }
             return value
         }

@@ -42,7 +42,7 @@ package struct AccessChecks: Sendable {
         at instant: Instant,
         step: @Sendable (Int) async throws -> Void = { _ in }
     ) async throws -> AccessReport {
-        let history = try await records.currentHistory()
+        let history = try await records.figures.currentHistory()
         return try await AccessCheck(records, history: history, at: instant).run(step: step)
     }
 
@@ -72,9 +72,9 @@ package struct AccessChecks: Sendable {
                 unjudged: report.unjudged,
                 isCut: report.isCut
             )
-            try await records.keep(report, now: clocks.wall())
+            try await records.evidence.keep(report, now: clocks.wall())
             try await dropSettledDevices()
-            try await records.keepCursor(
+            try await records.cursors.keep(
                 Self.name,
                 Array(try APIJSON.encode(summary)),
                 now: clocks.wall()
@@ -123,7 +123,7 @@ package struct AccessChecks: Sendable {
 
     /// The result of the last check; `nil` before the first.
     package func summary() async throws -> AccessSummary? {
-        try await records.cursor(Self.name).flatMap {
+        try await records.cursors.read(Self.name).flatMap {
             try? APIJSON.decode(AccessSummary.self, from: Data($0.body))
         }
     }
@@ -132,7 +132,7 @@ package struct AccessChecks: Sendable {
     private func dropSettledDevices() async throws {
         let now = await clocks.now()
         var gone: [AccessFinding] = []
-        for kept in try await records.accessFindings(of: [.device], oldestFirst: true) {
+        for kept in try await records.evidence.findings(of: [.device], oldestFirst: true) {
             let finding = kept.finding
             let reading = try await records.reading(of: finding.customer, in: finding.environment)
             let hasIt = reading.timeline.active(at: now).contains {
@@ -141,7 +141,7 @@ package struct AccessChecks: Sendable {
             let isOld = kept.seen.advanced(by: 7 * 86_400_000) < clocks.wall()
             if hasIt || isOld { gone.append(finding) }
         }
-        try await records.drop(gone)
+        try await records.evidence.drop(gone)
     }
 }
 

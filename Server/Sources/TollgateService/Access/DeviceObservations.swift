@@ -54,14 +54,18 @@ package struct DeviceObservations: Sendable {
         let has = try await records.reading(of: session.customer, in: session.environment)
             .timeline.active(at: now).map(\.lookupKey)
         let denied = lookupKeys.filter { !has.contains($0) }
-        let check = AccessCheck(records, history: try await records.currentHistory(), at: now)
+        let check = AccessCheck(
+            records,
+            history: try await records.figures.currentHistory(),
+            at: now
+        )
         for finding in try await check.findings(
             of: session.customer,
             in: session.environment,
             and: purchases,
             denied: denied
         ) where denied.contains(finding.lookupKey) && finding.kind != .letIn {
-            try await records.keep(finding, now: clocks.wall())
+            try await records.evidence.keep(finding, now: clocks.wall())
         }
         counters.count(
             "tollgate_device_observations_total",

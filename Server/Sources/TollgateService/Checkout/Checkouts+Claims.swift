@@ -45,9 +45,7 @@ extension Checkouts {
         guard let owner = try await records.profile(alias: .reference(reference)),
             owner.customer != customer
         else { return }
-        throw Refusal(
-            409,
-            .invalidRequestError,
+        throw Refusal.conflict(
             "already_claimed",
             "This purchase was claimed by another customer.",
             param: "secret"

@@ -113,9 +113,7 @@ public struct Checkouts: Sendable {
         guard case .refused(let refused) = error, refused.type == "idempotency_error" else {
             return unavailable(error)
         }
-        return Refusal(
-            409,
-            .idempotencyError,
+        return Refusal.idempotency(
             .idempotencyMismatch,
             "This Idempotency-Key was used for another checkout."
         )
@@ -216,9 +214,7 @@ public struct Checkouts: Sendable {
     /// - Throws: a refusal 403 `storefront_unsupported`.
     private func requireSale(in storefront: String, _ checkout: Catalog.Checkout) throws {
         guard checkout.storefronts.contains(storefront.uppercased()) else {
-            throw Refusal(
-                403,
-                .permissionError,
+            throw Refusal.forbidden(
                 "storefront_unsupported",
                 "Checkout is not offered to customers of the storefront '\(storefront.prefix(8))'.",
                 param: "storefront"

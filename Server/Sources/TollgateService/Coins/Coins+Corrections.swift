@@ -57,9 +57,7 @@ extension Coins {
         if case .duplicate = outcome,
             try await records.record(of: key)?.coins?.value.amount != amount
         {
-            throw Refusal(
-                409,
-                .idempotencyError,
+            throw Refusal.idempotency(
                 .idempotencyMismatch,
                 "This form was sent before with another amount, and only that one was posted. "
                     + "Load the page again to correct the coins once more."

@@ -51,8 +51,20 @@ public struct Coins: Sendable {
                 param: "amount"
             )
         }
-        let id = Customer.ID(try await directory.customer(customer).id)
-        let environment = environment ?? defaultEnvironment
+        return try await spend(
+            request,
+            of: Customer.ID(try await directory.customer(customer).id),
+            in: environment ?? defaultEnvironment,
+            idempotencyKey
+        )
+    }
+
+    private func spend(
+        _ request: API.SpendRequest,
+        of id: Customer.ID,
+        in environment: StoreEnvironment,
+        _ idempotencyKey: String
+    ) async throws -> API.SpendReply {
         let bodyHash = RowKey("\(request.amount)", request.reason ?? "")
         let key = RowKey("spend", id.rawValue, environment.rawValue, idempotencyKey)
         let outcome = try await records.submit(
@@ -77,18 +89,14 @@ public struct Coins: Sendable {
             throw Refusal(500, .apiError, .internalError, "The spend was not decided.")
         }
         guard decision.bodyHash == bodyHash else {
-            throw Refusal(
-                409,
-                .idempotencyError,
+            throw Refusal.idempotency(
                 .idempotencyMismatch,
                 "This Idempotency-Key was used for another spend."
             )
         }
         let balance = API.CoinBalance(balance: decision.balance)
         guard decision.isAccepted else {
-            throw Refusal(
-                409,
-                .invalidRequestError,
+            throw Refusal.conflict(
                 .insufficientCoins,
                 "The customer has \(balance.spendable) coins to spend; \(request.amount - balance.spendable) are missing.",
                 param: "amount"

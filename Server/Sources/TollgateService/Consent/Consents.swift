@@ -24,7 +24,7 @@ public struct Consents: Sendable {
             terms: [],
             required: API.RequiredConsents(records.history.current.gates)
         )
-        for said in try await records.said(by: customer) {
+        for said in try await records.journal.said(by: customer) {
             guard
                 let statement = try? APIJSON.decode(
                     ConsentStatement.self,
@@ -92,7 +92,7 @@ public struct Consents: Sendable {
     /// An age changes once a year; who changes it all day only fills the journal.
     private func requireFewAges(_ customer: Customer.ID) async throws {
         let yesterday = await clocks.now().advanced(by: -86_400_000)
-        let stated = try await records.said(by: customer).filter { said in
+        let stated = try await records.journal.said(by: customer).filter { said in
             let statement = try? APIJSON.decode(ConsentStatement.self, from: Data(said.body))
             return said.stated > yesterday && statement?.age != nil
         }

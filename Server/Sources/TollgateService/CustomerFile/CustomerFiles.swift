@@ -98,7 +98,7 @@ public struct CustomerFiles: Sendable {
                 in: environment,
                 limit: 50
             ),
-            sessions: try await records.sessions(of: stored.customer).filter { $0 > seconds },
+            sessions: try await records.sessions.ends(of: stored.customer).filter { $0 > seconds },
             hasOtherEnvironment: otherReading.sequence > 0
         )
     }
@@ -138,7 +138,7 @@ public struct CustomerFiles: Sendable {
             found.customers.append((profile.customer, customer))
         }
         for key in messageKeys(named: text) where found.message == nil {
-            found.message = try await records.journalRow(dedupeKey: key)
+            found.message = try await records.journal.row(dedupeKey: key)
         }
         return found
     }
@@ -187,7 +187,7 @@ public struct CustomerFiles: Sendable {
         var from = before
         // Most pages need hardly more messages than they have lines.
         for _ in 0..<16 {
-            let page = try await records.latestMessages(before: from, limit: 50)
+            let page = try await records.feed.latest(before: from, limit: 50)
             for message in page {
                 from = message.number
                 guard seen.insert(message.customer).inserted else { continue }

@@ -84,9 +84,7 @@ public struct Customers: Sendable {
         guard let other = try await records.profile(alias: .token(token)),
             other.customer.rawValue != customer
         else { return }
-        throw Refusal(
-            409,
-            .invalidRequestError,
+        throw Refusal.conflict(
             "token_taken",
             "This app_account_token belongs to another customer.",
             param: "app_account_token"

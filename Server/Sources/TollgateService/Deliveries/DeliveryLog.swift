@@ -14,7 +14,7 @@ public struct DeliveryLog: Sendable {
 
     /// All endpoints, the oldest first.
     public func endpoints() async throws -> API.List<API.WebhookEndpoint> {
-        API.List(data: try await records.webhookEndpoints().map { try API.WebhookEndpoint($0) })
+        API.List(data: try await records.webhooks.endpoints().map { try API.WebhookEndpoint($0) })
     }
 
     /// - Throws: a refusal 404.
@@ -45,14 +45,14 @@ public struct DeliveryLog: Sendable {
         guard startingAfter == nil || before != nil else {
             throw Refusal.invalid("starting_after", "starting_after is the id of an event.")
         }
-        let rows = try await records.deliveries(
+        let rows = try await records.webhooks.deliveries(
             of: try await row(id).id,
             status: wanted,
             before: before ?? .max,
             limit: limit + 1
         )
         let page = Array(rows.prefix(Int(limit)))
-        let events = try await records.messages(at: page.map(\.number))
+        let events = try await records.feed.messages(at: page.map(\.number))
         let ids = Dictionary(
             events.map { ($0.number, API.Event.id(of: $0)) },
             uniquingKeysWith: { first, _ in first }
@@ -81,7 +81,7 @@ public struct DeliveryLog: Sendable {
     }
 
     func row(_ id: String) async throws -> WebhookEndpointRow {
-        guard let row = try await records.webhookEndpoint(id) else {
+        guard let row = try await records.webhooks.endpoint(id) else {
             throw Refusal.missing("webhook endpoint", id)
         }
         return row

@@ -17,12 +17,12 @@ public struct Events: Sendable {
     public func publish() async {
         do {
             let now = await clocks.now()
-            guard try await records.hasNews(at: now) else { return }
+            guard try await records.feed.hasNews(at: now) else { return }
             _ = try await leases.holding("feed", seconds: 10) { prolong in
-                while try await !records.sweep(until: now).isDone { try await prolong() }
+                while try await !records.feed.sweep(until: now).isDone { try await prolong() }
                 // What comes meanwhile waits for the next time: a commit for each few messages would
                 // be time that ingest lacks.
-                while try await records.publishMessages(at: clocks.now(), limit: 500) == 500 {
+                while try await records.feed.publish(at: clocks.now(), limit: 500) == 500 {
                     try await prolong()
                 }
             }
@@ -55,7 +55,7 @@ public struct Events: Sendable {
             }
             after = number
         }
-        let messages = try await records.messages(after: after, limit: limit + 1)
+        let messages = try await records.feed.messages(after: after, limit: limit + 1)
         let catalog = records.history.current
         return API.List(
             data: messages.prefix(Int(limit)).map { API.Event($0, in: catalog) },

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// An IP address, in the one spelling that everybody reads alike.
 public struct IPAddress: Hashable, Sendable {
     /// 4 or 16 bytes.
@@ -8,8 +10,10 @@ public struct IPAddress: Hashable, Sendable {
     public init?(_ text: String) {
         var text = text[...]
         if text.hasPrefix("["), text.hasSuffix("]") { text = text.dropFirst().dropLast() }
-        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-        guard let bytes = text.contains(":") ? Self.version6(text) : Self.version4(text) else {
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+        let isVersion6 = text.contains(":")
+        var bytes = [UInt8](repeating: 0, count: isVersion6 ? 16 : 4)
+        guard inet_pton(isVersion6 ? AF_INET6 : AF_INET, String(text), &bytes) == 1 else {
             return nil
         }
         self.bytes = bytes
@@ -18,71 +22,6 @@ public struct IPAddress: Hashable, Sendable {
     public init?(bytes: [UInt8]) {
         guard [4, 16].contains(bytes.count) else { return nil }
         self.bytes = bytes
-    }
-
-    private static func version4(_ text: Substring) -> [UInt8]? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
-        var bytes: [UInt8] = []
-        for part in parts {
-            let isCanonical = part == "0" || (part.first.map { ("1"..."9").contains($0) } ?? false)
-            guard isCanonical, part.utf8.count <= 3,
-                part.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let byte = UInt8(part)
-            else { return nil }
-            bytes.append(byte)
-        }
-        return bytes
-    }
-
-    private static func version6(_ text: Substring) -> [UInt8]? {
-        guard !text.contains("%") else { return nil }
-        var halves: [[UInt8]] = []
-        let sides = Self.sides(of: text)
-        guard sides.count <= 2 else { return nil }
-        for (index, side) in sides.enumerated() {
-            guard let bytes = groups(side, isLast: index == sides.count - 1) else { return nil }
-            halves.append(bytes)
-        }
-        if halves.count == 1 { return halves[0].count == 16 ? halves[0] : nil }
-        let missing = 16 - halves[0].count - halves[1].count
-        guard missing >= 2 else { return nil }
-        return halves[0] + Array(repeating: 0, count: missing) + halves[1]
-    }
-
-    /// What stands before and after `::`.
-    private static func sides(of text: Substring) -> [Substring] {
-        var sides: [Substring] = []
-        var start = text.startIndex
-        var index = text.startIndex
-        while index < text.endIndex {
-            let next = text.index(after: index)
-            if text[index] == ":", next < text.endIndex, text[next] == ":" {
-                sides.append(text[start..<index])
-                start = text.index(after: next)
-                index = start
-            } else {
-                index = next
-            }
-        }
-        return sides + [text[start...]]
-    }
-
-    private static func groups(_ side: Substring, isLast: Bool) -> [UInt8]? {
-        if side.isEmpty { return [] }
-        let parts = side.split(separator: ":", omittingEmptySubsequences: false)
-        var bytes: [UInt8] = []
-        for (index, part) in parts.enumerated() {
-            if isLast, index == parts.count - 1, part.contains(".") {
-                guard let four = version4(part) else { return nil }
-                bytes += four
-                continue
-            }
-            guard (1...4).contains(part.utf8.count), part.allSatisfy(\.isHexDigit),
-                let group = UInt16(part, radix: 16)
-            else { return nil }
-            bytes += [UInt8(group >> 8), UInt8(group & 0xFF)]
-        }
-        return bytes.count <= 16 ? bytes : nil
     }
 
     /// Whether it is somewhere on the internet, by the registries of special addresses (RFC 6890 and

@@ -60,7 +60,7 @@ public struct WebhookDeliveries: Sendable {
     ) async {
         guard transport != nil else { return }
         do {
-            let endpoints = try await records.webhookEndpointsWithWork(at: clocks.wall())
+            let endpoints = try await records.webhooks.endpointsWithWork(at: clocks.wall())
             for endpoint in endpoints where underWay.begin(endpoint.id) {
                 start {
                     await self.deliver(to: endpoint)
@@ -69,7 +69,7 @@ public struct WebhookDeliveries: Sendable {
             }
             if !endpoints.isEmpty, pace.isDue(clocks.wall(), every: 3_600_000) {
                 let old = clocks.wall().advanced(by: -7 * 86_400_000)
-                try await records.forgetDeliveries(before: old)
+                try await records.webhooks.forgetDeliveries(before: old)
             }
         } catch {
             logger.warning("webhooks will be sent later", metadata: ["error": "\(error)"])
@@ -93,26 +93,34 @@ public struct WebhookDeliveries: Sendable {
     /// Whether there is anything that may be sent or taken in now: what waits behind an event that
     /// is not due is not.
     private func hasWork(_ endpoint: WebhookEndpointRow) async throws -> Bool {
-        let newest = try await records.newestMessage()
+        let newest = try await records.feed.newestMessage()
         if endpoint.position < newest,
-            try await records.waitingDeliveries(of: endpoint.id) < Self.maximalWaiting
+            try await records.webhooks.waitingDeliveries(of: endpoint.id) < Self.maximalWaiting
         {
             return true
         }
-        return try await !records.dueDeliveries(of: endpoint.id, at: clocks.wall(), limit: 1)
-            .isEmpty
+        return try await !records.webhooks.dueDeliveries(
+            of: endpoint.id,
+            at: clocks.wall(),
+            limit: 1
+        )
+        .isEmpty
     }
 
     /// The caller holds the endpoint's lease.
     private func run(_ id: String, _ prolong: @Sendable () async throws -> Void) async throws {
         while !Task.isCancelled {
-            guard let endpoint = try await records.webhookEndpoint(id), endpoint.disabled == nil,
+            guard let endpoint = try await records.webhooks.endpoint(id), endpoint.disabled == nil,
                 endpoint.pausedUntil <= clocks.wall()
             else { return }
             let isTaken = try await takeIn(for: endpoint)
             // Where everything fails, one event is enough to find out when that is over.
             let width = endpoint.failures >= 3 ? 1 : Self.width
-            let due = try await records.dueDeliveries(of: id, at: clocks.wall(), limit: width)
+            let due = try await records.webhooks.dueDeliveries(
+                of: id,
+                at: clocks.wall(),
+                limit: width
+            )
             if due.isEmpty, !isTaken { return }
             if !due.isEmpty { try await send(due, to: endpoint) }
             try await prolong()
@@ -121,13 +129,13 @@ public struct WebhookDeliveries: Sendable {
 
     /// Returns whether there was something to take in.
     private func takeIn(for endpoint: WebhookEndpointRow) async throws -> Bool {
-        guard try await records.newestMessage() > endpoint.position,
-            try await records.waitingDeliveries(of: endpoint.id) < Self.maximalWaiting
+        guard try await records.feed.newestMessage() > endpoint.position,
+            try await records.webhooks.waitingDeliveries(of: endpoint.id) < Self.maximalWaiting
         else { return false }
-        let messages = try await records.messages(after: endpoint.position, limit: 200)
+        let messages = try await records.feed.messages(after: endpoint.position, limit: 200)
         guard let last = messages.last else { return false }
         let settings = try WebhookSettings(endpoint)
-        try await records.queue(
+        try await records.webhooks.queue(
             messages.filter { settings.wants($0) },
             for: endpoint.id,
             from: endpoint.position,
@@ -138,7 +146,7 @@ public struct WebhookDeliveries: Sendable {
     }
 
     private func send(_ due: [DeliveryRow], to endpoint: WebhookEndpointRow) async throws {
-        let messages = try await records.messages(at: due.map(\.number))
+        let messages = try await records.feed.messages(at: due.map(\.number))
         let bodies = Dictionary(
             messages.map { ($0.number, $0) },
             uniquingKeysWith: { first, _ in first }
@@ -192,7 +200,7 @@ public struct WebhookDeliveries: Sendable {
                 metadata: ["endpoint": "\(endpoint.id)", "reason": "\(reason)"]
             )
         }
-        try await records.settle(results, of: after, now: now)
+        try await records.webhooks.settle(results, of: after, now: now)
     }
 
     /// What came of sending once.

@@ -25,23 +25,15 @@ public struct WebhookEndpoints: Sendable {
         _ request: API.WebhookEndpointRequest
     ) async throws -> API.WebhookEndpoint {
         guard let url = request.url else {
-            throw Refusal(
-                400,
-                .invalidRequestError,
-                .parameterMissing,
-                "Missing required param: url.",
-                param: "url"
-            )
+            throw Refusal.missingParameter("url")
         }
         let settings = WebhookSettings(
             url: try checked(url),
             description: try Self.checked(description: request.description),
             enabledEvents: try Self.checked(request.enabledEvents) ?? ["*"]
         )
-        guard try await records.webhookEndpoints().count < Self.most else {
-            throw Refusal(
-                409,
-                .invalidRequestError,
+        guard try await records.webhooks.endpoints().count < Self.most else {
+            throw Refusal.conflict(
                 .conflict,
                 "There are \(Self.most) endpoints already; delete one first."
             )
@@ -55,7 +47,7 @@ public struct WebhookEndpoints: Sendable {
             created: clocks.wall()
         )
         if request.enabled == false { row.disabled = Self.byRequest }
-        try await records.add(row)
+        try await records.webhooks.add(row)
         var endpoint = try API.WebhookEndpoint(row)
         endpoint.secret = secrets.newest
         return endpoint
@@ -78,7 +70,7 @@ public struct WebhookEndpoints: Sendable {
             if let events = try Self.checked(request.enabledEvents) {
                 settings.enabledEvents = events
             }
-            let isChanged = try await records.change(
+            let isChanged = try await records.webhooks.change(
                 id,
                 settings: try settings.bytes,
                 from: row.settings,
@@ -99,7 +91,7 @@ public struct WebhookEndpoints: Sendable {
 
     /// Removes an endpoint and what waits for it.
     public func remove(_ id: String) async throws -> API.DeletedWebhookEndpoint {
-        guard try await records.removeWebhookEndpoint(id) else {
+        guard try await records.webhooks.remove(id) else {
             throw Refusal.missing("webhook endpoint", id)
         }
         return API.DeletedWebhookEndpoint(id: id)
@@ -123,7 +115,11 @@ public struct WebhookEndpoints: Sendable {
                 overlap: overlap * 1_000
             )
             guard
-                try await records.change(id, secrets: try sealed(secrets), from: row.secrets)
+                try await records.webhooks.change(
+                    id,
+                    secrets: try sealed(secrets),
+                    from: row.secrets
+                )
             else { return nil }
             var endpoint = try API.WebhookEndpoint(row)
             endpoint.secret = secrets.newest
@@ -140,18 +136,22 @@ public struct WebhookEndpoints: Sendable {
         switch (request.event, request.startingAfter, request.dead) {
         case (let event?, nil, nil):
             let number = Events.number(ofEvent: event)
-            guard let number, let message = try await records.messages(at: [number]).first else {
+            guard let number, let message = try await records.feed.messages(at: [number]).first
+            else {
                 throw Refusal.missing("event", event, param: "event")
             }
-            try await records.replay(message, to: row.id, now: clocks.wall())
+            try await records.webhooks.replay(message, to: row.id, now: clocks.wall())
             return API.WebhookReplay(events: 1)
         case (nil, let after?, nil):
             let position = try await position(after)
-            try await records.rewind(row.id, to: position)
-            let newest = try await records.newestMessage()
+            try await records.webhooks.rewind(row.id, to: position)
+            let newest = try await records.feed.newestMessage()
             return API.WebhookReplay(events: max(0, newest - position))
         case (nil, nil, true?):
-            let count = try await records.replayDeadDeliveries(of: row.id, now: clocks.wall())
+            let count = try await records.webhooks.replayDeadDeliveries(
+                of: row.id,
+                now: clocks.wall()
+            )
             return API.WebhookReplay(events: Int64(count))
         default:
             throw Refusal.invalid("event", "Give one of event, starting_after and dead: true.")
@@ -162,11 +162,11 @@ public struct WebhookEndpoints: Sendable {
     ///
     /// - Throws: `SealingError` where no key opens it: the server must not begin.
     public func reseal() async throws {
-        for row in try await records.webhookEndpoints() {
+        for row in try await records.webhooks.endpoints() {
             guard try !sealing.open(row.secrets, as: "webhook").isCurrent else { continue }
             // Who has changed them meanwhile has sealed them with the key of today.
             let resealed = try sealed(try opened(row))
-            _ = try await records.change(row.id, secrets: resealed, from: row.secrets)
+            _ = try await records.webhooks.change(row.id, secrets: resealed, from: row.secrets)
         }
     }
 }
@@ -205,7 +205,7 @@ extension WebhookEndpoints {
     /// The place in the feed that a caller names.
     private func position(_ startingAfter: String?) async throws -> Int64 {
         switch startingAfter {
-        case nil: return try await records.newestMessage()
+        case nil: return try await records.feed.newestMessage()
         case "beginning"?: return 0
         case let event?:
             guard let number = Events.number(ofEvent: event) else {

@@ -67,9 +67,7 @@ public struct Grants: Sendable {
         guard let first = records.first(where: { $0.record.key == key })?.record.grant?.value,
             first.lookupKey == grant.lookupKey, first.until == grant.until
         else {
-            throw Refusal(
-                409,
-                .idempotencyError,
+            throw Refusal.idempotency(
                 .idempotencyMismatch,
                 "This Idempotency-Key was used for another grant."
             )
@@ -107,12 +105,7 @@ public struct Grants: Sendable {
         let now = await clocks.now()
         let stated = await clocks.later(than: grant.stated.instant)
         guard grant.value.until.map({ $0 > now }) ?? true else {
-            throw Refusal(
-                409,
-                .invalidRequestError,
-                "grant_ended",
-                "This grant has ended already."
-            )
+            throw Refusal.conflict("grant_ended", "This grant has ended already.")
         }
         var ended = grant.value
         ended.until = max(now, grant.value.since)

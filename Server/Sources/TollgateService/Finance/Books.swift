@@ -191,7 +191,7 @@ extension Tollgate {
         for environment in StoreEnvironment.allCases {
             var place: (day: Int64, place: Figure.Place)?
             while true {
-                let page = try await store.figures(
+                let page = try await store.figures.rows(
                     kind: FigureKind.sale.rawValue,
                     in: environment,
                     days: first.number...last.number,

@@ -35,7 +35,7 @@ extension Tollgate {
         let late = last.advanced(by: Books.margin + 1)
         var count: Int64 = 0
         for environment in StoreEnvironment.allCases {
-            let found = try await store.rollups(
+            let found = try await store.figures.rollups(
                 [Reports.Measure.charge, .refund].map {
                     RollupSelection(
                         $0.rawValue,
@@ -81,12 +81,12 @@ extension Tollgate {
         guard try await FigureDerivation(store).lag() < Self.muchBehind else { return nil }
         // What comes from here on is not compared.
         let made = clocks.wall()
-        let reports = try await store.reportsMark()
+        let reports = try await store.reports.mark()
         var found = try await reconciliation(from: first, to: last, in: environment)
         found.differences = Array(found.differences.prefix(1_000))
         // Nothing is kept over what somebody has found who took over from us.
         try await prolong()
-        try await store.keepCursor(
+        try await store.cursors.keep(
             Self.keptName(environment),
             Array(try APIJSON.encode(Kept(reconciliation: found, reports: reports))),
             now: made
@@ -98,7 +98,7 @@ extension Tollgate {
     public func keptReconciliation(
         in environment: StoreEnvironment
     ) async throws -> KeptReconciliation? {
-        guard let kept = try await store.cursor(Self.keptName(environment)),
+        guard let kept = try await store.cursors.read(Self.keptName(environment)),
             // What an earlier version kept in another form is found again soon.
             let found = try? APIJSON.decode(Kept.self, from: Data(kept.body))
         else { return nil }
@@ -126,7 +126,7 @@ extension Tollgate {
     ) async throws -> [Finance.Payment] {
         // Rows are found by their days. Within one they lie in no order of time, so more of them
         // are looked at, up to as many as cost next to nothing.
-        let sales = try await store.newestFigures(
+        let sales = try await store.figures.newest(
             kind: FigureKind.sale.rawValue,
             in: environment,
             days: first.number...max(first, last).number,

@@ -49,7 +49,7 @@ extension Tollgate {
     private func compareNewReports() async -> Bool {
         do {
             let environment = configuration.defaultEnvironment
-            guard let reports = try await store.reportsMark() else { return true }
+            guard let reports = try await store.reports.mark() else { return true }
             if try await keptReconciliation(in: environment)?.reports == reports { return true }
             let today = Finance.Day(utc: await clocks.now())
             let made = try await reconcileAndKeep(
@@ -77,7 +77,7 @@ extension Tollgate {
     ) async -> Int? {
         do {
             let wall = clocks.wall()
-            if let last = try await store.cursor(name)?.updated, last <= wall,
+            if let last = try await store.cursors.read(name)?.updated, last <= wall,
                 wall < last.advanced(by: seconds * 1000)
             {
                 return 0
@@ -87,7 +87,7 @@ extension Tollgate {
                 try await fetch(today, prolong)
             }
             guard let count else { return 0 }
-            try await store.keepCursor(name, [], now: clocks.wall())
+            try await store.cursors.keep(name, [], now: clocks.wall())
             if count > 0 {
                 logger.info(
                     "reports of a store have come",

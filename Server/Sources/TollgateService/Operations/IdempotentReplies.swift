@@ -50,7 +50,7 @@ public struct ReplyOwner: Hashable, Sendable {
 
 /// Answers that are kept, so that a retry gets the first one again.
 public struct IdempotentReplies: Sendable {
-    let records: RecordStore
+    let records: ReplyStore
     let clocks: Clocks
     let sealing: SealingKeys
     let logger: Logger
@@ -79,7 +79,7 @@ public struct IdempotentReplies: Sendable {
         let row = RowKey("reply", owner.name, key)
         let bodyHash = RowKey(path, SHA256.hash(data: body).map { "\($0)" }.joined(separator: "."))
         let sealing = sealing.derived(for: "reply", owner.name, key)
-        let claim = try await records.claimReply(
+        let claim = try await records.claim(
             row,
             bodyHash: bodyHash,
             customer: owner.customer,
@@ -104,10 +104,10 @@ public struct IdempotentReplies: Sendable {
         do {
             reply = try await answer()
         } catch {
-            try? await records.dropReply(row)
+            try? await records.drop(row)
             throw error
         }
-        try await records.keepReply(
+        try await records.keep(
             row,
             status: Int64(reply.status),
             reply: try sealing.seal(reply.body, as: "reply"),
@@ -122,25 +122,19 @@ public struct IdempotentReplies: Sendable {
         _ sealing: SealingKeys
     ) throws -> KeptReply {
         guard stored.bodyHash == bodyHash else {
-            throw Refusal(
-                409,
-                .idempotencyError,
+            throw Refusal.idempotency(
                 .idempotencyMismatch,
                 "This Idempotency-Key was used for another request."
             )
         }
         guard let status = stored.status else {
-            throw Refusal(
-                409,
-                .idempotencyError,
+            throw Refusal.idempotency(
                 "idempotency_key_in_use",
                 "The first request with this Idempotency-Key is still being answered; try again."
             )
         }
         guard let opened = try? sealing.open(stored.reply, as: "reply") else {
-            throw Refusal(
-                409,
-                .idempotencyError,
+            throw Refusal.idempotency(
                 "idempotency_key_in_use",
                 "This request was carried out, and its answer is sealed with a secret key that this "
                     + "server no longer has. Read what it changed instead of sending it again."

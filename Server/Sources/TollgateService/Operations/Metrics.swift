@@ -40,7 +40,7 @@ public struct Metrics: Sendable {
                 text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
             }
         }
-        let parked = try await records.parkedCounts()
+        let parked = try await records.parked.counts()
         gauge(
             "tollgate_parked_messages",
             Store.selling.map { store in
@@ -93,7 +93,7 @@ public struct Metrics: Sendable {
                 kinds.map { ("kind=\"\($0)\"", seconds(from: access.since[$0], to: now)) }
             )
         }
-        let deliveries = try await records.deliveryCounts()
+        let deliveries = try await records.webhooks.deliveryCounts()
         func label(_ endpoint: String) -> String { "endpoint=\"\(endpoint)\"" }
         gauge("tollgate_webhook_waiting", deliveries.map { (label($0.endpoint), $0.waiting) })
         gauge("tollgate_webhook_dead", deliveries.map { (label($0.endpoint), $0.dead) })

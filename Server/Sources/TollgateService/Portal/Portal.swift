@@ -48,7 +48,7 @@ public struct Portal: Sendable {
             parent: session.keptUnder
         )
         let token = random.id("ptok_", length: 48)
-        let isKept = try await records.keepSession(
+        let isKept = try await records.sessions.keep(
             token,
             customer: session.customer,
             body: Array(try APIJSON.encode(PortalToken(visit: visit, expiresAt: now + 300))),
@@ -63,7 +63,7 @@ public struct Portal: Sendable {
     /// - Returns: the secret by which the browser is known from now on, and until when (UNIX
     ///   seconds); `nil` where the token was used before, or is too old.
     public func open(token: String) async throws -> (secret: String, expiresAt: Int64)? {
-        guard token.hasPrefix("ptok_"), let body = try await records.takeSession(token) else {
+        guard token.hasPrefix("ptok_"), let body = try await records.sessions.take(token) else {
             return nil
         }
         let kept = try APIJSON.decode(PortalToken.self, from: Data(body))
@@ -72,7 +72,7 @@ public struct Portal: Sendable {
             try await isSignedIn(kept.visit)
         else { return nil }
         let secret = random.id("portal_", length: 48)
-        let isKept = try await records.keepSession(
+        let isKept = try await records.sessions.keep(
             secret,
             customer: kept.visit.session.customer,
             body: Array(try APIJSON.encode(kept.visit)),
@@ -83,7 +83,8 @@ public struct Portal: Sendable {
 
     /// The visit that a browser is in; `nil` where it has ended or never was.
     public func visit(_ secret: String) async throws -> PortalVisit? {
-        guard secret.hasPrefix("portal_"), let body = try await records.session(secret) else {
+        guard secret.hasPrefix("portal_"), let body = try await records.sessions.session(secret)
+        else {
             return nil
         }
         let visit = try APIJSON.decode(PortalVisit.self, from: Data(body))
@@ -95,7 +96,7 @@ public struct Portal: Sendable {
     /// Whether the session still is that led to the portal.
     private func isSignedIn(_ visit: PortalVisit) async throws -> Bool {
         guard let parent = visit.parent else { return true }
-        return try await records.hasSession(keptUnder: parent)
+        return try await records.sessions.hasSession(keptUnder: parent)
     }
 
     /// Proves that a form of the portal's was filled in on our page: another site does not know it.
@@ -312,9 +313,7 @@ public struct Portal: Sendable {
     }
 
     private var notPossible: Refusal {
-        Refusal(
-            409,
-            .invalidRequestError,
+        Refusal.conflict(
             "change_not_possible",
             "This can no longer be changed in that way; load the page again."
         )

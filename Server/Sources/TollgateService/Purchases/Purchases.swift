@@ -49,9 +49,7 @@ public struct Purchases: Sendable {
         let active = Timeline(ofProducts: access, in: catalog).active(at: await clocks.now())
         guard let held = catalog.obstacle(to: product, in: seller, among: active) else { return }
         let until = held.until.map { "until \($0)" } ?? "for ever"
-        var refusal = Refusal(
-            409,
-            .invalidRequestError,
+        var refusal = Refusal.conflict(
             .alreadyActive,
             "The customer has '\(held.lookupKey)' \(until); '\(product.id)' is not sold beside it.",
             param: "product"

@@ -45,14 +45,14 @@ public struct FigureDerivation: Sendable {
         while true {
             let step = try await follow(limit: 2_000, now: now)
             if step.isDone { return }
-            progress(step.journal, try await store.journalEnd())
+            progress(step.journal, try await store.figures.journalEnd())
         }
     }
 
     /// How many rows of the journal the figures are behind; 0: none.
     public func lag() async throws -> Int64 {
         let place = try await readPlace()?.place
-        let end = try await store.journalEnd()
+        let end = try await store.figures.journalEnd()
         // A newer program's figures are as far as it says, even though it is not for us to go on.
         guard let place, place.version >= Reports.version else { return end }
         return max(place.sweep == nil ? 0 : 1, end - place.journal)
@@ -75,11 +75,11 @@ public struct FigureDerivation: Sendable {
             }
             // With our version in it from the start: an older one must not begin where there is none.
             let begin = Place(version: Reports.version, journal: 0)
-            try await store.dropFigures(leaving: try RecordEncoder.encodeCodable(begin))
+            try await store.figures.dropAll(leaving: try RecordEncoder.encodeCodable(begin))
             return Progress(journal: 0, purchases: 0, isDone: false)
         }
         let place = kept?.place ?? Place(version: Reports.version, journal: 0)
-        let horizon = try await store.journalHorizon(after: place.journal)
+        let horizon = try await store.figures.journalHorizon(after: place.journal)
         guard horizon > place.journal else {
             return try await sweep(kept?.bytes, place, limit, now)
         }
@@ -107,7 +107,7 @@ public struct FigureDerivation: Sendable {
     }
 
     private func readPlace() async throws -> (bytes: [UInt8], place: Place)? {
-        guard let bytes = try await store.figuresPlace() else { return nil }
+        guard let bytes = try await store.figures.place() else { return nil }
         return (bytes, try RecordDecoder.decode(Place.self, from: bytes))
     }
 
@@ -118,12 +118,12 @@ public struct FigureDerivation: Sendable {
         _ limit: Int64,
         _ now: Instant
     ) async throws -> Progress {
-        let changes = try await store.changes(
+        let changes = try await store.figures.changes(
             after: place.journal,
             upTo: horizon,
             limit: limit
         )
-        let history = try await store.currentHistory()
+        let history = try await store.figures.currentHistory()
         var next = place
         next.journal = changes.last
         // A purchase may have become another by what a new catalog knows; before the first one
@@ -151,13 +151,13 @@ public struct FigureDerivation: Sendable {
         _ limit: Int64,
         _ now: Instant
     ) async throws -> Progress {
-        let keys = try await store.purchaseKeys(after: RowKey(hex: sweep), limit: limit)
+        let keys = try await store.figures.purchaseKeys(after: RowKey(hex: sweep), limit: limit)
         var next = place
         next.sweep = Int64(keys.count) < limit ? nil : keys.last?.hex
         let change = try await difference(
             purchases: keys,
             spends: [],
-            in: try await store.currentHistory()
+            in: try await store.figures.currentHistory()
         )
         return try await finish(
             change,
@@ -177,7 +177,7 @@ public struct FigureDerivation: Sendable {
         isDone: Bool,
         _ now: Instant
     ) async throws -> Progress {
-        let isApplied = try await store.apply(
+        let isApplied = try await store.figures.apply(
             change,
             from: kept,
             to: try RecordEncoder.encodeCodable(next),
@@ -199,7 +199,7 @@ public struct FigureDerivation: Sendable {
         in history: CatalogHistory
     ) async throws -> FigureChange {
         var new: [RowKey: Reports.PurchaseRows] = [:]
-        for changed in try await store.changedPurchases(keys) {
+        for changed in try await store.figures.changedPurchases(keys) {
             new[changed.key] = Reports.rows(of: changed.record, in: history) {
                 changed.customer($0).hex
             }
@@ -207,7 +207,7 @@ public struct FigureDerivation: Sendable {
         for spend in spends { new[spend.key] = Reports.PurchaseRows(spend) }
         let subjects = new.keys.sorted()
         let old = Dictionary(
-            uniqueKeysWithValues: zip(subjects, try await store.figures(ofEach: subjects))
+            uniqueKeysWithValues: zip(subjects, try await store.figures.rows(ofEach: subjects))
         )
         var change = FigureChange()
         var entries = Reports.Entries()
@@ -248,11 +248,11 @@ public struct FigureDerivation: Sendable {
         _ entries: inout Reports.Entries
     ) async throws {
         guard !customers.isEmpty else { return }
-        let kept = try await store.figures(
+        let kept = try await store.figures.rows(
             aboutEach: customers,
             kind: FigureKind.sale.rawValue
         )
-        let before = try await store.figures(ofEach: customers.map(\.asFigureSubject))
+        let before = try await store.figures.rows(ofEach: customers.map(\.asFigureSubject))
         var fresh: [String: [Reports.Sale]] = [:]
         for sale in changed.values.flatMap(\.sales) {
             fresh[sale.customer, default: []].append(sale)
@@ -282,7 +282,7 @@ public struct FigureDerivation: Sendable {
         _ changed: [RowKey: Reports.PurchaseRows]
     ) async throws -> [RowKey: [Reports.PaidPeriod]] {
         guard !customers.isEmpty else { return [:] }
-        let kept = try await store.figures(
+        let kept = try await store.figures.rows(
             aboutEach: customers,
             kind: FigureKind.period.rawValue
         )

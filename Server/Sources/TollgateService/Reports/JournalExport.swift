@@ -19,7 +19,7 @@ public struct JournalExport: Sendable {
     /// - Parameter next: where the export begins; `nil`: with the first row.
     /// - Throws: a refusal 400 `parameter_invalid`; `StorageError`.
     public func horizon(after next: String? = nil) async throws -> Int64 {
-        try await records.journalHorizon(after: try Self.row(next))
+        try await records.figures.journalHorizon(after: try Self.row(next))
     }
 
     /// A page of the journal as a table, for a warehouse: what was said, when and of what, without
@@ -40,7 +40,7 @@ public struct JournalExport: Sendable {
         guard (1...10_000).contains(limit) else {
             throw Refusal.invalid("limit", "limit is between 1 and 10000.")
         }
-        let rows = try await records.journalRows(
+        let rows = try await records.journal.exported(
             after: try Self.row(next),
             upTo: horizon,
             from: first.start,

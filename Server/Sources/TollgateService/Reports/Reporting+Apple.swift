@@ -19,9 +19,7 @@ extension Reporting {
     ) async throws -> String {
         guard let layout = Reports.AppleLayout(rawValue: name) else {
             let names = Reports.AppleLayout.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Refusal(
-                404,
-                .invalidRequestError,
+            throw Refusal.notFound(
                 .resourceMissing,
                 "Apple has no such report: '\(name.prefix(80))'. There are: \(names).",
                 param: "name"
@@ -39,14 +37,14 @@ extension Reporting {
                 try $0.sale()
             }
             return layout == .sales
-                ? Reports.appleSales(
+                ? Reports.AppleFiles.sales(
                     sales,
                     from: first,
                     to: last,
                     catalog: catalog,
                     terms: financeTerms
                 )
-                : Reports.appleSubscribers(
+                : Reports.AppleFiles.subscribers(
                     sales,
                     catalog: catalog,
                     terms: financeTerms
@@ -62,8 +60,8 @@ extension Reporting {
                 environment
             ).map { try $0.period() }
             return layout == .subscriptions
-                ? Reports.appleSubscriptions(periods, at: last, catalog: catalog)
-                : Reports.appleEvents(periods, from: first, to: last, catalog: catalog)
+                ? Reports.AppleFiles.subscriptions(periods, at: last, catalog: catalog)
+                : Reports.AppleFiles.events(periods, from: first, to: last, catalog: catalog)
         }
     }
 
@@ -77,7 +75,7 @@ extension Reporting {
         var all: [Figure] = []
         var place: (day: Int64, place: Figure.Place)?
         while true {
-            let page = try await records.figures(
+            let page = try await records.figures.rows(
                 kind: kind.rawValue,
                 in: environment,
                 days: first.number...last.number,

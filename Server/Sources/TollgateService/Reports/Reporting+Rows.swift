@@ -38,7 +38,7 @@ extension Reporting {
         var found: [Figure] = []
         var end: String?
         search: while true {
-            let page = try await records.figures(
+            let page = try await records.figures.rows(
                 kind: FigureKind(kind).rawValue,
                 in: environment ?? defaultEnvironment,
                 days: first.number...last.number,
@@ -67,9 +67,9 @@ extension Reporting {
         -> Reports.Table
     {
         switch kind {
-        case .sales: Reports.table(of: try figures.map { try $0.sale() })
-        case .periods: Reports.table(of: try figures.map { try $0.period() })
-        case .coins: Reports.table(of: try figures.map { try $0.coinMove() })
+        case .sales: Reports.RowTables.table(of: try figures.map { try $0.sale() })
+        case .periods: Reports.RowTables.table(of: try figures.map { try $0.period() })
+        case .coins: Reports.RowTables.table(of: try figures.map { try $0.coinMove() })
         }
     }
 

@@ -36,9 +36,7 @@ public struct Reporting: Sendable {
     ) async throws -> Reports.Table {
         guard let report = Reports.Report(rawValue: name) else {
             let names = Reports.Report.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Refusal(
-                404,
-                .invalidRequestError,
+            throw Refusal.notFound(
                 .resourceMissing,
                 "No such report: '\(name.prefix(80))'. There are: \(names).",
                 param: "name"
@@ -131,8 +129,8 @@ public struct Reporting: Sendable {
         case .stripe, .tollgate: return []
         }
         let rows = try await AppStoreLines(records).salesRows(
-            from: Finance.Day(request.from),
-            to: Finance.Day(request.to)
+            from: request.from,
+            to: request.to
         ).rows
         return rows.compactMap { sale, _ in
             guard let day = Reports.Day(sale.beginDate.description),

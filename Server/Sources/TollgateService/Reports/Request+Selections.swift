@@ -113,7 +113,7 @@ extension RecordStore {
         _ selections: [RollupSelection],
         in environment: StoreEnvironment
     ) async throws -> [Reports.Entry] {
-        let answers = try await rollups(selections, in: environment)
+        let answers = try await figures.rollups(selections, in: environment)
         var entries: [Reports.Entry] = []
         entries.reserveCapacity(answers.reduce(0) { $0 + $1.count })
         for (selection, rollups) in zip(selections, answers) {

@@ -6,7 +6,7 @@ internal import TollgateCore
 
 /// Secret keys beside the configured one, each with its scopes.
 public struct SecretKeys: Sendable {
-    let records: RecordStore
+    let records: SecretKeyStore
     let clocks: Clocks
     let random: RandomSource
     let auditLog: AuditLog
@@ -22,7 +22,7 @@ public struct SecretKeys: Sendable {
 
     /// Every key, the newest first, without its secret.
     public func all() async throws -> API.List<API.SecretKey> {
-        API.List(data: try await records.secretKeys().map { API.SecretKey($0) })
+        API.List(data: try await records.all().map { API.SecretKey($0) })
     }
 
     /// Makes a key; the answer holds its secret, which is kept nowhere.
@@ -74,7 +74,7 @@ public struct SecretKeys: Sendable {
     /// - Throws: a refusal 404 `resource_missing`.
     public func revoke(_ id: String, by actor: Actor) async throws -> API.SecretKey {
         func current() async throws -> StoredSecretKey {
-            guard let key = try await records.secretKey(id: id) else {
+            guard let key = try await records.key(id: id) else {
                 throw Refusal.missing("secret key", id)
             }
             return key
@@ -85,7 +85,7 @@ public struct SecretKeys: Sendable {
             Deed("secret_key.revoke", "secret_key:\(id)", known.name),
             by: actor
         ) {
-            try await records.revokeSecretKey(id, at: clocks.wall())
+            try await records.revoke(id, at: clocks.wall())
             return API.SecretKey(try await current())
         }
     }
@@ -95,13 +95,13 @@ public struct SecretKeys: Sendable {
     /// The key with this secret; `nil` where there is none, or it was revoked.
     public func key(_ secret: String) async throws -> ScopedKey? {
         guard Self.couldBeScopedKey(secret) else { return nil }
-        return used(try await records.secretKey(secret))
+        return used(try await records.key(secret))
     }
 
     /// The same without suspension; `nil` also where the database cannot do that.
     public func keyAtOnce(_ secret: String) throws -> ScopedKey? {
         guard Self.couldBeScopedKey(secret) else { return nil }
-        return used(try records.secretKeyAtOnce(secret))
+        return used(try records.keyAtOnce(secret))
     }
 
     /// Whether it has the form of our own keys: guesses of another form cost no read.

@@ -12,7 +12,7 @@ extension Sessions {
         _ request: API.SessionRevocationRequest
     ) async throws -> API.SessionRevocation {
         if let secret = request.clientSecret {
-            return API.SessionRevocation(revoked: try await records.revokeSession(secret))
+            return API.SessionRevocation(revoked: try await records.revoke(secret))
         }
         guard let customer = request.customer else {
             throw Refusal(
@@ -24,11 +24,11 @@ extension Sessions {
             )
         }
         let id = Customer.ID(try await directory.customer(customer, param: "customer").id)
-        return API.SessionRevocation(revoked: try await records.revokeSessions(of: id))
+        return API.SessionRevocation(revoked: try await records.revokeAll(of: id))
     }
 
     /// Ends the session of who asks: signing out.
     public func revoke(_ secret: String) async throws -> API.SessionRevocation {
-        API.SessionRevocation(revoked: try await records.revokeSession(secret))
+        API.SessionRevocation(revoked: try await records.revoke(secret))
     }
 }

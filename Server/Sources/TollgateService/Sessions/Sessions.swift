@@ -6,7 +6,7 @@ public import TollgateCore
 
 /// Short-lived sessions of customers, known by their secrets.
 public struct Sessions: Sendable {
-    let records: RecordStore
+    let records: SessionStore
     let clocks: Clocks
     let random: RandomSource
     let directory: CustomerDirectory
@@ -42,7 +42,7 @@ public struct Sessions: Sendable {
         )
         let secret = random.id("cuss_secret_", length: 48)
         let body = Array(try APIJSON.encode(session))
-        let isKept = try await records.keepSession(
+        let isKept = try await records.keep(
             secret,
             customer: session.customer,
             body: body,
@@ -64,7 +64,8 @@ public struct Sessions: Sendable {
     /// - Throws: a refusal 401 `invalid_key` or `session_expired`.
     public func session(_ secret: String) async throws -> CustomerSession {
         // Under other prefixes lie the portal's links and cookies.
-        guard APIKeyKind(secret) == .customerSession, let body = try await records.session(secret)
+        guard APIKeyKind(secret) == .customerSession,
+            let body = try await records.session(secret)
         else {
             throw Refusal(
                 401,
@@ -86,7 +87,7 @@ public struct Sessions: Sendable {
 
     private func session(_ secret: String, keptAs body: [UInt8]) throws -> CustomerSession {
         var session = try APIJSON.decode(CustomerSession.self, from: Data(body))
-        session.keptUnder = RecordStore.sessionKey(secret).hex
+        session.keptUnder = SessionStore.key(secret).hex
         guard clocks.wall().milliseconds / 1000 < session.expiresAt else {
             throw Refusal(
                 401,

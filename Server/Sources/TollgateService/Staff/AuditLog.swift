@@ -42,7 +42,7 @@ public struct Deed: Hashable, Sendable {
 
 /// What people did, by whom and when.
 public struct AuditLog: Sendable {
-    let records: RecordStore
+    let records: AuditStore
     let clocks: Clocks
     let logger: Logger
 

@@ -5,7 +5,7 @@ internal import TollgateCore
 
 /// The passwords of staff.
 public struct Passwords: Sendable {
-    let records: RecordStore
+    let records: StaffStore
     let random: RandomSource
     let staff: Staff
     let limits: SignInLimits
@@ -32,13 +32,11 @@ public struct Passwords: Sendable {
     ///
     /// - Throws: refusals 401 `sign_in_failed`, 429 `too_many_attempts`.
     func require(_ password: String, of visit: StaffVisit) async throws {
-        guard let kept = try await records.staff(visit.member.name)?.password else { return }
+        guard let kept = try await records.member(visit.member.name)?.password else { return }
         let attempts = SignInAttempts(.password, ofSession: visit.secret)
         try await limits.count(attempts)
         guard let hash = PasswordHash(kept: kept), try await hash.matches(password) else {
-            throw Refusal(
-                401,
-                .authenticationError,
+            throw Refusal.unauthenticated(
                 "sign_in_failed",
                 "The present password is wrong.",
                 param: "password"

@@ -15,7 +15,7 @@ public struct NewSecondFactor: Sendable {
 
 /// The second factor of staff: codes by time, and recovery codes that work once.
 public struct SecondFactors: Sendable {
-    let records: RecordStore
+    let records: StaffStore
     let clocks: Clocks
     let random: RandomSource
     let sealing: SealingKeys
@@ -31,9 +31,14 @@ public struct SecondFactors: Sendable {
     func takeCode(_ text: String, of name: String) async throws -> Bool {
         let code = Self.plain(text)
         guard code.utf8.count == 6 else {
-            return try await records.take(recovery: Self.recoveryKey(code, of: name), of: name)
+            return try await records.take(
+                recovery: Self.recoveryKey(code, of: name),
+                of: name
+            )
         }
-        guard let kept = try await records.totp(of: name), kept.isConfirmed else { return false }
+        guard let kept = try await records.totp(of: name), kept.isConfirmed else {
+            return false
+        }
         let totp = TOTP(secret: try opened(kept, of: name))
         guard let step = totp.step(of: code, at: clocks.wall(), after: kept.step) else {
             return false
@@ -61,9 +66,7 @@ public struct SecondFactors: Sendable {
         let totp = TOTP(secret: random.bytes(TOTP.secretLength))
         let sealed = try sealing.seal(totp.secret, as: Self.purpose(visit.member.name))
         guard try await records.keep(totp: sealed, of: visit.member.name) else {
-            throw Refusal(
-                409,
-                .invalidRequestError,
+            throw Refusal.conflict(
                 "factor_exists",
                 "There is a second factor already; remove it first."
             )
@@ -73,7 +76,8 @@ public struct SecondFactors: Sendable {
 
     /// The second factor that is being set up; `nil` where there is none.
     public func pending(_ visit: StaffVisit) async throws -> NewSecondFactor? {
-        guard let kept = try await records.totp(of: visit.member.name), !kept.isConfirmed else {
+        guard let kept = try await records.totp(of: visit.member.name), !kept.isConfirmed
+        else {
             return nil
         }
         return shown(
@@ -144,12 +148,12 @@ public struct SecondFactors: Sendable {
     public func reset(of name: String) async throws {
         let member = try await staff.require(name)
         _ = try await records.removeTOTP(of: member.name)
-        try await records.endStaffSessions(of: member.name)
+        try await records.endSessions(of: member.name)
     }
 
     /// Who has a second factor.
     public func owners() async throws -> Set<String> {
-        try await records.staffWithTOTP()
+        try await records.withTOTP()
     }
 
     public func isRequired() async throws -> Bool {
@@ -224,9 +228,7 @@ public struct SecondFactors: Sendable {
 }
 
 extension Refusal {
-    static let codeWrong = Refusal(
-        401,
-        .authenticationError,
+    static let codeWrong = Refusal.unauthenticated(
         "code_wrong",
         "This code is wrong, or it was used already. Wait for the next one and try again.",
         param: "code"

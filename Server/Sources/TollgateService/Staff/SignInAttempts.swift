@@ -95,7 +95,7 @@ struct SignInAttempts: Sendable {
 
 /// Counts attempts to sign in, and knows the browsers in which somebody has signed in before.
 struct SignInLimits: Sendable {
-    let records: RecordStore
+    let records: StaffStore
     let clocks: Clocks
     let random: RandomSource
     let sealing: SealingKeys
@@ -111,7 +111,7 @@ struct SignInLimits: Sendable {
     /// - Throws: a refusal 429 `too_many_attempts`.
     func count(_ attempts: SignInAttempts) async throws {
         for counter in attempts.counters {
-            let count = try await records.countStaffAttempt(
+            let count = try await records.countAttempt(
                 counter.key,
                 at: clocks.wall(),
                 quiet: Self.wait,
@@ -130,7 +130,7 @@ struct SignInLimits: Sendable {
 
     /// After a success.
     func forget(_ attempts: SignInAttempts) async throws {
-        try await records.forgetStaffAttempts(
+        try await records.forgetAttempts(
             attempts.counters.filter(\.isForgotten).map(\.key),
             takingBack: attempts.counters.filter { !$0.isForgotten }.map(\.key)
         )
@@ -138,7 +138,7 @@ struct SignInLimits: Sendable {
 
     /// An attempt that was not looked at.
     func takeBack(_ attempts: SignInAttempts) async throws {
-        try await records.forgetStaffAttempts([], takingBack: attempts.counters.map(\.key))
+        try await records.forgetAttempts([], takingBack: attempts.counters.map(\.key))
     }
 
     // MARK: - Known browsers

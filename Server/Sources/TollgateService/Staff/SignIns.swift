@@ -12,7 +12,7 @@ public enum StaffSignIn: Sendable {
 
 /// How staff sign in, and the browsers that are signed in.
 public struct SignIns: Sendable {
-    let records: RecordStore
+    let records: StaffStore
     let clocks: Clocks
     let random: RandomSource
     let staff: Staff
@@ -48,7 +48,7 @@ public struct SignIns: Sendable {
             origin
         )
         try await limits.count(attempts)
-        let staff = try await records.staff(name)
+        let staff = try await records.member(name)
         let kept = staff?.password.flatMap { PasswordHash(kept: $0) }
         // Nobody learns from the time it takes that there is no such name.
         let isRight: Bool
@@ -60,12 +60,7 @@ public struct SignIns: Sendable {
             throw error
         }
         guard isRight, kept != nil, let member = staff.flatMap({ StaffMember($0) }) else {
-            throw Refusal(
-                401,
-                .authenticationError,
-                "sign_in_failed",
-                "The name or the password is wrong."
-            )
+            throw Refusal.unauthenticated("sign_in_failed", "The name or the password is wrong.")
         }
         try await limits.forget(attempts)
         return try await proven(member)
@@ -104,7 +99,7 @@ public struct SignIns: Sendable {
 
     /// Signs in whoever holds a link; `nil` where it was used, has ended or never was.
     public func openLink(_ token: String) async throws -> StaffSignIn? {
-        guard token.hasPrefix("stlk_"), let kept = try await records.takeStaffSession(token),
+        guard token.hasPrefix("stlk_"), let kept = try await records.takeSession(token),
             kept.kind == .link, clocks.wall() < kept.expires,
             let member = try await staff.member(kept.staff)
         else { return nil }
@@ -113,7 +108,7 @@ public struct SignIns: Sendable {
 
     /// Whom an invitation is for, without using it up.
     public func invitation(_ token: String) async throws -> StaffMember? {
-        guard token.hasPrefix("stin_"), let kept = try await records.staffSession(token),
+        guard token.hasPrefix("stin_"), let kept = try await records.session(token),
             kept.kind == .invitation, clocks.wall() < kept.expires
         else { return nil }
         return try await staff.member(kept.staff)
@@ -128,7 +123,7 @@ public struct SignIns: Sendable {
     ) async throws -> StaffSignIn {
         // Looked at before it is used up: a weak password must not cost the invitation.
         let hash = try await passwords.hash(password)
-        guard token.hasPrefix("stin_"), let kept = try await records.takeStaffSession(token),
+        guard token.hasPrefix("stin_"), let kept = try await records.takeSession(token),
             kept.kind == .invitation, clocks.wall() < kept.expires,
             var member = try await staff.member(kept.staff)
         else { throw Refusal.missing("invitation", "", param: "token") }
@@ -165,7 +160,7 @@ public struct SignIns: Sendable {
         code: String,
         from origin: SignInOrigin
     ) async throws -> StaffVisit {
-        guard token.hasPrefix("stfa_"), let kept = try await records.staffSession(token),
+        guard token.hasPrefix("stfa_"), let kept = try await records.session(token),
             kept.kind == .factor, clocks.wall() < kept.expires,
             let member = try await staff.member(kept.staff)
         else { throw Refusal.missing("sign-in", "", param: "token") }
@@ -180,7 +175,7 @@ public struct SignIns: Sendable {
             throw Refusal.codeWrong
         }
         try await limits.forget(attempts)
-        guard try await records.takeStaffSession(token) != nil else {
+        guard try await records.takeSession(token) != nil else {
             throw Refusal.missing("sign-in", "", param: "token")
         }
         return try await visit(of: member)
@@ -223,7 +218,7 @@ public struct SignIns: Sendable {
     ///
     /// The role is read each time, so that a change of it counts at once.
     public func visit(_ secret: String) async throws -> StaffVisit? {
-        guard secret.hasPrefix("staff_"), let kept = try await records.staffSession(secret),
+        guard secret.hasPrefix("staff_"), let kept = try await records.session(secret),
             kept.kind == .session, clocks.wall() < kept.expires,
             let member = try await staff.member(kept.staff)
         else { return nil }
@@ -238,7 +233,7 @@ public struct SignIns: Sendable {
 
     /// Signs a browser out.
     public func end(_ visit: StaffVisit) async throws {
-        _ = try await records.takeStaffSession(visit.secret)
+        _ = try await records.takeSession(visit.secret)
     }
 
     private static func formToken(_ secret: String) -> String {

@@ -7,22 +7,22 @@ internal import TollgateCore
 ///
 /// Whoever asks for a change writes it into the audit log.
 public struct Staff: Sendable {
-    let records: RecordStore
+    let records: StaffStore
     let clocks: Clocks
 
-    public init(records: RecordStore, clocks: Clocks) {
+    public init(records: StaffStore, clocks: Clocks) {
         self.records = records
         self.clocks = clocks
     }
 
     /// Everybody, by name.
     public func all() async throws -> [StaffMember] {
-        try await records.staff().compactMap { StaffMember($0) }
+        try await records.members().compactMap { StaffMember($0) }
     }
 
     /// Somebody by name; `nil` where nobody has it.
     public func member(_ name: String) async throws -> StaffMember? {
-        try await records.staff(name.lowercased()).flatMap { StaffMember($0) }
+        try await records.member(name.lowercased()).flatMap { StaffMember($0) }
     }
 
     /// Lets somebody in from now on, once they have followed a link.
@@ -38,9 +38,7 @@ public struct Staff: Sendable {
             created: clocks.wall()
         )
         guard try await records.add(staff) else {
-            throw Refusal(
-                409,
-                .invalidRequestError,
+            throw Refusal.conflict(
                 "staff_exists",
                 "Somebody named '\(name)' works here already.",
                 param: "name"
@@ -69,7 +67,7 @@ public struct Staff: Sendable {
     public func remove(_ name: String) async throws {
         let member = try await require(name)
         guard
-            try await records.removeStaff(member.name, keepingOne: StaffRole.admin.rawValue)
+            try await records.remove(member.name, keepingOne: StaffRole.admin.rawValue)
         else { throw Refusal.lastAdmin }
     }
 
@@ -77,7 +75,7 @@ public struct Staff: Sendable {
     ///
     /// - Returns: how many sessions and links there were.
     public func signOut(_ name: String) async throws -> Int {
-        try await records.endStaffSessions(of: try await require(name).name)
+        try await records.endSessions(of: try await require(name).name)
     }
 
     func require(_ name: String) async throws -> StaffMember {
@@ -119,9 +117,7 @@ extension StaffMember {
 
 extension Refusal {
     /// 409: nobody would be left to let others in.
-    static let lastAdmin = Refusal(
-        409,
-        .invalidRequestError,
+    static let lastAdmin = Refusal.conflict(
         "last_admin",
         "This is the last admin; make somebody else one first.",
         param: "name"

@@ -50,9 +50,7 @@ public struct StaffVisit: Hashable, Sendable {
     /// - Throws: a refusal 403 `role_required`.
     public func require(_ role: StaffRole) throws {
         guard member.role >= role else {
-            throw Refusal(
-                403,
-                .permissionError,
+            throw Refusal.forbidden(
                 "role_required",
                 "This takes the role '\(role.rawValue)'; yours is '\(member.role.rawValue)'."
             )

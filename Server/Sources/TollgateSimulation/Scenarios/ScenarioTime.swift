@@ -1,3 +1,5 @@
+import TollgateCore
+
 /// A time as scenario files write it.
 struct ScenarioTime: Hashable, Sendable {
     /// UNIX.
@@ -16,10 +18,10 @@ struct ScenarioTime: Hashable, Sendable {
         let date = halves[0].split(separator: "-", omittingEmptySubsequences: false)
             .map { Int64($0) }
         guard date.count == 3, let year = date[0], let month = date[1], let day = date[2],
-            (2015...2150).contains(year), (1...12).contains(month), day >= 1,
-            day <= Self.days(in: month, of: year)
+            (2015...2150).contains(year),
+            let civil = CivilDay(checking: year, month: month, day: day)
         else { return nil }
-        milliseconds = Self.daysSince1970(year, month, day) * 86_400_000
+        milliseconds = civil.daysSince1970 * 86_400_000
         isExact = false
         guard halves.count == 2 else { return }
         var clock = halves[1]
@@ -62,22 +64,5 @@ struct ScenarioTime: Hashable, Sendable {
             milliseconds += count * unit
             if unit <= 1000 { isExact = true }
         }
-    }
-
-    private static func days(in month: Int64, of year: Int64) -> Int64 {
-        switch month {
-        case 4, 6, 9, 11: 30
-        case 2: (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28
-        default: 31
-        }
-    }
-
-    private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let shiftedYear = month <= 2 ? year - 1 : year
-        let era = shiftedYear / 400
-        let yearOfEra = shiftedYear - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-            - 719_468
     }
 }

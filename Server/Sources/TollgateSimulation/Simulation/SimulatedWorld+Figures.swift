@@ -162,7 +162,7 @@ extension FigureTruth {
     /// The sums of what was charged in a month, and of what went back in it.
     func objections(to statement: Finance.Statement, of store: Store) -> [String] {
         var own: [String: Money] = [:]
-        for (place, money) in money where Finance.Day(place.day).month == statement.month {
+        for (place, money) in money where place.day.month == statement.month {
             own[place.currency, default: Money()].gross += money.gross
             own[place.currency, default: Money()].refunds += money.refunds
             own[place.currency, default: Money()].slack += money.slack

@@ -58,7 +58,7 @@ struct DashboardAppStoreTests {
                 #expect(refused.status == 400, "\(days)")
             }
             // One that was begun and whose result nobody knows is not sent again.
-            _ = try await server.tollgate.store.begin(
+            _ = try await server.tollgate.store.audit.begin(
                 AuditEntry(
                     at: server.tollgate.clocks.wall(),
                     actor: "admin@example.com",
@@ -83,7 +83,7 @@ struct DashboardAppStoreTests {
             let third = try await browser.press("\(path)/extend", fields)
             #expect(third.status == 422 && third.words.contains("4030005"), "\(third.words)")
             #expect(third.words.contains("maximum extension count"))
-            let log = try await server.tollgate.store.audit().filter {
+            let log = try await server.tollgate.store.audit.entries().filter {
                 $0.action == "app_store.extend"
             }
             #expect(log.map(\.outcome) == ["refused: app_store_refused", "done", "begun", "done"])
@@ -108,7 +108,7 @@ struct DashboardAppStoreTests {
             let customer = try await server.appStore.subscription(id).customer
             let transactions = try await server.appStore.transactions(customer: customer)
             #expect(transactions.map(\.isFinished) == [true])
-            let log = try await server.tollgate.store.audit()
+            let log = try await server.tollgate.store.audit.entries()
             // A token leads to a person, and the log outlives an erasure.
             #expect(log.contains { $0.action == "app_store.set_token" && $0.outcome == "done" })
             #expect(log.allSatisfy { !"\($0)".contains(token) })
@@ -161,7 +161,9 @@ struct DashboardAppStoreTests {
                 "/dashboard/app-store?product=\(Self.monthly)&request=none&environment=sandbox"
             )
             #expect(unknown.status == 422 && unknown.words.contains("4040009"))
-            let log = try await server.tollgate.store.audit(subject: "product:\(Self.monthly)")
+            let log = try await server.tollgate.store.audit.entries(
+                subject: "product:\(Self.monthly)"
+            )
             #expect(
                 log.map(\.outcome) == ["refused: app_store_refused", "done", "done"]
             )

@@ -144,7 +144,7 @@ struct DashboardCustomerTests {
             )
             #expect(twice.status == 409)
 
-            let log = try await server.tollgate.store.audit(subject: "customer:\(id)")
+            let log = try await server.tollgate.store.audit.entries(subject: "customer:\(id)")
             #expect(
                 log.map(\.action) == ["grant.end", "grant.end", "grant.create", "grant.create"]
             )
@@ -201,7 +201,7 @@ struct DashboardCustomerTests {
                 #expect(page.status == 400, "\(amount) \(reason)")
             }
             #expect(try await server.tollgate.coins.balance(of: id).balance == -5)
-            let log = try await server.tollgate.store.audit(subject: "customer:\(id)")
+            let log = try await server.tollgate.store.audit.entries(subject: "customer:\(id)")
             let done = log.filter { $0.outcome == AuditEntry.done }
             #expect(done.map(\.before) == ["125", "125", "125", "100"])
             #expect(done.map(\.after) == ["-5", "125", "125", "125"])
@@ -238,7 +238,7 @@ struct DashboardCustomerTests {
             let search = try await browser.open("/dashboard/customers?q=ann.reader%40example.com")
             #expect(search.words.contains("Nothing has the id"))
             // What is said of them in the log leads to nobody.
-            let log = try await server.tollgate.store.audit()
+            let log = try await server.tollgate.store.audit.entries()
             #expect(log.allSatisfy { !"\($0)".contains("reader-1") && !"\($0)".contains("Ann") })
         }
     }
@@ -258,7 +258,7 @@ struct DashboardCustomerTests {
             let done = try await browser.press("\(link.output)/assign", ["customer": "reader-2"])
             #expect(done.words.contains("The purchase is assigned"))
             #expect(done.words.contains("reader-2") && !done.words.contains("Held by reader-1"))
-            let log = try await server.tollgate.store.audit()
+            let log = try await server.tollgate.store.audit.entries()
             #expect(log.first?.action == "purchase.assign")
             #expect(log.first?.before == reader.id && log.first?.after == other)
         }

@@ -40,7 +40,7 @@ struct DashboardFormTests {
             var browser = try await server.staff(.admin)
             _ = try await browser.open("/dashboard/account")
             let token = try #require(browser.form)
-            let before = try await server.tollgate.store.audit().count
+            let before = try await server.tollgate.store.audit.entries().count
             let paths =
                 Self.forms.map(\.path) + [
                     "/sign-out", "/account/password", "/catalog/check",
@@ -65,7 +65,7 @@ struct DashboardFormTests {
                 }
             }
             // Neither done nor begun.
-            #expect(try await server.tollgate.store.audit().count == before)
+            #expect(try await server.tollgate.store.audit.entries().count == before)
             #expect(try await browser.send("/dashboard").status == 200)
         }
     }
@@ -119,7 +119,7 @@ struct DashboardFormTests {
                     "\(role) looks at staff"
                 )
             }
-            #expect(try await server.tollgate.store.audit().isEmpty)
+            #expect(try await server.tollgate.store.audit.entries().isEmpty)
             #expect(try await server.tollgate.coins.balance(of: id).balance == 0)
         }
     }

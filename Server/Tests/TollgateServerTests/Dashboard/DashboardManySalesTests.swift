@@ -155,7 +155,7 @@ struct DashboardManySalesTests {
             }
             #expect(try await statement.status == 200)
             #expect(try await payments.status == 200)
-            let log = try await server.tollgate.store.audit(actor: "support@example.com")
+            let log = try await server.tollgate.store.audit.entries(actor: "support@example.com")
             let compared = log.first { $0.action == "reconciliation.compare" }
             #expect(compared?.outcome == "refused: rate_limited")
             // Whoever is done makes room.
@@ -178,7 +178,7 @@ struct DashboardManySalesTests {
                     holder: "another server",
                     until: now.advanced(by: until)
                 )
-                _ = try await tollgate.store.take(lease, now: now)
+                _ = try await tollgate.store.leases.take(lease, now: now)
             }
             _ = try await server.customerWithCoins()
             #expect(try await compare() != nil)

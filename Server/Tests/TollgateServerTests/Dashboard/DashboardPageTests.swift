@@ -318,7 +318,7 @@ struct DashboardPageTests {
     func parked() async throws {
         try await TestServer.run { server in
             let key = RowKey("x")
-            try await server.tollgate.store.park(
+            try await server.tollgate.store.parked.park(
                 ParkedMessage(
                     key: key,
                     store: .stripe,
@@ -336,7 +336,7 @@ struct DashboardPageTests {
             _ = try await browser.open("/dashboard/parked")
             let tried = try await browser.press("/dashboard/parked/retry")
             #expect(tried.words.contains("Some messages are still parked"))
-            #expect(try await server.tollgate.store.audit().first?.action == "parked.retry")
+            #expect(try await server.tollgate.store.audit.entries().first?.action == "parked.retry")
         }
     }
 

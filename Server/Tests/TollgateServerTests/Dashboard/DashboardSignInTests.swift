@@ -359,7 +359,7 @@ struct DashboardSignInTests {
         try await TestServer.run { server in
             try await server.tollgate.staff.add("ann", role: .admin)
             try await server.tollgate.passwords.set(Self.password, of: "ann")
-            let kept = try #require(try await server.tollgate.store.staff("ann")?.password)
+            let kept = try #require(try await server.tollgate.store.staff.member("ann")?.password)
             let text = String(decoding: kept, as: UTF8.self)
             #expect(text.hasPrefix("scrypt$16$8$1$") && !text.contains("sentence"))
             let usual = Configuration(

@@ -70,7 +70,7 @@ struct SecondFactorTests {
             )
         else { throw Refusal.codeWrong }
         _ = try await server.tollgate.secondFactors.begin(visit, password: password)
-        let kept = try #require(try await server.tollgate.store.totp(of: "ann"))
+        let kept = try #require(try await server.tollgate.store.staff.totp(of: "ann"))
         let secret = try server.tollgate.secondFactors.sealing.open(
             kept.secret,
             as: "staff totp ann"
@@ -213,7 +213,7 @@ struct SecondFactorTests {
             _ = try await server.tollgate.secondFactors.begin(visit, password: Self.password)
             try await server.tollgate.staff.add("ben", role: .admin)
             try await server.tollgate.staff.remove("ann")
-            #expect(try await server.tollgate.store.totp(of: "ann") == nil)
+            #expect(try await server.tollgate.store.staff.totp(of: "ann") == nil)
         }
     }
 
@@ -237,7 +237,7 @@ struct SecondFactorTests {
                 visits.append(visit)
             }
             _ = try await tollgate.secondFactors.begin(visits[0], password: Self.password)
-            let kept = try #require(try await tollgate.store.totp(of: "ann"))
+            let kept = try #require(try await tollgate.store.staff.totp(of: "ann"))
             let secret = try tollgate.secondFactors.sealing.open(kept.secret, as: "staff totp ann")
                 .bytes
             let code = Self.now(TOTP(secret: secret), server)

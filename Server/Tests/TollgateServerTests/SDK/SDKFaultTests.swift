@@ -20,7 +20,7 @@ struct SDKFaultTests {
             try await app.buy("com.example.app.lifetime", for: "ada")
             _ = try await app.keys()
             let customer = Customer.ID(try await server.customer("ada"))
-            try await server.tollgate.store.revokeSessions(of: customer)
+            try await server.tollgate.store.sessions.revokeAll(of: customer)
             #expect(try await app.keys(forceRefresh: true) == ["archive", "pro"])
             #expect(app.calls == 2)
             #expect(app.entitlementRequests == 3)

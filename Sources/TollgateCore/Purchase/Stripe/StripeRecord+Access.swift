@@ -150,15 +150,8 @@ extension StripeRecord {
 
     /// When the payment of an item's present period was taken back in whole.
     private func refundOfPeriod(_ item: StripeSubscription.Item) -> Instant? {
-        for invoice in invoices.map(\.value) {
-            let paysForIt = invoice.lines.contains {
-                $0.isFor(item) && $0.start == item.start && !$0.isProration
-            }
-            if paysForIt, let cut = takenBack(of: invoice.amount, paying: invoice.id).cut {
-                return cut
-            }
-        }
-        return nil
+        invoices.lazy.map(\.value).filter { $0.pays(for: item) }
+            .compactMap { takenBack(of: $0.amount, paying: $0.id).cut }.first
     }
 
     /// A one-time purchase: for ever, for a while, or coins.
@@ -202,33 +195,16 @@ extension StripeRecord {
         evaluation.add(access, to: owner)
     }
 
-    /// How much of a payment its refunds and disputes have taken back (RULES §5).
-    public struct TakenBack: Hashable, Sendable {
-        /// Minor units, at most the amount.
-        public var amount: Int64
-        public var of: Int64
-        /// When all of it was gone.
-        public var cut: Instant?
-    }
-
     /// - Parameter invoice: which invoice's payment; `nil` for a one-time payment.
     func takenBack(of amount: Int64, paying invoice: String?) -> TakenBack {
-        var sum: Int64 = 0
-        var cut: Instant?
-        let refunds = refunds.filter { $0.value.takesBack && $0.value.invoice == invoice }
-        let disputes = disputes.filter { $0.value.takesBack && $0.value.invoice == invoice }
-        // A later statement about one of them moves no end (RULES §5.4).
-        let movements =
-            refunds.map { ($0.value.created ?? $0.stated.instant, $0.value.amount) }
-            + disputes.map {
-                ($0.value.withdrawn ?? $0.value.created ?? $0.stated.instant, $0.value.amount)
-            }
-        for (instant, part) in movements.sorted(by: { $0 < $1 }) where sum < amount {
-            sum += max(0, min(part, amount - sum))
-            // Stripe counts whole seconds; what is finer only orders reads.
-            if sum >= amount { cut = Instant(seconds: instant.milliseconds / 1000) }
-        }
-        return TakenBack(amount: sum, of: amount, cut: cut)
+        TakenBack(of: amount, paying: invoice, by: refunds, disputes)
+    }
+}
+
+extension StripeInvoice {
+    /// Whether a line of it is the present period of an item.
+    fileprivate func pays(for item: StripeSubscription.Item) -> Bool {
+        lines.contains { $0.isFor(item) && $0.start == item.start && !$0.isProration }
     }
 }
 

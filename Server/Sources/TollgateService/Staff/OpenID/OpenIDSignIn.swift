@@ -16,7 +16,7 @@ public struct OpenIDStart: Sendable {
 
 /// Sign-in at an issuer of OpenID Connect: authorization code with PKCE, state and nonce.
 public struct OpenIDSignIn: Sendable {
-    let records: RecordStore
+    let records: StaffStore
     let clocks: Clocks
     let random: RandomSource
     /// `nil` where no issuer is configured.
@@ -89,7 +89,7 @@ public struct OpenIDSignIn: Sendable {
         guard let openID, let secret, secret.hasPrefix("stoi_"), let state, let code,
             state == derived(secret, "state"), issuer == nil || issuer == openID.settings.issuer,
             // Once: before anything is asked.
-            let kept = try await records.takeStaffSession(secret), kept.kind == .openID,
+            let kept = try await records.takeSession(secret), kept.kind == .openID,
             clocks.wall() < kept.expires
         else { throw Refusal.ssoFailed(401) }
         let email: String
@@ -157,11 +157,9 @@ public struct OpenIDSignIn: Sendable {
     ) async throws -> StaffMember {
         if let member = try await staff.member(email) { return member }
         guard let domain = settings.domain, email.hasSuffix("@\(domain)"),
-            try await records.staff(email) == nil
+            try await records.member(email) == nil
         else {
-            throw Refusal(
-                403,
-                .permissionError,
+            throw Refusal.forbidden(
                 "sso_unknown",
                 "Nobody with this email works here. An admin can invite you."
             )

@@ -1,0 +1,167 @@
+public import TollgateCore
+
+/// A customer's answer, as of the newest commit.
+public struct CustomerReading: Sendable {
+    /// Grows with every change of the answer or of the balance.
+    public var sequence: Int64
+    /// Coins; may be negative after a refund of coins already spent.
+    public var balance: Int64
+    public var timeline: Timeline
+    /// Whether the customer was erased.
+    public var isErased = false
+}
+
+/// A customer as the app's backend made them known.
+public struct StoredProfile: Sendable {
+    public var customer: Customer.ID
+    public var body: [UInt8]
+}
+
+extension RecordStore {
+    /// What `customer` holds in `environment`; empty for one who has bought nothing.
+    public func reading(
+        of customer: Customer.ID,
+        in environment: StoreEnvironment
+    ) async throws(StorageError) -> CustomerReading {
+        try reading(
+            await driver.readNow(Self.readingSQL, [Self.readingKey(customer, environment)])
+        )
+    }
+
+    /// The same without suspension; `nil` where the database cannot do that.
+    public func readingAtOnce(
+        of customer: Customer.ID,
+        in environment: StoreEnvironment
+    ) throws(StorageError) -> CustomerReading? {
+        guard
+            let rows = try driver.readAtOnce(
+                Self.readingSQL,
+                [Self.readingKey(customer, environment)]
+            )
+        else { return nil }
+        return try reading(rows)
+    }
+
+    private static let readingSQL = "SELECT sequence, balance, answer FROM customer WHERE key = $1"
+
+    private static func readingKey(
+        _ customer: Customer.ID,
+        _ environment: StoreEnvironment
+    ) -> SQLValue {
+        RowKey(Holder.customer(customer)).inEnvironment(environment).value
+    }
+
+    private func reading(_ rows: [Row]) throws(StorageError) -> CustomerReading {
+        guard let row = rows.first, case let bytes = try row.bytes(2), !bytes.isEmpty else {
+            let empty = Timeline([], in: Catalog())
+            return CustomerReading(sequence: 0, balance: 0, timeline: empty)
+        }
+        guard bytes != CustomerAnswer.erasedBytes else {
+            return CustomerReading(
+                sequence: try row.int64(0),
+                balance: try row.int64(1),
+                timeline: Timeline([], in: Catalog()),
+                isErased: true
+            )
+        }
+        return CustomerReading(
+            sequence: try row.int64(0),
+            balance: try row.int64(1),
+            timeline: try CustomerAnswer(reading: bytes).timeline(in: history.current)
+        )
+    }
+
+    /// The customer with this id.
+    public func profile(_ id: Customer.ID) async throws -> StoredProfile? {
+        let rows = try await driver.readNow(
+            "SELECT body FROM profile WHERE id = $1",
+            [.text(id.rawValue)]
+        )
+        return try rows.first.map { StoredProfile(customer: id, body: try $0.bytes(0)) }
+    }
+
+    /// The customer who registered `alias`.
+    public func profile(alias: Holder) async throws -> StoredProfile? {
+        let rows = try await driver.readNow(
+            """
+            SELECT profile.id, profile.body FROM alias
+            JOIN profile ON profile.customer = alias.customer WHERE alias.key = $1
+            """,
+            [RowKey(alias).value]
+        )
+        guard let row = rows.first else { return nil }
+        return StoredProfile(customer: Customer.ID(try row.text(0)), body: try row.bytes(1))
+    }
+
+    /// Every purchase that `customer` holds a part of, with that part.
+    ///
+    /// - Parameter known: folds only what the journal held up to this row; `nil`: all of it.
+    public func purchases(
+        of customer: Customer.ID,
+        in environment: StoreEnvironment,
+        known: Int64? = nil
+    ) async throws -> [(record: Purchase, access: PurchaseAccess)] {
+        let row = RowKey(Holder.customer(customer)).inEnvironment(environment)
+        let history = history
+        return try await driver.read { connection in
+            let keys = try connection.query(
+                "SELECT purchase FROM holding WHERE holder = $1 ORDER BY purchase",
+                [row.value]
+            )
+            return try keys.compactMap { key in
+                guard let record = try Self.record(key.bytes(0), known: known, connection) else {
+                    return nil
+                }
+                var access = PurchaseAccess()
+                for share in record.evaluate(in: history).shares
+                where try connection.row(of: share.owner, in: environment) == row {
+                    access.merge(share.access)
+                }
+                return (record, access)
+            }
+        }
+    }
+
+    private static func record(
+        _ key: [UInt8],
+        known: Int64?,
+        _ connection: any StorageConnection
+    ) throws -> Purchase? {
+        guard let known else {
+            let rows = try connection.query(
+                "SELECT record FROM purchase WHERE key = $1",
+                [.blob(key)]
+            )
+            guard let bytes = try rows.first?.bytes(0), !bytes.isEmpty else { return nil }
+            return try RecordDecoder.decode(Purchase.self, from: bytes)
+        }
+        let rows = try connection.query(
+            "SELECT facts FROM journal WHERE subject = $1 AND id <= $2 ORDER BY id",
+            [.blob(key), .integer(known)]
+        )
+        var record: Purchase?
+        for row in rows {
+            guard
+                case .facts(let facts) = try JournalContent(kept: row.bytes(0)),
+                let first = facts.first
+            else { continue }
+            if record == nil { record = Purchase(key: first.purchase) }
+            for fact in facts { record?.join(fact) }
+        }
+        return record
+    }
+
+    /// Coins credited, less what was taken back and spent, by lot; for people who ask why.
+    public func transfers(
+        of customer: Customer.ID,
+        in environment: StoreEnvironment
+    ) async throws -> [(lot: RowKey, amount: Int64)] {
+        let row = RowKey(Holder.customer(customer)).inEnvironment(environment)
+        return try await driver.read { connection in
+            try connection.query(
+                "SELECT lot, amount FROM transfer WHERE customer = $1 ORDER BY journal, id",
+                [row.value]
+            ).map { (try RowKey(bytes: $0.bytes(0)), try $0.int64(1)) }
+        }
+    }
+}

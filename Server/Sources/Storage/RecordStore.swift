@@ -1,0 +1,93 @@
+public import TollgateCore
+
+/// The journal and what is derived from it, on one database.
+///
+/// Reads of purchases and of the customers who hold them; what else is kept has stores of its own
+/// (`staff`, `feed`, …), each of which needs the database alone.
+public struct RecordStore: Sendable {
+    public let driver: any StorageDriver
+    /// The only way into the journal.
+    package let writer: any JournalWriter
+
+    /// Brings the schema up to date, and what was derived if an earlier engine derived it, and reads
+    /// the catalog's versions.
+    ///
+    /// - Parameter upgrade: what it takes to derive everything again; `nil`: a database that needs it is
+    ///   refused.
+    /// - Throws: `StorageError`, also when a newer program has already changed the schema.
+    public init(
+        _ driver: any StorageDriver,
+        upgrade: EngineUpgrade.Means? = nil
+    ) async throws {
+        try await driver.migrate()
+        if driver.dialect.rowLock.isEmpty {
+            // The only process there is: whoever held a lease before is dead.
+            try await driver.execute("DELETE FROM lease")
+        }
+        try await EngineUpgrade.require(driver, upgrade)
+        try await Self.completeErasures(driver)
+        self.init(driver, writer: try await GroupedWriter(driver))
+    }
+
+    /// For commands that only read, beside a running server: the schema must be this program's.
+    public init(reading driver: any StorageDriver) async throws {
+        try await driver.requireSchema()
+        try await EngineUpgrade.requireCurrent(driver)
+        self.init(driver, writer: try await GroupedWriter(driver))
+    }
+
+    /// A record of an open database that journals through `writer`.
+    package init(_ driver: any StorageDriver, writer: any JournalWriter) {
+        self.driver = driver
+        self.writer = writer
+    }
+
+    /// The catalog over time.
+    public var history: CatalogHistory { writer.history }
+
+    /// Journals `item` with all that follows from it.
+    ///
+    /// Durable when this returns.
+    ///
+    /// - Throws: `StorageError`; nothing is half done.
+    public func submit(_ item: JournalItem) async throws -> JournalOutcome {
+        try await writer.submit(item)
+    }
+
+    /// Makes `catalog` today's, unless it already is.
+    public func adopt(_ catalog: Catalog, at instant: Instant) async throws {
+        let id = RowKey("catalog", String(decoding: try catalog.canonicalJSON(), as: UTF8.self)).hex
+        guard history.versions.last?.id != id else { return }
+        let version = CatalogHistory.Version(id: id, adopted: instant, catalog: catalog)
+        let key = RowKey("adopt", id, "\(instant.milliseconds)")
+        _ = try await submit(
+            JournalItem(
+                dedupeKey: key,
+                subject: RowKey("catalog"),
+                kind: .command,
+                stated: instant,
+                content: .adopt(version)
+            )
+        )
+    }
+}
+
+extension RecordStore {
+    public var journal: JournalStore { JournalStore(driver: driver) }
+    public var sessions: SessionStore { SessionStore(driver: driver) }
+    public var replies: ReplyStore { ReplyStore(driver: driver) }
+    public var staff: StaffStore { StaffStore(driver: driver) }
+    public var audit: AuditStore { AuditStore(driver: driver) }
+    public var secretKeys: SecretKeyStore { SecretKeyStore(driver: driver) }
+    public var feed: FeedStore { FeedStore(driver: driver, writer: writer) }
+    public var webhooks: WebhookStore { WebhookStore(driver: driver) }
+    public var figures: FigureStore { FigureStore(driver: driver, writer: writer) }
+    public var reports: ReportStore { ReportStore(driver: driver) }
+    public var questions: QuestionStore { QuestionStore(driver: driver) }
+    public var awaited: AwaitedStore { AwaitedStore(driver: driver) }
+    public var receipts: ReceiptStore { ReceiptStore(driver: driver) }
+    public var parked: ParkedStore { ParkedStore(driver: driver) }
+    public var cursors: CursorStore { CursorStore(driver: driver) }
+    public var leases: LeaseStore { LeaseStore(driver: driver) }
+    package var evidence: EvidenceStore { EvidenceStore(driver: driver) }
+}

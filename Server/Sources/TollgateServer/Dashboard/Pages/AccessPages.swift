@@ -1,0 +1,70 @@
+internal import Hummingbird
+internal import Storage
+internal import TollgateCore
+internal import TollgateService
+
+/// Findings of the second opinion: customers whom it would answer otherwise.
+struct AccessPages: DashboardPages {
+    let request: DashboardRequest
+
+    func access() async throws -> Response {
+        let summary = try await tollgate.accessChecks.summary()
+        let findings = try await tollgate.store.evidence.findings(limit: 200)
+        let table = Table(
+            caption: words["nav_access"],
+            columns: [
+                words["kind"], words["customer"], words["entitlement"], words["since"],
+                words["second_opinion"], words["message_ids"],
+            ],
+            rows: findings.map { row($0) },
+            empty: words[summary == nil ? "access_never" : "no_access_findings"]
+        )
+        let lead = summary.map { summary in
+            words(
+                "access_lead",
+                [
+                    "time": formats.moment(summary.ended),
+                    "purchases": formats.number(Int64(summary.purchases)),
+                    "unjudged": formats.number(Int64(summary.unjudged)),
+                ]
+            )
+        }
+        return page(
+            "dash_list",
+            words["nav_access"],
+            section: "access",
+            ["table": table.model, "lead": lead ?? words["access_never"]]
+        )
+    }
+
+    private func row(_ kept: KeptFinding) -> [Cell] {
+        let finding = kept.finding
+        let customer = finding.customer.rawValue
+        var since = Cell.time(finding.since, formats)
+        since.note = "\(words["first_seen"]): \(formats.moment(kept.firstSeen))"
+        var reasons = Cell.english(finding.opinion)
+        reasons.note = "\(words["server_says"]): \(finding.answer)"
+        return [
+            Cell.badge(
+                words["access_\(finding.kind.rawValue)"],
+                finding.kind == .device ? "warn" : "bad"
+            ),
+            Cell.link(
+                customer,
+                "/dashboard/customers/\(Ask.escaped(customer))"
+                    + "?environment=\(finding.environment.rawValue)",
+                note: finding.environment == .sandbox ? words["environment_sandbox"] : nil
+            ), Cell(finding.lookupKey), since, reasons, evidence(finding),
+        ]
+    }
+
+    private func evidence(_ finding: AccessFinding) -> Cell {
+        guard let last = finding.evidence.last else { return Cell("–") }
+        let messages = finding.evidence.map { $0.message ?? "\($0.journal)" }
+        return Cell.link(
+            "\(last.journal)",
+            "/dashboard/deliveries/\(last.journal)",
+            note: messages.joined(separator: ", ")
+        )
+    }
+}

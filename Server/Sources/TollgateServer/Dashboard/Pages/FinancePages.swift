@@ -1,0 +1,316 @@
+internal import Hummingbird
+internal import Reports
+internal import Stores
+internal import TollgateAPI
+internal import TollgateCore
+internal import TollgateService
+
+/// Stores' reports compared with the record, payments and the monthly statement.
+struct FinancePages: DashboardPages {
+    let request: DashboardRequest
+
+    /// More sales than these are not compared while somebody waits.
+    private static let quickly: Int64 = 5_000
+
+    func reconciliation() async throws -> Response {
+        let (first, last) = try await days()
+        if ask.query("format") == "csv" {
+            let found = try await dashboard.allSales.run {
+                try await tollgate.reconciliation(from: first, to: last, in: environment)
+            }
+            return Response.csv(found.sheet.csv, named: "reconciliation-\(first)-\(last)")
+        }
+        let count = try await tollgate.salesToCompare(from: first, to: last)
+        let isMany = count > Self.quickly
+        var found: Finance.Reconciliation?
+        var made: Instant?
+        if !isMany {
+            found = try await tollgate.reconciliation(from: first, to: last, in: environment)
+        } else {
+            let kept = try await tollgate.keptReconciliation(in: environment)
+            found = kept?.reconciliation
+            made = kept?.made
+        }
+        let open = found?.summaries.filter { !$0.isExplained }.reduce(0) { $0 + $1.count } ?? 0
+        // Where nothing was found and nothing is missing, there was nothing to compare.
+        let covered =
+            found.map { found in
+                found.coverage.contains { $0.matched > 0 } || !found.differences.isEmpty
+            } ?? false
+        let pending = found?.coverage.contains { $0.pending > 0 } ?? false
+        var model: Model = [
+            "address": "/dashboard/reconciliation", "from": first.description,
+            "to": last.description, "environmentValue": environment.rawValue,
+            "csvURL": "/dashboard/reconciliation?\(query(first, last))&format=csv",
+            "isCovered": covered, "isFine": open == 0, "isMany": isMany,
+            "isPending": pending && !covered, "form": visit.formToken,
+            "compareURL": "/dashboard/reconciliation/compare?\(query(first, last))",
+            "verdict": words(
+                open == 0 ? "verdict_fine" : "verdict_open",
+                ["count": formats.number(Int64(open))]
+            ),
+        ]
+        if isMany {
+            let many: String =
+                if let found, let made {
+                    words(
+                        "compared_earlier",
+                        [
+                            "time": formats.moment(made), "from": formats.day(found.first.start),
+                            "to": formats.day(found.last.start),
+                        ]
+                    )
+                } else {
+                    words("compared_never", ["count": formats.number(count)])
+                }
+            model["many"] = many
+        }
+        if let found {
+            model["hasResult"] = true
+            model["coverage"] = coverage(found).model
+            model["summaries"] = summaries(found).model
+            model["differences"] = differences(found).model
+            model["hasReissues"] = !found.reissues.isEmpty
+            model["reissues"] = found.reissues.map { ["text": $0.text] as Model }
+        }
+        return page(
+            "dash_reconciliation",
+            words["nav_reconciliation"],
+            section: "reconciliation",
+            model
+        )
+    }
+
+    /// Compares anew, however long it takes, and keeps what was found for everybody.
+    func compare() async throws -> Response {
+        try visit.require(.support)
+        let (first, last) = try await days()
+        let kept = try await tollgate.auditLog.audited(
+            Deed(
+                "reconciliation.compare",
+                "reconciliation:\(environment.rawValue)",
+                "\(first) \(last)"
+            ),
+            by: actor
+        ) {
+            try await dashboard.allSales.run {
+                try await tollgate.reconcileAndKeep(from: first, to: last, in: environment)
+            }
+        }
+        return done(
+            kept == nil ? "not_compared" : "compared",
+            "/dashboard/reconciliation?\(query(first, last))"
+        )
+    }
+
+    /// The days asked for; the last ninety if none are.
+    private func days() async throws -> (Finance.Day, Finance.Day) {
+        let today = Finance.Day(utc: await tollgate.clocks.now())
+        func day(_ name: String, _ usual: Finance.Day) throws -> Finance.Day {
+            guard let text = ask.query(name) else { return usual }
+            guard let day = Finance.Day(text) else {
+                throw Refusal(
+                    400,
+                    .invalidRequestError,
+                    .parameterInvalid,
+                    "A day looks like 2026-12-01.",
+                    param: name
+                )
+            }
+            return day
+        }
+        let last = try day("to", today)
+        return (try day("from", last.advanced(by: -89)), last)
+    }
+
+    private func query(_ first: Finance.Day, _ last: Finance.Day) -> String {
+        "from=\(first)&to=\(last)&environment=\(environment.rawValue)"
+    }
+
+    private func coverage(_ found: Finance.Reconciliation) -> Table {
+        Table(
+            caption: words["coverage"],
+            columns: [
+                words["store"], words["report"], words["from_day"], words["to_day"],
+                words["matched"], words["pending"],
+            ],
+            numbers: [4, 5],
+            rows: found.coverage.map { part in
+                [
+                    Cell(storeName(part.store)), Cell(words.of("source", part.source)),
+                    Cell(part.first.map { formats.day($0.start) } ?? "–"),
+                    Cell(part.last.map { formats.day($0.start) } ?? "–"),
+                    Cell(formats.number(Int64(part.matched))),
+                    Cell(formats.number(Int64(part.pending))),
+                ]
+            },
+            empty: words["no_reconciliation"]
+        )
+    }
+
+    private func summaries(_ found: Finance.Reconciliation) -> Table {
+        Table(
+            caption: words["reasons"],
+            columns: [
+                words["reason"], words["store"], words["report"], words["count"],
+                words["amount"], words["meaning"],
+            ],
+            numbers: [3, 4],
+            rows: found.summaries.map { summary in
+                [
+                    Cell.badge(
+                        words.of("difference", summary.reason.rawValue),
+                        summary.isExplained ? "plain" : "bad"
+                    ), Cell(storeName(summary.store)), Cell(words.of("source", summary.source)),
+                    Cell(formats.number(Int64(summary.count))),
+                    Cell(
+                        summary.amounts.isEmpty
+                            ? "–" : summary.amounts.map { money($0) }.joined(separator: ", ")
+                    ), Cell.english(summary.explanation),
+                ]
+            },
+            empty: words["no_differences"]
+        )
+    }
+
+    private func differences(_ found: Finance.Reconciliation) -> Table {
+        Table(
+            caption: words["differences"],
+            columns: [
+                words["reason"], words["when"], words["product"], words["ours"], words["theirs"],
+                words["expected"], words["reported"], words["note"],
+            ],
+            numbers: [5, 6],
+            rows: found.differences.prefix(200).map { difference in
+                [
+                    Cell.badge(
+                        words.of("difference", difference.reason.rawValue),
+                        difference.reason.isExplained ? "plain" : "bad"
+                    ),
+                    Cell(
+                        (difference.day ?? difference.reportedDay).map {
+                            formats.day($0.start)
+                        } ?? "–"
+                    ), Cell(difference.product), Cell(difference.movement ?? "–"),
+                    Cell(difference.line ?? "–"),
+                    Cell(difference.expected.map { money($0) } ?? "–"),
+                    Cell(difference.reported.map { money($0) } ?? "–"),
+                    Cell.english(difference.detail),
+                ]
+            },
+            empty: words["no_differences"]
+        )
+    }
+
+    private func money(_ money: Finance.Money) -> String {
+        let sign = money.millionths < 0 ? "−" : ""
+        let digits = money.decimal.drop { $0 == "-" }
+        let whole = digits.prefix { $0 != "." }
+        let rest = digits.drop { $0 != "." }
+        let grouped = Int64(whole).map { formats.number($0) } ?? String(whole)
+        let amount = grouped + rest
+        return formats.symbol(of: money.currency).map { "\(sign)\($0)\(amount)" }
+            ?? "\(sign)\(amount) \(money.currency)"
+    }
+
+    // MARK: - Payments
+
+    func payments() async throws -> Response {
+        let (first, last) = try await days()
+        if ask.query("format") == "csv" {
+            let payments = try await dashboard.allSales.run {
+                try await tollgate.payments(from: first, to: last, in: environment)
+            }
+            return Response.csv(
+                Finance.Payment.sheet(payments).csv,
+                named: "payments-\(first)-\(last)"
+            )
+        }
+        let count = try await tollgate.salesToCompare(from: first, to: last)
+        let isMany = count > Self.quickly
+        let payments =
+            isMany
+            ? try await tollgate.newestPayments(100, from: first, to: last, in: environment)
+            : try await tollgate.payments(from: first, to: last, in: environment)
+        let payouts = try await tollgate.payouts(
+            from: first,
+            to: last,
+            in: environment,
+            estimates: !isMany
+        )
+        let month = ask.query("month") ?? last.month
+        return page(
+            "dash_payments",
+            words["nav_payments"],
+            section: "payments",
+            [
+                "address": "/dashboard/payments", "from": first.description,
+                "to": last.description, "environmentValue": environment.rawValue,
+                "csvURL": "/dashboard/payments?\(query(first, last))&format=csv",
+                "statementURL":
+                    "/dashboard/statement?month=\(month)&environment=\(environment.rawValue)",
+                "month": month, "isMany": isMany,
+                "payments": paymentTable(payments).model,
+                "payouts": Table(
+                    caption: words["payouts"],
+                    columns: [words["when"], words["store"], words["state"], words["amount"]],
+                    numbers: [3],
+                    rows: payouts.map { payout in
+                        [
+                            Cell(formats.day(payout.arrival.start)),
+                            Cell(storeName(payout.store)),
+                            Cell("\(payout.status)"), Cell(money(payout.amount)),
+                        ]
+                    },
+                    empty: words["no_payouts"]
+                ).model,
+            ]
+        )
+    }
+
+    private func paymentTable(_ payments: [Finance.Payment]) -> Table {
+        Table(
+            caption: words["nav_payments"],
+            columns: [
+                words["when"], words["store"], words["kind"], words["product"],
+                words["customer"], words["figure_gross"], words["tax"], words["commission"],
+                words["figure_net"],
+            ],
+            numbers: [5, 6, 7, 8],
+            rows: payments.suffix(100).reversed().map { payment in
+                [
+                    Cell.time(payment.at, formats), Cell(storeName(payment.store)),
+                    Cell(words.of("payment", payment.kind.rawValue)),
+                    Cell.noted(payment.product, payment.id),
+                    payment.customer.map {
+                        Cell.link($0, "/dashboard/customers/\(Ask.escaped($0))")
+                    } ?? Cell("–"), Cell(money(payment.gross)),
+                    Cell(payment.tax.map { money($0) } ?? "–"),
+                    Cell(payment.commission.map { money($0) } ?? "–"),
+                    Cell.noted(money(payment.net), words.of("basis", payment.basis.rawValue)),
+                ]
+            },
+            empty: words["no_figures"]
+        )
+    }
+
+    /// The statement of a month, as it is printed.
+    func statement() async throws -> Response {
+        guard let text = ask.query("month"), let month = Finance.Day("\(text)-01") else {
+            throw Refusal(
+                400,
+                .invalidRequestError,
+                .parameterInvalid,
+                "month is a month like 2026-06.",
+                param: "month"
+            )
+        }
+        let statement = try await dashboard.allSales.run {
+            try await tollgate.statement(month: month, in: environment)
+        }
+        if ask.query("format") == "csv" {
+            return Response.csv(statement.sheet.csv, named: "statement-\(statement.month)")
+        }
+        return try PageTemplates().page("statement", StatementPage(statement))
+    }
+}

@@ -1,0 +1,172 @@
+internal import Foundation
+internal import Hummingbird
+internal import Reports
+internal import Storage
+internal import Stores
+internal import TollgateAPI
+internal import TollgateCore
+internal import TollgateService
+
+/// Purchases: the newest ones, and all that is known of one.
+struct PurchasePages: DashboardPages {
+    let request: DashboardRequest
+
+    func purchases() async throws -> Response {
+        let page = try await tollgate.store.recentRecords(before: before, limit: 25)
+        let catalog = tollgate.store.history.current
+        let now = await tollgate.clocks.now()
+        let table = Table(
+            caption: words["nav_purchases"],
+            columns: [
+                words["purchase"], words["store"], words["environment"], words["state"],
+                words["price"],
+            ],
+            numbers: [4],
+            rows: page.records.map { row, record in
+                let shown = record.shown(in: catalog, history: tollgate.store.history, at: now)
+                return [
+                    Cell.link(
+                        shown.name.isEmpty ? words["unknown_product"] : shown.name,
+                        "/dashboard/purchases/\(row.hex)",
+                        note: record.key.id
+                    ), Cell(storeName(record.key.store)),
+                    Cell(words["environment_\(record.key.environment.rawValue)"]),
+                    stateCell(shown),
+                    Cell.number(shown.price.map { formats.money($0.amount, $0.currency) } ?? "–"),
+                ]
+            },
+            empty: words["no_purchases"],
+            next: page.next.map { "/dashboard/purchases?before=\($0)" }
+        )
+        return self.page(
+            "dash_list",
+            words["nav_purchases"],
+            section: "purchases",
+            ["table": table.model, "lead": words["purchases_lead"]]
+        )
+    }
+
+    func purchase(_ hex: String) async throws -> Response {
+        guard let row = RowKey(hex: hex), let record = try await tollgate.store.record(row: row)
+        else { throw Refusal.nothingHere }
+        let catalog = tollgate.store.history.current
+        let now = await tollgate.clocks.now()
+        let shown = record.shown(in: catalog, history: tollgate.store.history, at: now)
+        let rows = try await tollgate.store.journal.rows(before: before, about: row, limit: 26)
+        let holders = try await tollgate.store.holders(of: record.key)
+        let audit = try await tollgate.store.audit.entries(
+            subject: "purchase:\(record.key.canonical)",
+            limit: 10
+        )
+        let here = "/dashboard/purchases/\(hex)"
+        return page(
+            "dash_purchase",
+            shown.name.isEmpty ? words["unknown_product"] : shown.name,
+            section: "purchases",
+            [
+                "canonical": record.key.canonical, "here": here,
+                "facts": facts(about: record, shown),
+                "holders": holders.map { holder -> Model in
+                    [
+                        "name": holder.body.isEmpty
+                            ? words["erased"]
+                            : (try? tollgate.customerFiles.shownName(of: holder))
+                                ?? holder.customer.rawValue,
+                        "id": holder.customer.rawValue,
+                        "url": "/dashboard/customers/\(Ask.escaped(holder.customer.rawValue))"
+                            + "?environment=\(record.key.environment.rawValue)",
+                    ]
+                }, "hasHolders": !holders.isEmpty, "coins": lots(of: record).model,
+                "hasCoins": !record.evaluate(in: tollgate.store.history).lots.isEmpty,
+                "timeline": timeline(
+                    rows,
+                    next: rows.count > 25 ? "\(here)?before=\(rows[24].id)#timeline" : nil
+                ).model, "audit": auditTable(audit, next: nil).model, "hasAudit": !audit.isEmpty,
+            ].merging(AppStorePages(request: request).appStoreModel(of: record)) { $1 }
+        )
+    }
+
+    private func facts(about record: Purchase, _ shown: PortalView.Purchase) -> [Model] {
+        func line(_ key: String, _ value: String, copies: Bool = false, _ link: String? = nil)
+            -> Model
+        {
+            ["term": words[key], "value": value, "copies": copies, "link": link ?? false]
+        }
+        var lines = [
+            line("state", stateText(shown.state)),
+            line("store", storeName(record.key.store)),
+            line("environment", words["environment_\(record.key.environment.rawValue)"]),
+        ]
+        let path = record.subscription == nil ? "payments" : "subscriptions"
+        lines.append(
+            line(
+                "store_id",
+                record.key.id,
+                copies: true,
+                storeLink(record.key.store, record.key.environment, "\(path)/\(record.key.id)")
+            )
+        )
+        if !record.storeProducts.isEmpty {
+            lines.append(
+                line("store_products", record.storeProducts.map(\.id).joined(separator: ", "))
+            )
+        }
+        if let last = record.periods.max(by: { $0.period.start < $1.period.start })?.period {
+            lines.append(line("latest_transaction", last.transactionID, copies: true))
+            lines.append(line("period_start", formats.moment(last.start)))
+            if let end = last.end { lines.append(line("period_end", formats.moment(end))) }
+            if let price = last.price, let currency = last.currency {
+                // Apple counts in thousandths of the currency's unit.
+                let minor = formats.minor(Reports.Fraction(price), currency)
+                lines.append(line("price", formats.money(minor, currency)))
+            }
+        }
+        if let payment = record.payment {
+            lines.append(
+                line("amount", formats.money(payment.payment.amount, payment.payment.currency))
+            )
+            lines.append(line("checkout_session", payment.payment.session, copies: true))
+        }
+        return lines
+    }
+
+    private func lots(of record: Purchase) -> Table {
+        Table(
+            caption: words["coins"],
+            columns: [words["when"], words["credited"], words["clawed"], words["note"]],
+            numbers: [1, 2],
+            rows: record.evaluate(in: tollgate.store.history).lots.map { lot in
+                [
+                    Cell.time(lot.credited, formats), Cell.number(formats.change(lot.credit)),
+                    Cell.number(formats.number(lot.clawed)), Cell(lot.id),
+                ]
+            },
+            empty: words["no_movements"]
+        )
+    }
+
+    func assign(_ hex: String, _ form: [String: String]) async throws -> Response {
+        try visit.require(.support)
+        guard let row = RowKey(hex: hex), let record = try await tollgate.store.record(row: row)
+        else { throw Refusal.nothingHere }
+        let wanted = (form["customer"] ?? "").trimmingCharacters(in: .whitespaces)
+        let customer = try await tollgate.directory.customer(wanted, param: "customer")
+        _ = try await tollgate.auditLog.audited(
+            Deed("purchase.assign", "purchase:\(record.key.canonical)", "to \(customer.id)"),
+            by: actor,
+            state: {
+                try await tollgate.store.holders(of: record.key).map(\.customer.rawValue)
+                    .joined(separator: ", ")
+            }
+        ) {
+            try await tollgate.purchases.assign(
+                API.PurchaseAssignment(
+                    purchase: record.key.canonical,
+                    customer: customer.id
+                ),
+                to: customer.id
+            )
+        }
+        return done("assign", "/dashboard/purchases/\(hex)")
+    }
+}

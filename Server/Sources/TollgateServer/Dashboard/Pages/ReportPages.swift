@@ -1,0 +1,248 @@
+internal import Hummingbird
+internal import Reports
+internal import Storage
+internal import Stores
+internal import TollgateAPI
+internal import TollgateCore
+internal import TollgateService
+
+/// Reports with their tables and plots.
+struct ReportPages: DashboardPages {
+    let request: DashboardRequest
+
+    func reports() async throws -> Response {
+        guard ask.path.count > 1 else { return reportList() }
+        let name = ask.path[1]
+        if name.hasPrefix("rows-") { return try await rows(String(name.dropFirst(5))) }
+        guard let report = Reports.Report(rawValue: name) else { throw Refusal.nothingHere }
+        let question = try await question()
+        let table = try await tollgate.reporting.report(
+            name,
+            from: question.from,
+            to: question.to,
+            by: question.by,
+            group: question.group,
+            filters: question.filters,
+            environment: environment
+        )
+        if ask.query("format") == "csv" { return Response.csv(table.csv, named: table.name) }
+        let catalog = tollgate.store.history.current
+        let title = words.of("report", report.rawValue)
+        return page(
+            "dash_report",
+            title,
+            section: "reports",
+            [
+                "address": "/dashboard/reports/\(name)", "from": question.from.description,
+                "to": question.to.description,
+                "steps": Reports.Step.allCases.map { step -> Model in
+                    choice(step.rawValue, words["step_\(step.rawValue)"], step == question.by)
+                },
+                "stores": [choice("", words["all_stores"], question.filters.store == nil)]
+                    + Store.selling.map {
+                        choice($0.rawValue, storeName($0), $0 == question.filters.store)
+                    },
+                "products": [choice("", words["all_products"], question.filters.product == nil)]
+                    + catalog.products.map {
+                        choice($0.id, $0.name, $0.id == question.filters.product)
+                    },
+                "groups": [choice("", words["group_usual"], question.group == nil)]
+                    + report.groups.map {
+                        choice($0.rawValue, words["group_\($0.rawValue)"], question.group == [$0])
+                    },
+                "country": question.filters.country ?? "",
+                "environmentValue": environment.rawValue,
+                "csvURL": address(question, name) + "&format=csv",
+                "rowsURL": address(question, "rows-\(report.rowKind.rawValue)"),
+                "plots": plots(report, table), "table": shown(table, title).model,
+                "definitions": table.definitions.map { definition -> Model in
+                    [
+                        "term": "\(definition.name) · \(words["version"]) \(definition.version)",
+                        "meaning": definition.text,
+                    ]
+                }, "notes": table.notes, "hasNotes": !table.notes.isEmpty,
+                "isList": false,
+            ]
+        )
+    }
+
+    /// The rows behind figures.
+    private func rows(_ name: String) async throws -> Response {
+        guard let kind = Reports.RowKind(rawValue: name) else { throw Refusal.nothingHere }
+        let question = try await question()
+        let found = try await tollgate.reporting.rows(
+            kind,
+            from: question.from,
+            to: question.to,
+            filters: question.filters,
+            environment: environment,
+            after: ask.query("after"),
+            limit: 100
+        )
+        let title = words["rows_\(kind.rawValue)"]
+        let here = address(question, "rows-\(kind.rawValue)")
+        return page(
+            "dash_list",
+            title,
+            section: "reports",
+            [
+                "table": shown(
+                    found.table,
+                    title,
+                    next: found.next.map { "\(here)&after=\(Ask.escaped($0))" }
+                ).model,
+                "lead": "\(formats.day(question.from.start)) – \(formats.day(question.to.start))",
+                "action": false,
+            ]
+        )
+    }
+
+    private func reportList() -> Response {
+        page(
+            "dash_report",
+            words["nav_reports"],
+            section: "reports",
+            [
+                "isList": true,
+                "entries": Reports.Report.allCases.filter { $0 != .overview }.map {
+                    report -> Model in
+                    [
+                        "entryURL": "/dashboard/reports/\(report.rawValue)",
+                        "entryName": words.of("report", report.rawValue),
+                        "entryText": words.of("report_text", report.rawValue),
+                    ]
+                },
+            ]
+        )
+    }
+
+    private func choice(_ value: String, _ name: String, _ isChosen: Bool) -> Model {
+        ["value": value, "choiceName": name, "isChosen": isChosen]
+    }
+
+    // MARK: - What was asked
+
+    struct Question {
+        var from: Reports.Day
+        var to: Reports.Day
+        var by: Reports.Step
+        var group: [Reports.Dimension]?
+        var filters: Reports.Filters
+    }
+
+    func question() async throws -> Question {
+        let today = Reports.Day(await tollgate.clocks.now())
+        func day(_ name: String, _ usual: Reports.Day) throws -> Reports.Day {
+            guard let text = ask.query(name) else { return usual }
+            guard let day = Reports.Day(text) else {
+                throw Refusal.invalid(name, "A day looks like 2026-12-01.")
+            }
+            return day
+        }
+        let to = try day("to", today)
+        let from = try day("from", to.advanced(by: -89))
+        let days = to.number - from.number
+        return Question(
+            from: from,
+            to: to,
+            by: ask.query("by").flatMap { Reports.Step(rawValue: $0) }
+                ?? (days > 400 ? .month : days > 45 ? .week : .day),
+            group: ask.query("group").flatMap { Reports.Dimension(rawValue: $0) }.map { [$0] },
+            filters: Reports.Filters(
+                store: ask.query("store").flatMap { Store(rawValue: $0) },
+                product: ask.query("product"),
+                country: ask.query("country")?.uppercased()
+            )
+        )
+    }
+
+    private func address(_ question: Question, _ name: String) -> String {
+        var text =
+            "/dashboard/reports/\(name)?from=\(question.from)&to=\(question.to)"
+            + "&by=\(question.by.rawValue)&environment=\(environment.rawValue)"
+        if let group = question.group?.first { text += "&group=\(group.rawValue)" }
+        if let store = question.filters.store { text += "&store=\(store.rawValue)" }
+        if let product = question.filters.product { text += "&product=\(Ask.escaped(product))" }
+        if let country = question.filters.country { text += "&country=\(Ask.escaped(country))" }
+        return text
+    }
+
+    // MARK: - What is shown
+
+    /// The table in the words of this language.
+    func shown(_ table: Reports.Table, _ caption: String, next: String? = nil) -> Table {
+        let numbers = table.columns.indices.filter {
+            [.count, .money, .ratio].contains(table.columns[$0].kind)
+        }
+        return Table(
+            caption: caption,
+            columns: table.columns.map { column in
+                words.table["column_\(column.key)"] ?? column.title
+            },
+            numbers: Set(numbers),
+            rows: table.rows.suffix(1000).map { row in
+                row.enumerated().map { index, value in
+                    if case .text(let text) = value, table.columns[index].key == "store" {
+                        return Cell(words.of("store", text))
+                    }
+                    if case .text(let text) = value, table.columns[index].key == "product" {
+                        let product = tollgate.store.history.current.product(id: text)
+                        return product.map { Cell.noted($0.name, text) } ?? Cell(text)
+                    }
+                    return Cell(shown(value))
+                }
+            },
+            empty: words["no_figures"],
+            next: next
+        )
+    }
+
+    private func plots(_ report: Reports.Report, _ table: Reports.Table) -> [Model] {
+        guard table.columns.contains(where: { $0.kind == .day }) else { return [] }
+        let texts = table.columns.filter { $0.kind == .text && $0.key != "currency" }.map(\.key)
+        let plotted = table.plotted
+        guard let value = plotted.column,
+            let column = table.columns.first(where: { $0.key == value })
+        else { return [] }
+        func title(_ key: String) -> String {
+            words.table["column_\(key)"] ?? table.columns.first { $0.key == key }?.title ?? key
+        }
+        let part = plotted.part.map { " · \(title($0.column)) \($0.value)" } ?? ""
+        let currencies = column.kind == .money ? Set(table.currencies).subtracting([""]) : [""]
+        let main = table.mainCurrencyOfPlot(value)
+        return currencies.sorted { ($0 == main ? 0 : 1, $0) < ($1 == main ? 0 : 1, $1) }.prefix(3)
+            .map { currency in
+                plot(
+                    "report-\(currency.isEmpty ? "all" : currency.lowercased())",
+                    title(value) + part
+                        + (currencies.count > 1 ? " · \(currency)" : ""),
+                    Self.happened.contains(report) ? .bars : .lines,
+                    table,
+                    rows: plotted.rows,
+                    value: value,
+                    series: texts.first,
+                    currency: currency,
+                    link: ""
+                )
+            }
+    }
+
+    /// Reports of what happened on days, not of what held at their end.
+    private static let happened: Set<Reports.Report> = [
+        .sales, .revenue, .downloads, .events, .trials,
+    ]
+}
+
+extension Reports.Table {
+    /// The currency that stands highest in a column.
+    func mainCurrencyOfPlot(_ key: String) -> String {
+        guard let column = columns.firstIndex(where: { $0.key == key }) else { return "" }
+        var sums: [String: Double] = [:]
+        for row in rows {
+            if case .money(let money, let currency) = row[column] {
+                sums[currency, default: 0] += abs(money.approximate)
+            }
+        }
+        return sums.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? ""
+    }
+}
