@@ -10,6 +10,7 @@ let package = Package(
     products: [
         .executable(name: "sandbox", targets: ["SandboxCLI"]),
         .library(name: "AppStoreSimulator", targets: ["AppStoreSimulator"]),
+        .library(name: "GooglePlaySimulator", targets: ["GooglePlaySimulator"]),
         .library(name: "SandboxClock", targets: ["SandboxClock"]),
         .library(name: "SandboxCommands", targets: ["SandboxCommands"]),
         .library(name: "ScenarioWriting", targets: ["ScenarioWriting"]),
@@ -48,6 +49,23 @@ let package = Package(
             ]
         ),
         .target(
+            name: "GooglePlaySimulator",
+            dependencies: [
+                "SandboxClock",
+                .product(name: "AcceptedConnections", package: "Shared"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]
+        ),
+        .target(
             name: "StripeSimulator",
             dependencies: [
                 "SandboxClock",
@@ -67,13 +85,16 @@ let package = Package(
         // What happened, as a scenario that replays.
         .target(
             name: "ScenarioWriting",
-            dependencies: ["AppStoreSimulator", "SandboxClock", "StripeSimulator"]
+            dependencies: [
+                "AppStoreSimulator", "GooglePlaySimulator", "SandboxClock", "StripeSimulator",
+            ]
         ),
         // The commands are `tollgate sandbox …` too.
         .target(
             name: "SandboxCommands",
             dependencies: [
-                "AppStoreSimulator", "SandboxClock", "ScenarioWriting", "StripeSimulator",
+                "AppStoreSimulator", "GooglePlaySimulator", "SandboxClock", "ScenarioWriting",
+                "StripeSimulator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "CommandOutput", package: "Shared"),
@@ -101,6 +122,10 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
+        ),
+        .testTarget(
+            name: "GooglePlaySimulatorTests",
+            dependencies: ["GooglePlaySimulator", "SandboxClock"]
         ),
         .testTarget(
             name: "StripeSimulatorTests",

@@ -314,6 +314,10 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "GooglePlaySimulatorTests",
+            dependencies: [.googlePlaySimulator, .sandboxClock]
+        ),
+        .testTarget(
             name: "StripeSimulatorTests",
             dependencies: [
                 .acceptedConnections, .sandboxClock, .stripeSimulator,
@@ -333,6 +337,7 @@ extension Target.Dependency {
     static let sdk = product(name: "BillingSDK", package: "BillingSDK")
 
     static let appStoreSimulator = product(name: "AppStoreSimulator", package: "Sandbox")
+    static let googlePlaySimulator = product(name: "GooglePlaySimulator", package: "Sandbox")
     static let sandboxClock = product(name: "SandboxClock", package: "Sandbox")
     static let sandboxCommands = product(name: "SandboxCommands", package: "Sandbox")
     static let scenarioWriting = product(name: "ScenarioWriting", package: "Sandbox")

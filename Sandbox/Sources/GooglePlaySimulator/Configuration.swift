@@ -1,0 +1,50 @@
+public import Foundation
+
+extension SimulatedGooglePlay {
+    /// How one simulated Google Play is set up: one app.
+    public struct Configuration: Sendable {
+        /// The app's package name.
+        public var packageName: String
+        /// The Google Cloud project with the topic and the service account.
+        public var project: String
+        /// What the app sells, as `PUT /sandbox/catalog` takes it.
+        public var catalog: Data?
+        /// Where notifications are posted; without one they are pulled.
+        public var pushEndpoint: String?
+        /// The audience of push tokens; the endpoint if left out.
+        public var pushAudience: String?
+        /// What all ids are drawn from: the same seed and acts, the same ids.
+        public var seed: UInt64
+        /// A file that holds the whole state between runs, keys included.
+        public var statePath: String?
+        /// Whether calls beyond Google's quotas get 429, by real time.
+        public var enforcesQuotas: Bool
+        /// Milliseconds of real time that an endpoint has to answer a push.
+        public var pushTimeout: Int64
+        /// Told the whole story so far after each thing that is done.
+        public var onDeed: (@Sendable (Story) -> Void)?
+
+        /// An app without a catalog, whose notifications wait to be pulled.
+        public init(
+            packageName: String = "com.example.app",
+            project: String = "sandbox",
+            catalog: Data? = nil,
+            pushEndpoint: String? = nil,
+            pushAudience: String? = nil,
+            seed: UInt64 = 1,
+            statePath: String? = nil,
+            enforcesQuotas: Bool = false,
+            pushTimeout: Int64 = 10_000
+        ) {
+            self.packageName = packageName
+            self.project = project
+            self.catalog = catalog
+            self.pushEndpoint = pushEndpoint
+            self.pushAudience = pushAudience
+            self.seed = seed
+            self.statePath = statePath
+            self.enforcesQuotas = enforcesQuotas
+            self.pushTimeout = pushTimeout
+        }
+    }
+}

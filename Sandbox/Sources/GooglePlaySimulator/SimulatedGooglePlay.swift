@@ -1,0 +1,348 @@
+public import Foundation
+import NIOCore
+public import SandboxClock
+
+/// Google Play played by us: people buy, subscriptions renew and lapse on a virtual clock, and the
+/// app's server is told by Pub/Sub and reads by the Play Developer API.
+///
+/// A thin shell around values: `PlayStore` knows purchases and orders, `PubSub` the messages. Every
+/// act returns once the app's server has answered what was pushed to it.
+public actor SimulatedGooglePlay: VirtualClock.Participant {
+    /// Posts one message, and tells whether it was accepted.
+    typealias Push = @Sendable (PushRequest) async -> Bool
+
+    nonisolated let clock: VirtualClock
+    private let push: Push
+    private let statePath: String?
+    private let enforcesQuotas: Bool
+
+    private(set) var store: PlayStore
+    private(set) var pubSub: PubSub
+    private(set) var keys: GoogleKeys
+    private(set) var account: ServiceAccount
+    /// Signs purchases on devices.
+    let licence: SigningIdentity
+    private(set) var tokens = TokenEndpoint()
+    private(set) var faults = Faults()
+    private(set) var bucket: Bucket
+    private var faultRandom: SeededRandom
+    private var quotas = Quotas()
+    private var lastNow: Int64 = 0
+    private let recorder: StoryRecorder?
+    private let seed: UInt64
+    private var deeds: [Deed] = []
+
+    /// The name of the one subscription that is there from the beginning.
+    static let subscription = "play"
+
+    private struct Snapshot: Codable {
+        var store: PlayStore
+        var pubSub: PubSub
+        var keys: GoogleKeys
+        var account: ServiceAccount
+        var licence: SigningIdentity
+        var tokens: TokenEndpoint
+        var faults: Faults
+        var bucket: Bucket
+        var faultRandom: SeededRandom
+        var now: Int64
+    }
+
+    /// The instant at which the store in a state file was left, so that a clock can go on there.
+    public static func savedNow(statePath: String) -> Int64? {
+        let bytes = try? Data(contentsOf: URL(fileURLWithPath: statePath))
+        return bytes.flatMap { try? JSONDecoder().decode(Snapshot.self, from: $0) }?.now
+    }
+
+    /// Opens the store, or takes up the one that the state file holds.
+    ///
+    /// The caller lets it join `clock`.
+    /// - Throws: when the state or the catalog cannot be read, or keys cannot be made.
+    public init(configuration: Configuration, clock: VirtualClock) throws {
+        let push = HTTPPush(timeout: .milliseconds(configuration.pushTimeout))
+        try self.init(configuration: configuration, clock: clock, push: push.post)
+    }
+
+    init(configuration: Configuration, clock: VirtualClock, push: @escaping Push) throws {
+        self.clock = clock
+        self.push = push
+        seed = configuration.seed
+        statePath = configuration.statePath
+        enforcesQuotas = configuration.enforcesQuotas
+        recorder = configuration.onDeed.map(StoryRecorder.init)
+        let now = clock.nowAtOnce
+        if let path = configuration.statePath, FileManager.default.fileExists(atPath: path) {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            let saved = try JSONDecoder().decode(Snapshot.self, from: bytes)
+            (store, pubSub, keys, account) = (saved.store, saved.pubSub, saved.keys, saved.account)
+            (tokens, faults, bucket) = (saved.tokens, saved.faults, saved.bucket)
+            (faultRandom, lastNow, licence) = (saved.faultRandom, saved.now, saved.licence)
+        } else {
+            store = PlayStore(packageName: configuration.packageName, seed: configuration.seed)
+            pubSub = PubSub(project: configuration.project, topic: "play-notifications")
+            faultRandom = SeededRandom(seed: configuration.seed ^ 0xF4017)
+            var random = SeededRandom(seed: configuration.seed ^ 0x4E75)
+            keys = try GoogleKeys(using: &random)
+            account = try ServiceAccount(project: configuration.project, using: &random)
+            licence = try SigningIdentity.make(commonName: "licence", keyID: "licence")
+            bucket = Bucket(name: "pubsite_prod_rev_" + random.digits(20))
+        }
+        if let bytes = configuration.catalog {
+            let catalog = try ActBody.decode(Catalog.self, from: bytes)
+            try catalog.check()
+            store.catalog.merge(catalog)
+        }
+        let isNew = pubSub.queues[Self.subscription] == nil
+        if isNew || configuration.pushEndpoint != nil {
+            var settings = pubSub.queues[Self.subscription]?.settings ?? .init()
+            settings.pushEndpoint = configuration.pushEndpoint
+            settings.audience = configuration.pushAudience
+            if settings.serviceAccountEmail == nil { settings.serviceAccountEmail = account.email }
+            pubSub.subscribe(Self.subscription, settings, at: now)
+        }
+    }
+
+    /// The service account's key file, whose tokens come from `tokenURL`.
+    public func serviceAccountFile(tokenURL: String) -> Data {
+        account.file(tokenURL: tokenURL).bytes
+    }
+
+    // MARK: - Time
+
+    public func nextDue() -> Int64? {
+        [store.nextDue, pubSub.nextDue].compactMap { $0 }.min()
+    }
+
+    /// Renews, ends and delivers what is due by `instant`.
+    public func perform(at instant: Int64) async {
+        store.happen(at: instant)
+        await settle(at: instant)
+    }
+
+    // MARK: - Changing
+
+    /// Does an act, keeps it, and returns once the app's server has answered.
+    func perform(_ act: any Act, subject: String) async throws -> JSON {
+        let now = await clock.now
+        let before = store
+        let answer: JSON
+        do {
+            answer = try act.perform(on: &store, subject: subject, at: now)
+        } catch {
+            // What was done half is not done at all.
+            store = before
+            throw error
+        }
+        record(act, subject: subject, answer: answer, at: now)
+        await settle(at: now)
+        return answer
+    }
+
+    /// Changes what is set up, and keeps it.
+    func setUp<Result: Sendable>(_ body: (inout SetUp) throws -> Result) async throws -> Result {
+        var setUp = SetUp(
+            store: store,
+            pubSub: pubSub,
+            keys: keys,
+            account: account,
+            tokens: tokens,
+            faults: faults,
+            bucket: bucket,
+            now: await clock.now
+        )
+        let result = try body(&setUp)
+        (store, pubSub, keys, account) = (setUp.store, setUp.pubSub, setUp.keys, setUp.account)
+        (tokens, faults, bucket) = (setUp.tokens, setUp.faults, setUp.bucket)
+        await settle(at: setUp.now)
+        return result
+    }
+
+    /// Everything that can be set up, as values.
+    struct SetUp {
+        var store: PlayStore
+        var pubSub: PubSub
+        var keys: GoogleKeys
+        var account: ServiceAccount
+        var tokens: TokenEndpoint
+        var faults: Faults
+        var bucket: Bucket
+        var now: Int64
+    }
+
+    /// Answers one call of the Developer API.
+    func answer(_ endpoint: Endpoint, _ call: Call, seconds: Int64) async throws -> JSON? {
+        if enforcesQuotas { try quotas.draw(endpoint.bucket, seconds: seconds) }
+        guard account.permissions.contains(endpoint.permission) else {
+            throw APIError.permissionDenied
+        }
+        let before = store
+        do {
+            let answer = try endpoint.answer(call, &store)
+            // The answer leaves first: whoever acts is not kept waiting for its own hint.
+            if endpoint.method != "GET" || store != before { await settle(at: call.now) }
+            return answer
+        } catch {
+            // A read that finds nothing yet is counted all the same.
+            if endpoint.method != "GET" { store = before }
+            throw error
+        }
+    }
+
+    /// - Throws: what a fault answers instead of the API.
+    func failIfFaulty() throws(APIError) {
+        if let status = faults.apiStatus, faults.apiFailures ?? 1 > 0 {
+            faults.apiFailures = faults.apiFailures.map { $0 - 1 }
+            throw .fault(status)
+        }
+        if faultRandom.chance(faults.apiErrors ?? 0) { throw .unavailable }
+    }
+
+    // MARK: - Telling
+
+    /// Publishes what there is to say, keeps everything, and pushes what is due.
+    private func settle(at now: Int64) async {
+        lastNow = max(lastNow, now)
+        for announcement in store.takeOutbox() { publish(announcement, at: now) }
+        pubSub.deleteExpired(at: now)
+        save()
+        var isPushed = false
+        for name in pubSub.queues.keys.sorted() {
+            while let entry = pubSub.change(name, { $0.nextToPush(at: now) }) ?? nil {
+                await push(entry, of: name, at: now)
+                isPushed = true
+            }
+        }
+        if isPushed { save() }
+    }
+
+    private func publish(_ announcement: Announcement, at now: Int64) {
+        let data = announcement.data(package: store.packageName, store.behaviour)
+        guard !faultRandom.chance(faults.lost ?? 0) else { return }
+        let copies = faultRandom.chance(faults.doubled ?? 0) ? 2 : 1
+        for _ in 0..<copies {
+            var at = now
+            if faultRandom.chance(faults.late ?? 0) {
+                let longest = UInt64(min(max(1, faults.longestDelay ?? 3_600_000), 1 << 40))
+                at += 1 + Int64(faultRandom.next() % longest)
+            }
+            pubSub.publish(data, at: now, availableAt: at)
+        }
+    }
+
+    private func push(_ entry: PubSubQueue.Entry, of name: String, at now: Int64) async {
+        guard let settings = pubSub.queues[name]?.settings, let url = settings.pushEndpoint else {
+            return
+        }
+        var succeeded = false
+        if !faults.isOutage(at: now), !faultRandom.chance(faults.drop ?? 0) {
+            let request = request(for: entry, of: name, settings, to: url)
+            let isTwice = faultRandom.chance(faults.duplicate ?? 0)
+            succeeded = await push(request)
+            if isTwice { _ = await push(request) }
+            if succeeded, faultRandom.chance(faults.slow ?? 0) { succeeded = false }
+        }
+        _ = pubSub.change(name) { $0.pushed(entry.message.id, succeeded: succeeded, at: now) }
+    }
+
+    private func request(
+        for entry: PubSubQueue.Entry,
+        of name: String,
+        _ settings: PubSubQueue.Settings,
+        to url: String
+    ) -> PushRequest {
+        var authorization: String?
+        if let email = settings.serviceAccountEmail {
+            let token = try? identityToken(email: email, audience: settings.audience ?? url)
+            authorization = token.map { "Bearer \($0)" }
+        }
+        let body: JSON = [
+            "message": entry.message.wire(store.behaviour, isPushed: true),
+            "subscription": .string("projects/\(pubSub.project)/subscriptions/\(name)"),
+            "deliveryAttempt": settings.maxDeliveryAttempts == nil ? nil : .whole(entry.attempts),
+        ]
+        let bytes = settings.noWrapper == true ? Data(entry.message.data.utf8) : body.bytes
+        return PushRequest(url: url, authorization: authorization, body: bytes)
+    }
+
+    /// An identity token of real time, signed by Google's newest key.
+    func identityToken(
+        email: String,
+        audience: String,
+        issuer: String? = nil,
+        age: Int64 = 0
+    ) throws -> String {
+        let plain = store.behaviour.issuerHasNoScheme
+        return try keys.identityToken(
+            email: email,
+            subject: account.clientID,
+            audience: audience,
+            issuer: issuer ?? (plain ? "accounts.google.com" : "https://accounts.google.com"),
+            seconds: Int64(Date().timeIntervalSince1970) - age
+        )
+    }
+
+    /// What the token endpoint answers to an assertion.
+    func token(
+        for assertion: String,
+        tokenURL: String,
+        seconds: Int64
+    ) throws -> JSON {
+        let claims = try TokenEndpoint.claims(
+            of: assertion,
+            account,
+            tokenURL: tokenURL,
+            seconds: seconds
+        )
+        if let audience = claims["target_audience"]?.text {
+            return [
+                "id_token": .string(try identityToken(email: account.email, audience: audience))
+            ]
+        }
+        let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+        let token = "ya29.c." + faultRandom.text(60, of: letters)
+        let answer = try tokens.grant(
+            claims["scope"]?.text ?? "",
+            token: token,
+            seconds: seconds
+        )
+        save()
+        return answer
+    }
+
+    // MARK: - Keeping
+
+    /// Changes one subscription to the topic, and keeps it.
+    @discardableResult
+    func changeQueue<Result: Sendable>(
+        _ name: String,
+        _ body: (inout PubSubQueue) -> Result
+    ) -> Result? {
+        defer { save() }
+        return pubSub.change(name, body)
+    }
+
+    private func record(_ act: any Act, subject: String, answer: JSON, at now: Int64) {
+        guard let recorder else { return }
+        let deed = StoryRecorder.deed(act, subject: subject, answer: answer, store, at: now)
+        deeds.append(deed)
+        recorder.tell(deeds, store, seed: seed)
+    }
+
+    private func save() {
+        guard let statePath else { return }
+        let snapshot = Snapshot(
+            store: store,
+            pubSub: pubSub,
+            keys: keys,
+            account: account,
+            licence: licence,
+            tokens: tokens,
+            faults: faults,
+            bucket: bucket,
+            faultRandom: faultRandom,
+            now: lastNow
+        )
+        guard let bytes = try? JSONEncoder().encode(snapshot) else { return }
+        try? bytes.write(to: URL(fileURLWithPath: statePath), options: .atomic)
+    }
+}

@@ -1,0 +1,64 @@
+/// Somebody with a Google account.
+struct Account: Hashable, Sendable, Codable {
+    /// What their payment method does when it is charged.
+    ///
+    /// https://developer.android.com/google/play/billing/test#test-payment-methods
+    enum Payment: String, Hashable, Sendable, Codable {
+        case approves
+        case declines
+        case slowlyApproves = "slowly_approves"
+        case slowlyDeclines = "slowly_declines"
+        /// Pays at a shop later, or never.
+        case cash
+
+        var isImmediate: Bool { self == .approves || self == .declines }
+    }
+
+    var id: String
+    var region: String
+    /// A licence tester: purchases are marked as tests and live fast.
+    var isTester: Bool
+    var payment: Payment
+    /// What the app states with each purchase, if nothing else is said.
+    var identifiers: Identifiers
+
+    var durations: Durations { Durations(isTester: isTester) }
+    /// Whether a charge goes through.
+    var pays: Bool { payment == .approves || payment == .slowlyApproves }
+}
+
+/// By what the app knows its customer.
+struct Identifiers: Hashable, Sendable, Codable {
+    var accountID: String?
+    var profileID: String?
+
+    var wire: JSON? {
+        guard accountID != nil || profileID != nil else { return nil }
+        return [
+            "obfuscatedExternalAccountId": .text(accountID),
+            "obfuscatedExternalProfileId": .text(profileID),
+        ]
+    }
+}
+
+/// Tax on top of prices in the USA, within them elsewhere.
+enum Tax {
+    static func rate(in region: String) -> Int64 {
+        switch region {
+        case "US", "KR": 0
+        case "DE": 19
+        case "GB", "FR": 20
+        case "ES": 21
+        case "IT": 22
+        case "JP": 10
+        case "BR", "IN": 18
+        default: 0
+        }
+    }
+
+    /// The tax that is within `price`.
+    static func within(_ price: Money, in region: String) -> Money {
+        let rate = rate(in: region)
+        return price.times(rate, over: 100 + rate)
+    }
+}

@@ -1,0 +1,85 @@
+/// One setting for each thing that Google's documentation leaves open.
+struct Behaviour: Hashable, Sendable, Codable {
+    enum When: String, Hashable, Sendable, Codable {
+        case before, after, never
+    }
+
+    /// `eventTimeMillis` is a JSON number, not a string; both are documented.
+    var eventTimeIsNumber = false
+    /// A pushed message has `message_id` and `publish_time` too.
+    var pushHasSnakeCaseTwins = true
+    /// The data of a message has no padding.
+    var dataIsUnpadded = false
+    /// Tokens for push name their issuer without `https://`.
+    var issuerHasNoScheme = false
+    /// OneTimeProductNotifications are sent: "all notifications" in Play Console.
+    var sendsOneTimeNotifications = true
+    /// A replaced token reads EXPIRED at once; otherwise CANCELED until its own expiry, as an
+    /// article of 2018 has it.
+    var replacedTokenExpiresAtOnce = true
+    /// When EXPIRED is sent about the old token, beside PURCHASED about the new one.
+    var replacedExpiredIsSent = When.after
+    /// Days after its expiry from which a token answers 410.
+    var tokenDays: Int64 = 60
+    /// A refunded one-time purchase answers 410 instead of CANCELLED.
+    var refundedProductIsGone = false
+    /// A consumed purchase is not found any more once the product was bought again.
+    var olderConsumedIsGone = false
+    /// Orders of past renewals (`..0`, `..1`) answer.
+    var oldOrdersAnswer = true
+    /// PRICE_CHANGE_CONFIRMED (8) is sent beside PRICE_CHANGE_UPDATED (19).
+    var sendsPriceChangeConfirmed = true
+    /// Without a grace period a plan stays ACTIVE for a day after a declined renewal.
+    var hasSilentGrace = true
+    /// Grace moves the expiry on by a day at a time; otherwise to its end at once.
+    var graceExtendsDaily = true
+    /// `autoRenewEnabled` is left out where it is false.
+    var omitsAutoRenewFalse = true
+    /// A pending purchase that ends reads …_PENDING_PURCHASE_EXPIRED, as one guide has it.
+    var endedPendingReadsExpired = false
+    /// The codes of a voided purchase are strings, as in the documentation's example.
+    var voidCodesAreStrings = false
+    /// Minutes after which a licence tester's purchase is refunded unless acknowledged: 5 by the
+    /// table, 3 by the text.
+    var testAcknowledgementMinutes: Int64 = 5
+    /// How many reads after a change still show what was before.
+    var staleReads = 0
+    /// An unknown token that does not look like one answers 400 instead of 404.
+    var malformedTokenIsInvalid = true
+    /// A licence tester's seventh renewal ends the subscription.
+    var limitsTestRenewals = true
+
+    init() {}
+}
+
+/// What goes wrong, by chance or on purpose.
+struct Faults: Hashable, Sendable, Codable {
+    /// Share of notifications that are never published.
+    var lost: Double?
+    /// Share that is published twice, under two message ids.
+    var doubled: Double?
+    /// Share that comes late, at most `longest_delay` milliseconds.
+    var late: Double?
+    var longestDelay: Int64?
+    /// Share of deliveries that never reach the endpoint.
+    var drop: Double?
+    /// Share that is delivered twice, under one message id.
+    var duplicate: Double?
+    /// Share whose answer is lost on the way back.
+    var slow: Double?
+    /// Share of calls of the API that fail with 503.
+    var apiErrors: Double?
+    /// Every call of the API fails so, while it is set: 401, 403, 409, 429, 500, 503.
+    var apiStatus: Int?
+    /// With `api_status`, how many calls fail; without limit if left out.
+    var apiFailures: Int?
+    /// The virtual instant from which on no push arrives.
+    var outageStart: Int64?
+    /// The virtual instant at which that is over.
+    var outageEnd: Int64?
+
+    func isOutage(at now: Int64) -> Bool {
+        guard let outageStart else { return false }
+        return now >= outageStart && now < (outageEnd ?? .max)
+    }
+}

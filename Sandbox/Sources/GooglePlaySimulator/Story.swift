@@ -1,0 +1,49 @@
+extension SimulatedGooglePlay {
+    /// What was done to this store so far, so that it can be written down and done again.
+    public struct Story: Sendable {
+        public var packageName: String
+        public var seed: UInt64
+        public var accounts: [Person]
+        public var products: [SoldProduct]
+        public var deeds: [Deed]
+    }
+
+    /// A buyer, as they were when they came.
+    public struct Person: Hashable, Sendable {
+        public var id: String
+        public var region: String
+        public var isTester: Bool
+    }
+
+    /// Something that is sold.
+    public struct SoldProduct: Hashable, Sendable {
+        public var productID: String
+        public var basePlanIDs: [String]
+        public var period: String?
+        public var priceMicros: Int64
+        public var currency: String
+    }
+
+    /// One thing that was done.
+    public struct Deed: Hashable, Sendable {
+        /// UNIX milliseconds on the virtual clock.
+        public var at: Int64
+        /// The name that the command line gives it.
+        public var act: String
+        public var account: String?
+        /// The number of the account's purchase, from 1, or of its order.
+        public var purchase: Int?
+        /// By name, in order.
+        public var details: [(name: String, value: String)]
+
+        public static func == (left: Deed, right: Deed) -> Bool {
+            left.at == right.at && left.act == right.act && left.account == right.account
+                && left.details.map(\.value) == right.details.map(\.value)
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(at)
+            hasher.combine(act)
+        }
+    }
+}
