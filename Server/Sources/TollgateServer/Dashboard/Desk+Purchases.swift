@@ -95,6 +95,9 @@ extension Desk {
             line("store", storeName(record.key.store)),
             line("environment", words["environment_\(record.key.environment.rawValue)"]),
         ]
+        if let app = tollgate.store.history.current.app(application: record.key.application) {
+            lines.insert(line("app", app.name), at: 2)
+        }
         let path = record.subscription == nil ? "payments" : "subscriptions"
         lines.append(
             line(

@@ -38,7 +38,8 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             of: customer,
             in: try credentials.environment(request.environment()),
             at: try request.instant(APIQuery.at),
-            signed: session != nil
+            signed: session != nil,
+            app: try credentials.askingApp(request.headers, tollgate)
         )
         return Response.json(list.json)
     }

@@ -63,20 +63,23 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         )
     }
     router.post(APIPath.appStorePurchases.route) { request, _ in
-        let session = try await Credentials(request, tollgate).requireSession()
+        let credentials = try await Credentials(request, tollgate)
         return try Response.json(
             try await tollgate.purchases.prepareInAppStore(
                 try await request.json(API.AppStorePurchaseRequest.self),
-                for: session
+                for: try credentials.requireSession(),
+                in: try credentials.askingApp(request.headers, tollgate)?.app
             )
         )
     }
     router.post(APIPath.appStoreOfferSignatures.route) { request, _ in
-        let session = try await Credentials(request, tollgate).requireSession()
+        let credentials = try await Credentials(request, tollgate)
+        let session = try credentials.requireSession()
         return try Response.json(
             try await tollgate.appStore.offers.sign(
                 try await request.json(API.OfferSignatureRequest.self),
                 for: session.customer,
+                of: try credentials.askingApp(request.headers, tollgate)?.app,
                 in: session.environment
             )
         )
@@ -93,6 +96,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             let checkout = try await tollgate.checkouts.create(
                 wanted,
                 customer: customer,
+                app: try credentials.askingApp(request.headers, tollgate)?.app,
                 idempotencyKey: try request.idempotencyKey
             )
             return try WriteAnswer(checkout, about: customer)
@@ -113,10 +117,14 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         )
     }
     router.get(APIPath.buyButton.route) { request, context in
-        _ = try await Credentials(request, tollgate)
+        let credentials = try await Credentials(request, tollgate)
         let storefront = request.uri.queryParameters["storefront"].map(String.init)
         return try Response.json(
-            try tollgate.buyButtons.button(try context.id, storefront: storefront)
+            try tollgate.buyButtons.button(
+                try context.id,
+                storefront: storefront,
+                for: try credentials.askingApp(request.headers, tollgate)?.app
+            )
         )
     }
     router.post(APIPath.buyButtonCheckout.route) { request, context in
@@ -140,6 +148,7 @@ func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
                 ),
                 customer: credentials.session?.customer.rawValue,
                 reference: wanted.clientReferenceID,
+                app: try credentials.askingApp(request.headers, tollgate)?.app,
                 idempotencyKey: try request.idempotencyKey
             )
             return try WriteAnswer(API.BuyButtonCheckout(id: checkout.id, url: checkout.url))
