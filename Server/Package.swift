@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// The server, the sandbox and the command line. The arrows between targets are the architecture
+// The server and the command line. The arrows between targets are the architecture
 // (see ARCHITECTURE.md); an import that is not declared here is an error.
 import PackageDescription
 
@@ -33,6 +33,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         // MARK: - The stores' contracts
@@ -65,6 +66,19 @@ let package = Package(
         .target(
             name: "StripeAPI",
             dependencies: ["StrictJSON", .product(name: "Crypto", package: "swift-crypto")]
+        ),
+
+        .target(
+            name: "GooglePlayAPI",
+            dependencies: ["StrictJSON", .product(name: "JWTKit", package: "jwt-kit")]
+        ),
+        .testTarget(
+            name: "GooglePlayAPITests",
+            dependencies: [
+                "GooglePlayAPI", "StrictJSON",
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+            ]
         ),
 
         // MARK: - Where what they say is kept

@@ -18,7 +18,8 @@ commit="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
 
 #          part     number  a piece  of what
 parts=(
-    "worlds      500    20  worlds of 200 customers and 2 years, all faults"
+    "worlds      100    20  worlds of 200 customers and 2 years, all faults, on SQLite"
+    "worlds-pg   100    20  worlds of 200 customers and 2 years, all faults, on PostgreSQL"
     "sqlite     1000    50  SIGKILLs on SQLite"
     "postgres   1000    50  SIGKILLs on PostgreSQL"
     "failovers    20     4  failovers to a synchronous standby"
@@ -50,16 +51,17 @@ for name in "$@"; do
     exit 2
 done
 
-# worlds SEED COUNT: half of them beside the other half.
+# worlds DATABASE SEED COUNT: half of them beside the other half.
 worlds() {
-    local half=$(($2 / 2)) first=0
-    [ "$half" -gt 0 ] || { simulate "$1" "$2"; return; }
-    simulate "$1" "$half" &
-    simulate $(($1 + half)) $(($2 - half)) || first=1
+    local half=$(($3 / 2)) first=0
+    [ "$half" -gt 0 ] || { simulate "$@"; return; }
+    simulate "$1" "$2" "$half" &
+    simulate "$1" $(($2 + half)) $(($3 - half)) || first=1
     wait $! && return $first
 }
 simulate() {
-    "$TOLLGATE_BIN" simulate --seed "$1" --worlds "$2" --customers 200 --scenario "$out/world-$1.yaml"
+    "$TOLLGATE_BIN" simulate --database "$1" --seed "$2" --worlds "$3" --customers 200 \
+        --scenario "$out/world-$1-$2.yaml"
 }
 
 # piece PART COUNT SEED
@@ -67,7 +69,8 @@ piece() {
     local part="$1" count="$2"
     export TOLLGATE_SEED="$3"
     case "$part" in
-        worlds) worlds $((1000 + $3)) "$count" ;;
+        worlds) worlds sqlite $((1000 + $3)) "$count" ;;
+        worlds-pg) worlds postgres $((1000 + $3)) "$count" ;;
         sqlite | postgres) TOLLGATE_KILLS="$count" crash_test -k "sigkill and $part" ;;
         failovers) TOLLGATE_FAILOVERS="$count" crash_test -k "that_is_replaced" ;;
         orders) TOLLGATE_SCENARIO_ORDERS="$count" swift_test --filter ScenarioTests ;;
@@ -124,7 +127,7 @@ while [ "$going" = 1 ]; do
         [ $((number - done)) -lt "$count" ] && count=$((number - done))
         seed="$(pieces "$part")"
         # What is counted follows what is done; elsewhere each piece has the next seed.
-        [[ "$part" = worlds || "$part" = mutants ]] && seed="$done"
+        [[ "$part" = worlds* || "$part" = mutants ]] && seed="$done"
         log="$out/$part-$seed.log"
         begun=$SECONDS
         result=ok

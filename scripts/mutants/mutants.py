@@ -98,7 +98,7 @@ def copy_tree(part):
         if not target.exists() or target.read_bytes() != source.read_bytes():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
-    for folder in ("Sources", "Tests", "Server/Sources", "Server/Tests"):
+    for folder in ("Sources", "Tests", "Server/Sources", "Server/Tests", "Sandbox/Sources", "Shared/Sources"):
         for path in (tree / folder).rglob("*"):
             if path.is_file() and str(path.relative_to(tree)) not in wanted:
                 path.unlink()

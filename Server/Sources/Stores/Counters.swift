@@ -9,7 +9,7 @@ public final class Counters: Sendable {
     public init() {}
 
     /// - Parameters:
-    ///   - name: `tollgate_notifications_total`
+    ///   - name: `tollgate_messages_total`
     ///   - labels: `store="app_store"`
     public func count(_ name: String, _ labels: String = "", by amount: Int64 = 1) {
         values.withLock { $0[name, default: [:]][labels, default: 0] += amount }

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -193,8 +194,8 @@ def test_the_demos_story_is_told_in_json_too(tmp_path):
     assert code == 2 and "--script" in complaint
 
 
-def first_answer(process, port, began):
-    """Seconds from `began` to the first answered request."""
+def first_answer(process, port):
+    """Waits for the first answered request."""
     while True:
         assert process.poll() is None, process.stderr.read()
         try:
@@ -204,11 +205,17 @@ def first_answer(process, port, began):
             continue
         connection.close()
         assert status == 200
-        return time.monotonic() - began
+        return
+
+
+def processor_seconds_of_children():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @pytest.mark.parametrize("command", ["serve", "demo"])
-def test_a_warm_start_answers_within_a_second(start, tmp_path, command):
+def test_a_warm_start_takes_less_than_half_a_second_of_a_processor(start, tmp_path, command):
+    """Until the first answer and to the end; by the clock it would depend on what else is running."""
     seconds = []
     for _ in range(4):
         port = free_port()
@@ -218,14 +225,15 @@ def test_a_warm_start_answers_within_a_second(start, tmp_path, command):
         }[command]
         arguments = list(arguments) + ["--database", f"sqlite:{tmp_path}/warm.sqlite"]
         arguments[arguments.index("--listen") + 1] = f"127.0.0.1:{port}"
-        began = time.monotonic()
+        before = processor_seconds_of_children()
         process = start(*arguments)
-        seconds.append(first_answer(process, port, began))
+        first_answer(process, port)
         process.terminate()
         assert process.wait(timeout=20) == 0
+        seconds.append(processor_seconds_of_children() - before)
     # The first start makes the database. Of the others the best counts: the machine is shared.
-    print(f"tollgate {command}: first answer after", [round(second, 3) for second in seconds])
-    assert min(seconds[1:]) < 1
+    print(f"tollgate {command}: processor seconds", [round(second, 3) for second in seconds])
+    assert min(seconds[1:]) < 0.5
 
 
 def test_who_asks_for_the_last_answer_is_told_that_it_is_the_last(start):

@@ -1,3 +1,4 @@
+internal import StrictJSON
 import Crypto
 public import Foundation
 

@@ -1,3 +1,4 @@
+internal import StrictJSON
 extension AppStore {
     /// What we tell Apple about a purchase whose refund was asked for (version 2).
     ///

@@ -1,3 +1,4 @@
+internal import StrictJSON
 extension AppStore {
     /// Why a renewal date is extended.
     public enum ExtendReasonCode: Int, Hashable, Sendable {

@@ -1,3 +1,4 @@
+internal import StrictJSON
 public import Foundation
 
 // Groups and seats (API 1.22 and 1.23), which Apple answers in the sandbox only so far.

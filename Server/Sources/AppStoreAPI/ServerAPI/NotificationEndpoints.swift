@@ -1,3 +1,4 @@
+internal import StrictJSON
 extension AppStore.ServerAPIClient {
     /// Get Notification History, page by page: what was sent, and what could not be delivered.
     ///

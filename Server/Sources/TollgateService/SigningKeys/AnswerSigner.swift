@@ -140,7 +140,7 @@ public final class AnswerSigner: Sendable {
         }
     }
 
-    /// Lets a new key follow; see ``Tollgate/rotateSigningKey(_:)``.
+    /// Lets a new key follow; see `SigningKeys.rotate`.
     func rotate(at now: Instant, atOnce: Bool, forgetting: Bool) async throws {
         guard let place else { throw SigningKeyError() }
         let fresh = P256.Signing.PrivateKey()

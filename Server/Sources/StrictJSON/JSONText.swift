@@ -1,5 +1,5 @@
 /// JSON to send: members stay in the order given, absent ones are left out.
-enum JSONText {
+package enum JSONText {
     case string(String)
     case integer(Int64)
     case bool(Bool)
@@ -8,12 +8,12 @@ enum JSONText {
     indirect case members([(String, JSONText)])
 
     /// An object of the members that are there.
-    static func object(_ members: [(String, JSONText?)]) -> JSONText {
+    package static func object(_ members: [(String, JSONText?)]) -> JSONText {
         .members(members.compactMap { name, value in value.map { (name, $0) } })
     }
 
     /// The text in UTF-8.
-    var bytes: [UInt8] { Array(text.utf8) }
+    package var bytes: [UInt8] { Array(text.utf8) }
 
     private var text: String {
         switch self {
@@ -44,17 +44,17 @@ enum JSONText {
 }
 
 extension Optional where Wrapped == String {
-    var json: JSONText? { map(JSONText.string) }
+    package var json: JSONText? { map(JSONText.string) }
 }
 
 extension Optional where Wrapped == Int64 {
-    var json: JSONText? { map(JSONText.integer) }
+    package var json: JSONText? { map(JSONText.integer) }
 }
 
 extension Optional where Wrapped == Int {
-    var json: JSONText? { map { .integer(Int64($0)) } }
+    package var json: JSONText? { map { .integer(Int64($0)) } }
 }
 
 extension Optional where Wrapped == Bool {
-    var json: JSONText? { map(JSONText.bool) }
+    package var json: JSONText? { map(JSONText.bool) }
 }

@@ -1,0 +1,266 @@
+import StrictJSON
+
+extension GooglePlay {
+    /// Calls the Play Developer API for one app, once per call: pauses and repetitions are the
+    /// caller's, who knows the quotas.
+    public struct Client: Sendable {
+        /// The app: `com.example.app`.
+        public let packageName: String
+        private let apiBase: String
+        private let tokens: AccessTokens
+        private let transport: Transport
+
+        /// - Parameter apiBase: The API's address without a path.
+        public init(
+            packageName: String,
+            apiBase: String = "https://androidpublisher.googleapis.com",
+            tokens: AccessTokens,
+            transport: @escaping Transport
+        ) {
+            self.packageName = packageName
+            self.apiBase = apiBase.hasSuffix("/") ? String(apiBase.dropLast()) : apiBase
+            self.tokens = tokens
+            self.transport = transport
+        }
+
+        /// An answer, with Google's clock.
+        public struct Answer<Value: Sendable>: Sendable {
+            public var value: Value
+            /// The header `Date`, as it came.
+            ///
+            /// A read states the purchase as of the second before (`RULES.md` §4): Google's objects
+            /// carry no version.
+            public var date: String?
+            public var body: [UInt8]
+        }
+
+        // MARK: - Purchases
+
+        /// `purchases.subscriptionsv2.get`.
+        public func subscription(
+            _ token: String
+        ) async throws(APIFault) -> Answer<SubscriptionPurchase> {
+            try await get(
+                "purchases.subscriptionsv2.get",
+                ["purchases", "subscriptionsv2", "tokens", token]
+            ) {
+                json throws(DecodingError) in try SubscriptionPurchase(json)
+            }
+        }
+
+        /// `purchases.productsv2.getproductpurchasev2`.
+        public func product(_ token: String) async throws(APIFault) -> Answer<ProductPurchase> {
+            try await get(
+                "purchases.productsv2.getproductpurchasev2",
+                ["purchases", "productsv2", "tokens", token]
+            ) {
+                json throws(DecodingError) in try ProductPurchase(json)
+            }
+        }
+
+        /// `purchases.subscriptions.acknowledge`.
+        ///
+        /// - Parameter account: Set for a subscription that was bought outside the app only.
+        public func acknowledgeSubscription(
+            _ token: String,
+            product: String,
+            account: String? = nil
+        ) async throws(APIFault) {
+            let ids = account.map {
+                JSONText.object([("obfuscatedAccountId", .string($0))])
+            }
+            try await post(
+                "purchases.subscriptions.acknowledge",
+                ["purchases", "subscriptions", product, "tokens", token],
+                verb: "acknowledge",
+                .object([("externalAccountIds", ids)])
+            )
+        }
+
+        /// `purchases.products.acknowledge`.
+        public func acknowledgeProduct(
+            _ token: String,
+            product: String
+        ) async throws(APIFault) {
+            try await post(
+                "purchases.products.acknowledge",
+                ["purchases", "products", product, "tokens", token],
+                verb: "acknowledge",
+                .object([])
+            )
+        }
+
+        /// `purchases.products.consume`; it acknowledges too.
+        public func consume(_ token: String, product: String) async throws(APIFault) {
+            try await post(
+                "purchases.products.consume",
+                ["purchases", "products", product, "tokens", token],
+                verb: "consume",
+                nil
+            )
+        }
+
+        // MARK: - Orders and voided purchases
+
+        /// `orders.get`.
+        public func order(_ id: String) async throws(APIFault) -> Answer<Order> {
+            try await get("orders.get", ["orders", id]) { json throws(DecodingError) in
+                try Order(json)
+            }
+        }
+
+        /// `purchases.voidedpurchases.list`: one page of what was voided between two times, with
+        /// subscriptions and with refunds of a part of a quantity.
+        ///
+        /// - Parameters:
+        ///   - start: UNIX milliseconds; Google keeps 30 days.
+        ///   - page: `nextPageToken` of the page before.
+        public func voidedPurchases(
+            from start: Int64,
+            to end: Int64,
+            page: String? = nil
+        ) async throws(APIFault) -> Answer<VoidedPurchases> {
+            var query = [
+                ("startTime", String(start)), ("endTime", String(end)), ("type", "1"),
+                ("includeQuantityBasedPartialRefund", "true"),
+            ]
+            if let page { query.append(("token", page)) }
+            return try await get(
+                "purchases.voidedpurchases.list",
+                ["purchases", "voidedpurchases"],
+                query
+            ) { json throws(DecodingError) in try VoidedPurchases(json) }
+        }
+
+        /// `orders.reviewrefund`: the answer to a pending refund, due within 24 hours.
+        public func reviewRefund(
+            order: String,
+            _ review: RefundReview
+        ) async throws(APIFault) {
+            try await post(
+                "orders.reviewrefund",
+                ["orders", order],
+                verb: "reviewrefund",
+                review.json
+            )
+        }
+
+        // MARK: - Calls
+
+        private func get<Value>(
+            _ operation: String,
+            _ path: [String],
+            _ query: [(String, String)] = [],
+            _ read: (JSON) throws(DecodingError) -> Value
+        ) async throws(APIFault) -> Answer<Value> {
+            let response = try await Self.send(
+                HTTPRequest(method: "GET", url: url(path, query: query), headers: [:], body: nil),
+                operation,
+                tokens,
+                transport
+            )
+            do throws(DecodingError) {
+                return Answer(
+                    value: try read(try Self.json(response, operation)),
+                    date: response.headers["date"],
+                    body: response.body
+                )
+            } catch {
+                throw APIFault(operation: operation, cause: .unreadable(error))
+            }
+        }
+
+        private func post(
+            _ operation: String,
+            _ path: [String],
+            verb: String,
+            _ body: JSONText?
+        ) async throws(APIFault) {
+            _ = try await Self.send(
+                HTTPRequest(
+                    method: "POST",
+                    url: url(path, query: []) + ":" + verb,
+                    headers: body == nil ? [:] : ["Content-Type": "application/json"],
+                    body: body?.bytes ?? []
+                ),
+                operation,
+                tokens,
+                transport
+            )
+        }
+
+        private func url(_ path: [String], query: [(String, String)]) -> String {
+            let parts = ["androidpublisher", "v3", "applications", packageName] + path
+            var url = apiBase + "/" + parts.map(URLText.escaped).joined(separator: "/")
+            if !query.isEmpty {
+                url += "?" + query.map { "\($0)=\(URLText.escaped($1))" }.joined(separator: "&")
+            }
+            return url
+        }
+
+        /// Sends a request with a fresh token, and once more where the token was refused.
+        static func send(
+            _ request: HTTPRequest,
+            _ operation: String,
+            _ tokens: AccessTokens,
+            _ transport: Transport
+        ) async throws(APIFault) -> HTTPResponse {
+            var request = request
+            request.headers["Accept"] = "application/json"
+            request.headers["User-Agent"] = "tollgate"
+            var isSecondTry = false
+            while true {
+                let token = try await tokens.current()
+                request.headers["Authorization"] = "Bearer \(token)"
+                let response: HTTPResponse
+                do { response = try await transport(request) } catch {
+                    throw APIFault(operation: operation, cause: .unreachable(error))
+                }
+                if (200...299).contains(response.status) { return response }
+                if response.status == 401, !isSecondTry {
+                    await tokens.forget(token)
+                    isSecondTry = true
+                    continue
+                }
+                throw APIFault(
+                    operation: operation,
+                    cause: .refused(APIFault.Refusal(response))
+                )
+            }
+        }
+
+        static func json(
+            _ response: HTTPResponse,
+            _ operation: String
+        ) throws(DecodingError) -> JSON {
+            do {
+                return try JSON(response.body)
+            } catch {
+                throw DecodingError(object: operation, field: "", expected: "JSON: \(error)")
+            }
+        }
+    }
+}
+
+/// Parts of addresses (RFC 3986 §2.3).
+///
+/// Tokens come from apps and strangers: one with a slash would be another method.
+enum URLText {
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            case UInt8(ascii: ".") where text != "." && text != "..":
+                result += "."
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += "%" + (digits.count < 2 ? "0" : "") + digits
+            }
+        }
+        return result
+    }
+}

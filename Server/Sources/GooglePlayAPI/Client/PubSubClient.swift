@@ -1,0 +1,59 @@
+import StrictJSON
+
+extension GooglePlay {
+    /// Pulls hints from a Pub/Sub subscription by its REST API: needs no public address.
+    public struct PubSubClient: Sendable {
+        /// `projects/P/subscriptions/S`.
+        public let subscription: String
+        private let apiBase: String
+        private let tokens: AccessTokens
+        private let transport: Transport
+
+        /// - Parameter apiBase: The API's address without a path.
+        public init(
+            subscription: String,
+            apiBase: String = "https://pubsub.googleapis.com",
+            tokens: AccessTokens,
+            transport: @escaping Transport
+        ) {
+            self.subscription = subscription
+            self.apiBase = apiBase.hasSuffix("/") ? String(apiBase.dropLast()) : apiBase
+            self.tokens = tokens
+            self.transport = transport
+        }
+
+        /// Pulls up to `maximum` messages; none where nothing waits.
+        public func pull(maximum: Int64 = 100) async throws(APIFault) -> [PubSubMessage] {
+            let response = try await post("pull", .object([("maxMessages", .integer(maximum))]))
+            do throws(DecodingError) {
+                return try PulledMessages(try Client.json(response, "subscriptions.pull")).messages
+            } catch {
+                throw APIFault(operation: "subscriptions.pull", cause: .unreadable(error))
+            }
+        }
+
+        /// Acknowledges pulled messages; call it once they are durable.
+        public func acknowledge(_ ackIDs: [String]) async throws(APIFault) {
+            guard !ackIDs.isEmpty else { return }
+            _ = try await post(
+                "acknowledge",
+                .object([("ackIds", .strings(ackIDs))])
+            )
+        }
+
+        private func post(_ verb: String, _ body: JSONText) async throws(APIFault) -> HTTPResponse {
+            let path = subscription.split(separator: "/").map { URLText.escaped(String($0)) }
+            return try await Client.send(
+                HTTPRequest(
+                    method: "POST",
+                    url: "\(apiBase)/v1/\(path.joined(separator: "/")):\(verb)",
+                    headers: ["Content-Type": "application/json"],
+                    body: body.bytes
+                ),
+                "subscriptions.\(verb)",
+                tokens,
+                transport
+            )
+        }
+    }
+}

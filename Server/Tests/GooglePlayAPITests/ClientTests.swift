@@ -1,0 +1,261 @@
+import Foundation
+import JWTKit
+import StrictJSON
+import Synchronization
+import Testing
+
+@testable import GooglePlayAPI
+
+@Suite("Calls to Google")
+struct ClientTests {
+    private static let now: Int64 = 1_795_597_200
+
+    /// Answers in turn and keeps what was asked.
+    private final class Google: Sendable {
+        private struct State {
+            var answers: [GooglePlay.HTTPResponse]
+            var requests: [GooglePlay.HTTPRequest] = []
+            var tokens = 0
+        }
+        private let state: Mutex<State>
+
+        init(_ answers: [GooglePlay.HTTPResponse]) {
+            state = Mutex(State(answers: answers))
+        }
+
+        var requests: [GooglePlay.HTTPRequest] { state.withLock { $0.requests } }
+        var tokens: Int { state.withLock { $0.tokens } }
+
+        func answer(_ request: GooglePlay.HTTPRequest) -> GooglePlay.HTTPResponse {
+            state.withLock { state in
+                if request.url.hasSuffix("/token") {
+                    state.tokens += 1
+                    let body = #"{"access_token":"at\#(state.tokens)","expires_in":3600}"#
+                    return GooglePlay.HTTPResponse(status: 200, body: Array(body.utf8))
+                }
+                state.requests.append(request)
+                return state.answers.removeFirst()
+            }
+        }
+    }
+
+    private static func account() async throws -> GooglePlay.ServiceAccount {
+        let pem = TestKey.google.pem.replacing("\n", with: "\\n")
+        return try await GooglePlay.ServiceAccount(
+            json: Array(
+                """
+                {"type":"service_account","project_id":"p","private_key_id":"k1",\
+                "private_key":"\(pem)","client_email":"app@p.iam.gserviceaccount.com",\
+                "token_uri":"http://127.0.0.1:1/token"}
+                """.utf8
+            )
+        )
+    }
+
+    private static func client(_ google: Google) async throws -> GooglePlay.Client {
+        GooglePlay.Client(
+            packageName: "com.example.app",
+            apiBase: "http://127.0.0.1:1/",
+            tokens: GooglePlay.AccessTokens(
+                account: try await account(),
+                scopes: [GooglePlay.publisherScope],
+                transport: { google.answer($0) },
+                now: { now }
+            ),
+            transport: { google.answer($0) }
+        )
+    }
+
+    @Test("The assertion is for Google's token endpoint, wherever token_uri points")
+    func assertion() async throws {
+        let account = try await Self.account()
+        let request = try await account.tokenRequest(scopes: ["a", "b"], now: Self.now)
+        #expect(request.url == "http://127.0.0.1:1/token")
+        let body = String(decoding: try #require(request.body), as: UTF8.self)
+        let prefix =
+            "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="
+        #expect(body.hasPrefix(prefix))
+        let parts = body.dropFirst(prefix.count).split(separator: ".")
+        var text = parts[1].replacing("-", with: "+").replacing("_", with: "/")
+        text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        let claims = try JSON([UInt8](try #require(Data(base64Encoded: String(text)))))
+        #expect(claims["iss"]?.string == "app@p.iam.gserviceaccount.com")
+        #expect(claims["aud"]?.string == "https://oauth2.googleapis.com/token")
+        #expect(claims["scope"]?.string == "a b")
+        #expect(claims["iat"]?.int64 == Self.now && claims["exp"]?.int64 == Self.now + 3600)
+    }
+
+    @Test("A key file that is none says which field is missing")
+    func keyFiles() async throws {
+        for (file, problem) in [
+            ("{}", GooglePlay.ServiceAccount.Problem.type("")), ("[]", .field("client_email")),
+            (#"{"type":"authorized_user"}"#, .type("authorized_user")),
+            (#"{"type":"service_account"}"#, .field("client_email")),
+            (#"{"type":"service_account","client_email":"e"}"#, .field("private_key_id")),
+            (
+                #"{"type":"service_account","client_email":"e","private_key_id":"k"}"#,
+                .field("private_key")
+            ),
+            (
+                #"{"type":"service_account","client_email":"e","private_key_id":"k","private_key":"x"}"#,
+                .privateKey
+            ),
+        ] {
+            await #expect(throws: problem) {
+                try await GooglePlay.ServiceAccount(json: Array(file.utf8))
+            }
+        }
+    }
+
+    @Test("A token is fetched once for many calls, and anew when the API refuses it")
+    func tokens() async throws {
+        let active = GooglePlay.HTTPResponse(
+            status: 200,
+            headers: ["Date": "Wed, 25 Nov 2026 09:00:00 GMT"],
+            body: Array(#"{"subscriptionState":"SUBSCRIPTION_STATE_ACTIVE"}"#.utf8)
+        )
+        let google = Google([active, active, GooglePlay.HTTPResponse(status: 401), active])
+        let client = try await Self.client(google)
+        async let first = client.subscription("t1")
+        async let second = client.subscription("t2")
+        #expect(try await [first, second].map(\.value.state) == [.active, .active])
+        #expect(google.tokens == 1)
+        #expect(try await client.subscription("t3").date == "Wed, 25 Nov 2026 09:00:00 GMT")
+        #expect(google.tokens == 2)
+        #expect(google.requests.last?.headers["Authorization"] == "Bearer at2")
+    }
+
+    @Test("A token of a stranger's cannot lead to another method")
+    func escaping() async throws {
+        let google = Google([GooglePlay.HTTPResponse(status: 404)])
+        let client = try await Self.client(google)
+        await #expect(throws: GooglePlay.APIFault.self) {
+            try await client.subscription("../../orders/x?y#z:refund")
+        }
+        #expect(
+            google.requests.first?.url
+                == "http://127.0.0.1:1/androidpublisher/v3/applications/com.example.app/purchases/"
+                + "subscriptionsv2/tokens/..%2F..%2Forders%2Fx%3Fy%23z%3Arefund"
+        )
+    }
+
+    @Test("Acts name their purchase and say what Google's schema asks for")
+    func acts() async throws {
+        let google = Google(Array(repeating: GooglePlay.HTTPResponse(status: 204), count: 4))
+        let client = try await Self.client(google)
+        try await client.acknowledgeSubscription("t", product: "pro", account: "a")
+        try await client.acknowledgeProduct("t", product: "gem")
+        try await client.consume("t", product: "gem")
+        try await client.reviewRefund(
+            order: "GPA.1",
+            GooglePlay.RefundReview(
+                pendingRefundToken: "r",
+                preference: .decline,
+                consumedMilliunits: 250_000,
+                usage: [
+                    GooglePlay.RefundReview.Usage(
+                        time: 0,
+                        description: "a \"sword\"",
+                        obfuscatedAccountID: nil
+                    )
+                ]
+            )
+        )
+        let paths = google.requests.map {
+            $0.url.split(separator: "/").suffix(5).joined(separator: "/")
+        }
+        #expect(
+            paths == [
+                "purchases/subscriptions/pro/tokens/t:acknowledge",
+                "purchases/products/gem/tokens/t:acknowledge",
+                "purchases/products/gem/tokens/t:consume",
+                "v3/applications/com.example.app/orders/GPA.1:reviewrefund",
+            ]
+        )
+        let bodies = google.requests.map { String(decoding: $0.body ?? [], as: UTF8.self) }
+        #expect(bodies[0] == #"{"externalAccountIds":{"obfuscatedAccountId":"a"}}"#)
+        #expect(bodies[1] == "{}" && bodies[2] == "")
+        #expect(
+            bodies[3]
+                == #"{"pendingRefundToken":"r","sampleContentProvided":false,"#
+                + #""refundPreference":"DECLINE","consumptionPercentageMilliunits":100000,"#
+                + #""consumptionUsageEvents":[{"consumptionTime":"1970-01-01T00:00:00.000Z","#
+                + #""consumptionItemDescription":"a \"sword\""}]}"#
+        )
+    }
+
+    @Test("Hints are pulled and acknowledged by the subscription's path")
+    func pulling() async throws {
+        let google = Google([
+            GooglePlay.HTTPResponse(
+                status: 200,
+                body: Array(
+                    #"{"receivedMessages":[{"ackId":"a1","message":{"messageId":"1","data":"e30="}}]}"#
+                        .utf8
+                )
+            ),
+            GooglePlay.HTTPResponse(status: 200, body: Array("{}".utf8)),
+            GooglePlay.HTTPResponse(status: 200, body: Array("{}".utf8)),
+        ])
+        let pulls = GooglePlay.PubSubClient(
+            subscription: "projects/p/subscriptions/s",
+            apiBase: "http://127.0.0.1:1",
+            tokens: GooglePlay.AccessTokens(
+                account: try await Self.account(),
+                scopes: [GooglePlay.pubSubScope],
+                transport: { google.answer($0) },
+                now: { Self.now }
+            ),
+            transport: { google.answer($0) }
+        )
+        let messages = try await pulls.pull()
+        #expect(messages.map(\.ackID) == ["a1"] && messages[0].data == Array("{}".utf8))
+        try await pulls.acknowledge(["a1"])
+        try await pulls.acknowledge([])
+        #expect(try await pulls.pull().isEmpty)
+        #expect(
+            google.requests.map(\.url).prefix(2) == [
+                "http://127.0.0.1:1/v1/projects/p/subscriptions/s:pull",
+                "http://127.0.0.1:1/v1/projects/p/subscriptions/s:acknowledge",
+            ]
+        )
+    }
+
+    @Test(
+        "Every error means something of its own",
+        arguments: [
+            (400, "invalid", .invalid), (401, "permissionDenied", .notAllowed),
+            (403, "permissionDenied", .notAllowed), (403, "rateLimitExceeded", .tooMany),
+            (403, "userRateLimitExceeded", .tooMany), (404, "purchaseTokenNotFound", .notFound),
+            (409, "concurrentUpdate", .changedMeanwhile),
+            (410, "purchaseTokenNoLongerValid", .noLongerReadable),
+            (410, "subscriptionPurchaseNoLongerAvailable", .noLongerReadable),
+            (429, nil, .tooMany), (500, nil, .unavailable), (503, nil, .unavailable),
+        ] as [(Int, String?, GooglePlay.APIFault.Meaning)]
+    )
+    func errors(
+        _ status: Int,
+        _ reason: String?,
+        _ meaning: GooglePlay.APIFault.Meaning
+    ) async throws {
+        let body = reason.map {
+            #"{"error":{"code":\#(status),"message":"m","errors":[{"reason":"\#($0)"}]}}"#
+        }
+        // A 401 is tried once more with a fresh token.
+        let answer = GooglePlay.HTTPResponse(
+            status: status,
+            headers: ["Retry-After": "7"],
+            body: Array((body ?? "<html>").utf8)
+        )
+        let client = try await Self.client(Google([answer, answer]))
+        let fault = await #expect(throws: GooglePlay.APIFault.self) {
+            try await client.product("t")
+        }
+        #expect(fault?.meaning == meaning)
+        guard case .refused(let refusal) = fault?.cause else {
+            Issue.record("refused")
+            return
+        }
+        #expect(refusal.retryAfter == 7 && refusal.reason == reason)
+    }
+}
