@@ -1,7 +1,9 @@
+import AppStoreConnector
 import AppStoreSimulator
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import SandboxClock
 import Storage
 import Stores
 import Testing
@@ -27,7 +29,7 @@ struct SeveralAppsTests {
             let list = try await apps.server.send(
                 .get,
                 "/v1/customers/\(customer)/entitlements",
-                as: try #require(session.json["client_secret"].string),
+                as: session.json["client_secret"].string,
                 headers: [APIHeader.publishableKey: TwoApps.studioKey]
             )
             let entitlement = try #require(list.json["data"].array?.first)

@@ -5,7 +5,9 @@ import AppStoreSimulator
 import Foundation
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import HummingbirdTesting
+import Logging
 import NIOCore
 import SandboxClock
 import Storage

@@ -2,6 +2,7 @@ import AppStoreConnector
 import CommandOutput
 import AppStoreAPI
 import ArgumentParser
+import Storage
 import TollgateCore
 import TollgateService
 

@@ -80,9 +80,8 @@ struct StoreSettings: Sendable {
     ) throws -> [AppStore.SignedDataVerifier.App] {
         let number = try appAppleID()
         guard !listed.isEmpty else {
-            return Settings.text(nil, "APP_STORE_BUNDLE_ID").map {
-                [.init(bundleID: $0, appAppleID: number)]
-            } ?? []
+            guard let bundleID = Settings.text(nil, "APP_STORE_BUNDLE_ID") else { return [] }
+            return [AppStore.SignedDataVerifier.App(bundleID: bundleID, appAppleID: number)]
         }
         for name in ["APP_STORE_BUNDLE_ID", "APP_STORE_APP_APPLE_ID"]
         where Settings.text(nil, name) != nil {
@@ -90,7 +89,9 @@ struct StoreSettings: Sendable {
                 "TOLLGATE_\(name) is of one app, and the catalog lists its ‘apps’. Unset it, and write bundle_id and app_apple_id into the catalog."
             )
         }
-        return listed.map { .init(bundleID: $0.bundleID, appAppleID: $0.appAppleID) }
+        return listed.map { app in
+            AppStore.SignedDataVerifier.App(bundleID: app.bundleID, appAppleID: app.appAppleID)
+        }
     }
 
     private static func appAppleID() throws -> Int64? {

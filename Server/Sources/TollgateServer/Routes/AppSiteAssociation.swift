@@ -34,11 +34,11 @@ struct AppSiteAssociation: Encodable {
     ///   - appIDs: `TEAMID.bundle.id`, as they are configured.
     ///   - apps: the catalog's, which may name their teams.
     init(appIDs: [String], apps: [Catalog.App]) {
-        func own(_ app: Catalog.App) -> [String] {
+        func named(_ app: Catalog.App) -> [String] {
             app.teamID.map { ["\($0).\(app.bundleID)"] } ?? []
         }
         guard apps.count > 1 else {
-            let own = apps.flatMap(own).filter { !appIDs.contains($0) }
+            let own = apps.flatMap(named).filter { !appIDs.contains($0) }
             applinks = Links(details: [Links.Detail(appIDs: own + appIDs, components: [.init()])])
             return
         }
@@ -49,7 +49,7 @@ struct AppSiteAssociation: Encodable {
         applinks = Links(
             details: apps.compactMap { app in
                 let configured = owners[app.id] ?? []
-                let ids = own(app).filter { !configured.contains($0) } + configured
+                let ids = named(app).filter { !configured.contains($0) } + configured
                 guard !ids.isEmpty else { return nil }
                 let others = apps.dropFirst().map {
                     Links.Component(query: ["app": $0.id], isExcluded: true)

@@ -1,6 +1,7 @@
 internal import Hummingbird
 internal import Storage
 internal import TollgateAPI
+internal import TollgateCore
 internal import TollgateService
 
 /// Whether the process serves.

@@ -13,6 +13,8 @@ package struct ServeCheck: Sendable {
     package private(set) var appsOfKeys: [String: String] = [:]
     /// What is wrong with the apps that the keys name.
     private var appProblems: [String] = []
+    /// Each app's publishable keys, where there are several apps and all is well with their names.
+    private var keysOfApps: [[String]] = []
     /// True where the keys of the demo, and other short test keys, are taken.
     package var isDemo = false
     /// The host that the server listens on.
@@ -75,14 +77,15 @@ package struct ServeCheck: Sendable {
             apps.flatMap { app in keys.filter { $0.app == app } }
             + keys.filter { $0.app.map { !apps.contains($0) } ?? true }
         publishableKeys = keys.map(\.key)
-        guard apps.count > 1 else { return }
+        guard apps.count > 1, !keys.isEmpty else { return }
         for (app, key) in keys { appsOfKeys[key] = app }
+        guard appProblems.isEmpty else { return }
+        keysOfApps = apps.map { app in keys.filter { $0.app == app }.map(\.key) }
     }
 
     /// The publishable keys that belong together: each app's, its present one first.
     private var publishableKeyGroups: [[String]] {
-        guard apps.count > 1, appProblems.isEmpty else { return [publishableKeys] }
-        return apps.map { app in publishableKeys.filter { appsOfKeys[$0] == app } }
+        keysOfApps.isEmpty ? [publishableKeys] : keysOfApps
     }
 
     /// How many characters a key has at least after its prefix: `openssl rand -hex 32` gives 64.
