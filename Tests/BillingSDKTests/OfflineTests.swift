@@ -25,13 +25,23 @@ import TollgateAPI
         let directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("billing-sdk-" + UUID().uuidString)
 
-        init(lasting: Int64 = 7 * 86400, audience: String = API.SignedAnswer.audience) {
+        init(
+            lasting: Int64 = 7 * 86400,
+            audience: String = API.SignedAnswer.audience,
+            party: String? = nil
+        ) {
             server.grant("premium", to: "cus_ada")
             server.world.withLock { world in
                 world.keys = JSONWebKeySet(keys: [key])
                 world.signCatalog = { Self.signed($0) }
                 world.sign = { customer, list in
-                    Self.token(customer, list, lasting: lasting, audience: audience)
+                    Self.token(
+                        customer,
+                        list,
+                        lasting: lasting,
+                        audience: audience,
+                        party: party
+                    )
                 }
             }
         }
@@ -42,11 +52,13 @@ import TollgateAPI
             _ customer: String,
             _ list: API.EntitlementList,
             lasting: Int64,
-            audience: String
+            audience: String,
+            party: String? = nil
         ) -> String {
             let claims = API.SignedAnswer(
                 sub: customer,
                 aud: audience,
+                azp: party,
                 environment: .sandbox,
                 iat: list.at / 1000,
                 exp: list.at / 1000 + lasting,
@@ -239,6 +251,15 @@ import TollgateAPI
         let app = phone.launch()
         app.signIn("cus_bob")
         #expect(await billingError { try await app.keys() }?.name == "networkUnavailable")
+    }
+
+    @Test(arguments: [("pk_test_shop", true), ("pk_test_other", false)])
+    func anAnswerForAnotherAppOfTheTeamIsNotTrusted(_ party: String, isTrusted: Bool) async throws {
+        let phone = Phone(party: party)
+        #expect(try await phone.launch().keys() == ["premium"])
+        goOffline(phone)
+        let keys = try? await phone.launch().keys()
+        #expect(keys == (isTrusted ? ["premium"] : nil))
     }
 
     @Test func anAnswerForAnotherAudienceIsWorthNothing() async throws {

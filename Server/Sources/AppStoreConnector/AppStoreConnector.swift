@@ -67,10 +67,16 @@ public final class AppStoreConnector: StoreConnector {
     /// The environments in which the App Store Server API can be asked, production first.
     public var environments: [StoreEnvironment] { reads.environments }
 
-    /// - Throws: a refusal 503 `store_unavailable` where the App Store is not set up.
-    public func support() throws -> AppStoreSupport {
+    /// The bundle ids of the apps, the first one first; empty where no trusted root is configured.
+    public var applications: [String] { messages.verifier?.bundleIDs ?? [] }
+
+    /// What support does about one app.
+    ///
+    /// - Parameter application: its bundle id; `nil`: the first app's.
+    /// - Throws: a refusal 503 `store_unavailable` where the App Store is not set up for it.
+    public func support(of application: String? = nil) throws -> AppStoreSupport {
         AppStoreSupport(
-            clients: try offers.configured(),
+            app: try offers.configured(application).app,
             verifier: try messages.configured(),
             now: house.clocks.now
         )

@@ -33,8 +33,8 @@ struct AppStoreOpinion {
     }
 
     private func sold(_ period: Period) -> Catalog.Product? {
-        let name = StoreProduct(.appStore, period.current.product)
-        return question.history.product(name, at: period.current.purchased)
+        let (name, sale) = (StoreProduct(.appStore, period.current.product), period.current)
+        return question.history.product(name, in: sale.application, at: sale.purchased)
     }
 
     /// Several ids under one original: it was restored, or bought anew after a refund.
@@ -174,9 +174,7 @@ struct AppStoreOpinion {
             (token, epoch) = (one.token, one.current.purchased)
         }
         let product = StoreProduct(.appStore, period.current.product)
-        return opinion.about(
-            question.catalog.lookupKeys(of: product),
-            owners(token, epoch ?? start)
-        )
+        let keys = question.catalog.lookupKeys(of: product, in: period.current.application)
+        return opinion.about(keys, owners(token, epoch ?? start))
     }
 }

@@ -21,6 +21,7 @@ struct AppStoreTransaction: Sendable {
     var isAdditional: Bool
     /// `app_store/production/com.example.app/2000000001`, and what it replaced; receipts do not say.
     var (purchase, replaced): (String?, String?) = (nil, nil)
+    var application: String? { purchase.map { String($0.split(separator: "/")[2]) } }
     /// Whether a receipt lists it: it says less, and takes nothing back.
     var isLegacy: Bool
     var row: Int64

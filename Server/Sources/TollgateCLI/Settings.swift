@@ -101,6 +101,9 @@ enum Settings {
         return level
     }
 
+    /// True if no variable names an app of the App Store.
+    static var namesNoApp: Bool { text(nil, "APP_STORE_BUNDLE_ID") == nil }
+
     static func list(_ name: String) -> [String] {
         (text(nil, name) ?? "").split(separator: ",").map {
             $0.trimmingCharacters(in: .whitespaces)

@@ -40,6 +40,22 @@ enum Credentials {
             self = .session(try await tollgate.sessions.session(key))
         default: throw Self.invalidKey
         }
+        _ = try askingApp(request.headers, tollgate)
+    }
+
+    /// The app that asks, where there are several; `nil`: it did not say which, and counts as the
+    /// first.
+    ///
+    /// - Throws: as ``Tollgate/askingApp(key:_:)``.
+    func askingApp(_ headers: HTTPFields, _ tollgate: Tollgate) throws -> AskingApp? {
+        guard !tollgate.configuration.appsOfKeys.isEmpty else { return nil }
+        let key: String?
+        switch self {
+        case .secret: return nil
+        case .publishable: key = headers[.authorization].flatMap { Self.key(in: $0) }
+        case .session: key = headers[Self.publishableKeyHeader]
+        }
+        return try tollgate.askingApp(key: key, session)
     }
 
     private static let invalidKey = Refusal.unauthenticated(
@@ -72,9 +88,12 @@ enum Credentials {
             self = .session(session)
         default: return nil
         }
+        do { _ = try askingApp(headers, tollgate) } catch { return nil }
     }
 
     private static let sessionHeader = HTTPField.Name(APIHeader.customerSession) ?? .cookie
+    private static let publishableKeyHeader =
+        HTTPField.Name(APIHeader.publishableKey) ?? .cookie
 
     /// The key that a request shows, whatever it may be worth.
     static func key(of request: Request) -> String? {

@@ -14,8 +14,8 @@ struct Assembly {
     let signer: AnswerSigner
     let counters: Counters
     let workAges: WorkAges
-    /// The app in the App Store; `nil` where none is configured.
-    let bundleID: String?
+    /// The apps in the App Store; empty where none is configured.
+    let bundleIDs: [String]
     let webhooks: WebhookTransport?
     let openID: OpenIDClient?
     let logger: Logger
@@ -241,7 +241,7 @@ struct Assembly {
             records: records,
             clocks: clocks,
             directory: directory,
-            bundleID: bundleID,
+            bundleIDs: bundleIDs,
             defaultEnvironment: configuration.defaultEnvironment
         )
     }

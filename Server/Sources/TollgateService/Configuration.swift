@@ -23,6 +23,8 @@ public struct Configuration: Sendable {
     public var stripeWebhookSecrets: [String]
     /// `TEAMID.bundle.id` of the apps whose universal links lead here.
     public var appleAppIDs: [String]
+    /// The app of each publishable key, by our own id of the app; empty where there is one app.
+    public var appsOfKeys: [String: String]
     /// Asked where neither the session nor the question names one.
     public var defaultEnvironment: StoreEnvironment
     /// What the stores' reports in the database tell of: that of the server, whose keys fetched them.
@@ -52,6 +54,7 @@ public struct Configuration: Sendable {
         portalReturnURL: String? = nil,
         stripeWebhookSecrets: [String] = [],
         appleAppIDs: [String] = [],
+        appsOfKeys: [String: String] = [:],
         defaultEnvironment: StoreEnvironment,
         sessionLifetime: Int64 = 1800,
         financeTerms: Finance.Terms = Finance.Terms(),
@@ -68,6 +71,7 @@ public struct Configuration: Sendable {
         self.portalReturnURL = portalReturnURL
         self.stripeWebhookSecrets = stripeWebhookSecrets
         self.appleAppIDs = appleAppIDs
+        self.appsOfKeys = appsOfKeys
         self.defaultEnvironment = defaultEnvironment
         reportedEnvironment = defaultEnvironment
         self.sessionLifetime = sessionLifetime

@@ -102,7 +102,7 @@ public enum StrictBody {
                 param: name
             )
         }
-        for (name, _) in body.members where !["customer", "components"].contains(name) {
+        for (name, _) in body.members where !["customer", "components", "app"].contains(name) {
             throw unknown(name)
         }
         let known = ["buy_button", "active_entitlements", "customer_portal"]
@@ -129,6 +129,7 @@ public enum StrictBody {
         guard let customer = fields.removeValue(forKey: "customer") else {
             throw Refusal.missingParameter("customer")
         }
+        let app = fields.removeValue(forKey: "app")
         var components = API.SessionComponents()
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
             guard let enabled = Bool(value.lowercased()) else {
@@ -150,6 +151,10 @@ public enum StrictBody {
                 )
             }
         }
-        return API.CreateCustomerSessionRequest(customer: customer, components: components)
+        return API.CreateCustomerSessionRequest(
+            customer: customer,
+            components: components,
+            app: app
+        )
     }
 }

@@ -100,7 +100,7 @@ public final class Tollgate: Sendable {
             signer: signer,
             counters: counters,
             workAges: workAges,
-            bundleID: appStore?.bundleID,
+            bundleIDs: appStore?.bundleIDs ?? [],
             webhooks: webhooks,
             openID: openID,
             logger: logger

@@ -316,6 +316,41 @@ import Testing
         }
     }
 
+    @Test func eachOfSeveralAppsHasItsOwnNumber() throws {
+        let verifier = try AppStore.SignedDataVerifier(
+            roots: [chain.root],
+            apps: [
+                .init(bundleID: Payloads.bundleID, appAppleID: Payloads.appAppleID),
+                .init(bundleID: "com.example.mac", appAppleID: 7),
+            ],
+            environments: [.production]
+        )
+        func rule(_ payload: String) -> AppStore.VerificationError.Rule? {
+            refusal {
+                _ = try verifier.verifyNotification(
+                    signedPayload: try chain.sign(payload),
+                    now: Payloads.now
+                )
+            }?.rule
+        }
+        func summary(_ bundleID: String, _ number: Int64) -> String {
+            "{\"bundleId\":\"\(bundleID)\",\"appAppleId\":\(number),\"environment\":\"Production\"}"
+        }
+        #expect(rule(Payloads.notification()) == nil)
+        #expect(rule(Payloads.notification(["data": summary("com.example.mac", 7)])) == nil)
+        for (data, expected) in [
+            (summary("com.example.mac", Payloads.appAppleID), .appAppleID),
+            (summary(Payloads.bundleID, 7), .appAppleID),
+            (summary("com.example.other", 7), .unlistedApp),
+        ] as [(String, AppStore.VerificationError.Rule)] {
+            #expect(rule(Payloads.notification(["data": data])) == expected)
+        }
+        // One notification is about one app.
+        let two = Payloads.notification(["summary": summary("com.example.mac", 7)])
+        #expect(rule(two) == .innerApp)
+        #expect(try verifier.app(appAppleID: 7).bundleID == "com.example.mac")
+    }
+
     private func configurationError(
         roots: [[UInt8]]? = nil,
         bundleID: String = "a",

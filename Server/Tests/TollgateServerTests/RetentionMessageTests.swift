@@ -29,7 +29,7 @@ struct RetentionMessageTests {
             let real = Int64(Date().timeIntervalSince1970)
             server.wall.advance(seconds: real - TestServer.start / 1000)
             let port = try #require(server.client.port)
-            let client = try #require(server.tollgate.appStore.clients).sandbox
+            let client = try #require(server.tollgate.appStore.clients).apps[0].sandbox
             try await client.configureRealtimeURL(
                 "http://localhost:\(port)/webhooks/app_store/retention_message"
             )
@@ -103,7 +103,7 @@ struct RetentionMessageTests {
     @Test("Where no rule fits, the customer sees the default message")
     func fallback() async throws {
         try await Self.run([.init(product: Self.yearly, message: Self.other)]) { server, bought in
-            let client = try #require(server.tollgate.appStore.clients).sandbox
+            let client = try #require(server.tollgate.appStore.clients).apps[0].sandbox
             let none = try await server.appStore.showRetentionMessage(for: bought)
             #expect(none.source == .none)
             #expect(none.request?.result == .unsuccessfulHTTPResponseCode)
@@ -124,7 +124,7 @@ struct RetentionMessageTests {
     @Test("The performance test of the App Store passes")
     func performanceTest() async throws {
         try await Self.run([.init(message: Self.message)]) { server, bought in
-            let client = try #require(server.tollgate.appStore.clients).sandbox
+            let client = try #require(server.tollgate.appStore.clients).apps[0].sandbox
             let test = try await client.initiatePerformanceTest(originalTransactionID: bought)
             var result = try await client.performanceTestResult(test.requestID)
             while result.result == "PENDING" {

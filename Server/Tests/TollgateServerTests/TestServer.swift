@@ -243,7 +243,7 @@ struct TestServer: Sendable {
     }
 
     /// Leads whatever is sent to `https://app-store.test` to the simulated App Store.
-    private static func transport(over serverAPI: any TestClientProtocol) -> AppStore.Transport {
+    static func transport(over serverAPI: any TestClientProtocol) -> AppStore.Transport {
         { request in
             var headers: HTTPFields = [:]
             for (name, value) in request.headers {

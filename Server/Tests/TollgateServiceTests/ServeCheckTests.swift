@@ -7,6 +7,7 @@ import Testing
 struct ServeCheckTests {
     private static let secret = "sk_test_3f9c1a7e5b2d8046f1e784d0c5a60b1f"
     private static let publishable = "pk_test_84d0c5a60b1f3e8d79243f9c1a7e5b2d"
+    private static let other = "pk_test_e8d79243f9c1a7e5b2d84d0c5a60b1f3"
     private static let live = (
         "sk_live_3f9c1a7e5b2d8046f1e784d0c5a60b1f", "pk_live_84d0c5a60b1f3e8d79243f9c1a7e5b2d"
     )
@@ -216,6 +217,59 @@ struct ServeCheckTests {
     )
     func aServerStartsWith(_ story: Case) {
         expect(story)
+    }
+
+    @Test(
+        "K3: with several apps each publishable key names its app, and each app has one",
+        arguments: [
+            (["reader:\(publishable)"], ["reader"], []),
+            ([publishable], ["reader"], []),
+            (["reader:\(publishable)", "mac:\(other)"], ["reader", "mac"], []),
+            (
+                [publishable, "mac:\(other)"], ["reader", "mac"],
+                ["pk_test_… names no app, and the catalog lists several. Write one of reader, mac"]
+            ),
+            (
+                ["reader:\(publishable)"], ["reader", "mac"],
+                ["has no key of the app 'mac'. Make one: echo mac:pk_test_"]
+            ),
+            (
+                ["reader:\(publishable)", "watch:\(other)"], ["reader", "mac"],
+                ["names the app 'watch', which the catalog does not list. Its apps are reader, mac"]
+            ),
+            (["reader:\(publishable)"], [], ["names the app 'reader', and the catalog lists no"]),
+            (
+                ["reader:\(publishable)", "mac:\(publishable)"], ["reader", "mac"],
+                ["holds the same key for two apps"]
+            ),
+            (
+                ["reader:\(publishable)", "mac:pk_test_short"], ["reader", "mac"],
+                ["pk_test_… has 5 characters after the prefix"]
+            ),
+        ] as [([String], [String], [String])]
+    )
+    func apps(_ keys: [String], _ apps: [String], _ expected: [String]) {
+        let check = ServeCheck(secretKeys: [Self.secret], publishableKeys: keys, apps: apps)
+        #expect(check.problems.count == expected.count, "\(check.problems)")
+        for (problem, part) in zip(check.problems, expected) {
+            #expect(problem.contains(part), "\(problem)")
+        }
+        #expect(check.warnings.isEmpty)
+    }
+
+    @Test("The first key of the first app comes first, and each key tells its app")
+    func keysOfApps() {
+        let former = "pk_test_f3e8d79243f9c1a7e5b2d84d0c5a60b1"
+        let check = ServeCheck(
+            secretKeys: [Self.secret],
+            publishableKeys: ["mac:\(Self.other)", "reader:\(Self.publishable)", "mac:\(former)"],
+            apps: ["reader", "mac"]
+        )
+        #expect(check.problems.isEmpty)
+        #expect(check.publishableKeys == [Self.publishable, Self.other, former])
+        #expect(
+            check.appsOfKeys == [Self.publishable: "reader", Self.other: "mac", former: "mac"]
+        )
     }
 
     @Test("K3: and with surroundings that fit its keys", arguments: surroundings)

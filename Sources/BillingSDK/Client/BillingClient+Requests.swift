@@ -14,6 +14,10 @@ extension BillingClient {
         var request = HTTPRequest(method: method, url: try address.get().url(path))
         request.headers = headers
         request.headers[APIHeader.authorization] = APIHeader.bearer(key)
+        if key != configuration.publishableKey {
+            // Of several apps of a team, which of them asks.
+            request.headers[APIHeader.publishableKey] = configuration.publishableKey
+        }
         request.headers["Accept"] = "application/json"
         if let body {
             request.headers["Content-Type"] = "application/json"

@@ -66,6 +66,7 @@ final class BillingClient: Sendable {
         )
         offline = OfflineAnswers(
             verifySignature: configuration.verifySignature,
+            publishableKey: configuration.publishableKey,
             storage: storage,
             uptime: uptime
         )

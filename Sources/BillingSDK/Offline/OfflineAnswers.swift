@@ -32,15 +32,19 @@ final class OfflineAnswers: Sendable {
     }
 
     private let verifySignature: BillingSDK.Configuration.SignatureCheck?
+    /// This app's: what was signed for another app of the team is not trusted.
+    private let publishableKey: String
     private let storage: OfflineStorage
     private let uptime: @Sendable () -> TimeInterval
 
     init(
         verifySignature: BillingSDK.Configuration.SignatureCheck?,
+        publishableKey: String,
         storage: OfflineStorage,
         uptime: @escaping @Sendable () -> TimeInterval
     ) {
         self.verifySignature = verifySignature
+        self.publishableKey = publishableKey
         self.storage = storage
         self.uptime = uptime
     }
@@ -141,7 +145,7 @@ final class OfflineAnswers: Sendable {
     /// The slice that can be trusted at `now`.
     func catalog(at now: Date) -> API.SignedCatalog? {
         guard let kept = keptCatalog, let claims = verified(API.SignedCatalog.self, kept.token),
-            claims.aud == API.SignedCatalog.audience,
+            claims.aud == API.SignedCatalog.audience, isOurs(claims.azp),
             max(now, kept.takenAt) < Date(timeIntervalSince1970: TimeInterval(claims.exp))
         else { return nil }
         return claims
@@ -166,7 +170,8 @@ final class OfflineAnswers: Sendable {
         return storage.alone {
             guard var kept, customer == nil || customer == kept.customer,
                 let claims = verified(API.SignedAnswer.self, kept.token),
-                claims.sub == kept.customer, claims.aud == API.SignedAnswer.audience
+                claims.sub == kept.customer, claims.aud == API.SignedAnswer.audience,
+                isOurs(claims.azp)
             else { return nil }
             // A clock that was set back does not lengthen the answer's life: time goes on at least
             // as the device has been running since, and after a restart from the latest that was seen.
@@ -191,6 +196,9 @@ final class OfflineAnswers: Sendable {
             }
         }
     }
+
+    /// Whether something was signed for this app, or for the only one that there is.
+    private func isOurs(_ azp: String?) -> Bool { azp == nil || azp == publishableKey }
 
     private func verified<Claims: Decodable>(
         _ type: Claims.Type,

@@ -11,6 +11,8 @@ extension API {
         public static let audience = "tollgate.catalog"
 
         public var aud: String
+        /// To which app it was given, where there are several: one of its publishable keys.
+        public var azp: String?
         /// Real time of signing, seconds since 1970.
         public var iat: Int64
         /// Real time after which it must not be trusted any more, seconds since 1970.
@@ -23,12 +25,24 @@ extension API {
         public var names: [String: String]
 
         /// The slice of `catalog`.
-        public init(_ catalog: Catalog, iat: Int64, exp: Int64) {
+        ///
+        /// - Parameters:
+        ///   - app: what this app sells; `nil`: what the first or only one does.
+        ///   - azp: to which app it is given.
+        public init(
+            _ catalog: Catalog,
+            of app: Catalog.App? = nil,
+            azp: String? = nil,
+            iat: Int64,
+            exp: Int64
+        ) {
             aud = Self.audience
+            self.azp = azp
             self.iat = iat
             self.exp = exp
             renewalLeeway = catalog.renewalLeeway.appStore
-            products = catalog.products.compactMap(Product.init)
+            let app = (app ?? catalog.apps.first)?.id
+            products = catalog.products.compactMap { Product($0, in: app) }
             names = Dictionary(
                 catalog.entitlements.map { ($0.lookupKey, $0.name) },
                 uniquingKeysWith: { first, _ in first }
@@ -36,7 +50,7 @@ extension API {
         }
 
         private enum CodingKeys: String, CodingKey {
-            case aud, iat, exp, products, names
+            case aud, azp, iat, exp, products, names
             case renewalLeeway = "renewal_leeway"
         }
 
@@ -50,9 +64,11 @@ extension API {
             /// How long a non-renewing purchase lasts.
             public var duration: CalendarDuration?
 
-            /// Nil for what the App Store does not sell.
-            init?(_ product: Catalog.Product) {
-                guard let appStoreProductID = product.appStoreProductID else { return nil }
+            /// Nil for what the App Store does not sell in the app.
+            init?(_ product: Catalog.Product, in app: String?) {
+                guard let appStoreProductID = product.appStoreProductID(in: app) else {
+                    return nil
+                }
                 id = product.id
                 self.appStoreProductID = appStoreProductID
                 kind = product.kind

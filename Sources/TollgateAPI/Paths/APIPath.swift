@@ -111,6 +111,9 @@ public enum APIHeader {
     /// A customer's session beside a publishable key, where the session is optional.
     public static let customerSession = "Tollgate-Customer-Session"
 
+    /// The app's publishable key beside a session that is the bearer: of several apps, which asks.
+    public static let publishableKey = "Tollgate-Publishable-Key"
+
     /// The value of `Authorization` for a key or a session's secret.
     public static func bearer(_ key: String) -> String { "Bearer " + key }
 }

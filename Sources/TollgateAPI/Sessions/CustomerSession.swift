@@ -14,6 +14,8 @@ extension API {
         public var customer: String
         public var livemode: Bool
         public var components: SessionComponents
+        /// The app that it is for, by its id in the catalog; `nil`: any.
+        public var app: String?
 
         public init(
             clientSecret: String,
@@ -21,7 +23,8 @@ extension API {
             expiresAt: Int64,
             customer: String,
             livemode: Bool,
-            components: SessionComponents
+            components: SessionComponents,
+            app: String? = nil
         ) {
             object = "customer_session"
             self.clientSecret = clientSecret
@@ -30,10 +33,11 @@ extension API {
             self.customer = customer
             self.livemode = livemode
             self.components = components
+            self.app = app
         }
 
         private enum CodingKeys: String, CodingKey {
-            case object, created, customer, livemode, components
+            case object, created, customer, livemode, components, app
             case clientSecret = "client_secret"
             case expiresAt = "expires_at"
         }
@@ -43,10 +47,13 @@ extension API {
     public struct CreateCustomerSessionRequest: Hashable, Codable, Sendable {
         public var customer: String
         public var components: SessionComponents
+        /// The app that it is for, by its id in the catalog, where there are several; `nil`: any.
+        public var app: String?
 
-        public init(customer: String, components: SessionComponents) {
+        public init(customer: String, components: SessionComponents, app: String? = nil) {
             self.customer = customer
             self.components = components
+            self.app = app
         }
     }
 

@@ -10,6 +10,9 @@ extension API {
         public var sub: String
         /// For whom the answer is: whoever serves what Tollgate sells, ``audience``.
         public var aud: String
+        /// To which app it was given, where there are several: one of its publishable keys; another
+        /// app must not trust it.
+        public var azp: String?
         public var environment: Environment
         /// Real time of signing, seconds since 1970.
         public var iat: Int64
@@ -23,6 +26,7 @@ extension API {
         public init(
             sub: String,
             aud: String,
+            azp: String? = nil,
             environment: Environment,
             iat: Int64,
             exp: Int64,
@@ -31,6 +35,7 @@ extension API {
         ) {
             self.sub = sub
             self.aud = aud
+            self.azp = azp
             self.environment = environment
             self.iat = iat
             self.exp = exp

@@ -3,7 +3,53 @@ extension Catalog {
     ///
     /// Empty means that a server may adopt it.
     public func validate() -> [CatalogProblem] {
-        entitlementProblems + productProblems + buyButtonProblems + houseProblems
+        appProblems + entitlementProblems + productProblems + buyButtonProblems + houseProblems
+    }
+
+    private var appProblems: [CatalogProblem] {
+        var report = Report()
+        for (index, app) in apps.enumerated() {
+            let place: [CatalogProblem.Step] = [.key("apps"), .index(index)]
+            func here(_ key: String) -> [CatalogProblem.Step] { place + [.key(key)] }
+            report.identifier(app.id, at: here("id"), limit: 80, what: "an app's id")
+            report.once(
+                app.id,
+                in: "id",
+                at: here("id"),
+                "the app ‘\(app.id)’ is there twice; give one of them another id"
+            )
+            report.name(app.name, at: here("name"))
+            report.identifier(app.bundleID, at: here("bundle_id"), limit: 155, what: "a bundle id")
+            report.once(
+                app.bundleID,
+                in: "bundle_id",
+                at: here("bundle_id"),
+                "the bundle id ‘\(app.bundleID)’ belongs to another app already; "
+                    + "App Store Connect shows each app's under App Information"
+            )
+            if let number = app.appAppleID {
+                if number <= 0 {
+                    report.add(
+                        at: here("app_apple_id"),
+                        "an app's number is above 0; App Store Connect shows it as the Apple ID"
+                    )
+                }
+                report.once(
+                    "\(number)",
+                    in: "app_apple_id",
+                    at: here("app_apple_id"),
+                    "the Apple ID \(number) belongs to another app already; "
+                        + "App Store Connect shows each app's under App Information"
+                )
+            }
+            if let team = app.teamID, team.utf8.count != 10 || !team.utf8.allSatisfy(isTeamByte) {
+                report.add(
+                    at: here("team_id"),
+                    "a team id has ten capital letters and digits, like A1B2C3D4E5"
+                )
+            }
+        }
+        return report.problems
     }
 
     private var entitlementProblems: [CatalogProblem] {
@@ -40,7 +86,7 @@ extension Catalog {
                 "the product id ‘\(product.id)’ is there twice; give one of them another id"
             )
             report.name(product.name, at: place + [.key("name")])
-            product.checkStoreIDs(at: place, into: &report)
+            product.checkStoreIDs(apps: apps, at: place, into: &report)
             product.checkWhatItGives(known: known, at: place, into: &report)
             product.checkKind(at: place, into: &report)
         }
@@ -139,18 +185,12 @@ extension Catalog {
 
 extension Catalog.Product {
     /// What an id in a store looks like, and that no two products share one.
-    fileprivate func checkStoreIDs(at place: [CatalogProblem.Step], into report: inout Report) {
-        if let id = appStoreProductID {
-            let here = place + [.key("app_store_product_id")]
-            report.identifier(id, at: here, limit: 100, what: "an App Store product id")
-            report.once(
-                id,
-                in: "app_store_product_id",
-                at: here,
-                "the App Store product ‘\(id)’ belongs to another product already; "
-                    + "a store's product is one product here"
-            )
-        }
+    fileprivate func checkStoreIDs(
+        apps: [Catalog.App],
+        at place: [CatalogProblem.Step],
+        into report: inout Report
+    ) {
+        checkAppStoreIDs(apps: apps.map(\.id), at: place, into: &report)
         for (index, id) in stripePriceIDs.enumerated() {
             let here = place + [.key("stripe_price_ids"), .index(index)]
             if id.hasPrefix("prod_") {
@@ -167,11 +207,56 @@ extension Catalog.Product {
                 "the Stripe price ‘\(id)’ is listed already; a price belongs to one product, once"
             )
         }
-        if appStoreProductID == nil, stripePriceIDs.isEmpty, kind != .freeSubscription, !isRetired {
+        if !isInAppStore, stripePriceIDs.isEmpty, kind != .freeSubscription, !isRetired {
             report.add(
                 at: place,
                 "nobody can buy ‘\(id)’; add ‘app_store_product_id’ or ‘stripe_price_ids’, "
                     + "or ‘retired: true’"
+            )
+        }
+    }
+
+    /// The ids in App Store Connect: within an app, each belongs to one product.
+    private func checkAppStoreIDs(
+        apps: [String],
+        at place: [CatalogProblem.Step],
+        into report: inout Report
+    ) {
+        // An id for every app takes the place of each app's own.
+        var ids: [(id: String, apps: [String], here: [CatalogProblem.Step])] = []
+        if let id = appStoreProductID {
+            let everywhere = apps.isEmpty ? [""] : apps
+            ids.append((id, everywhere, place + [.key("app_store_product_id")]))
+            if appStoreProductIDs != nil {
+                report.add(
+                    at: place + [.key("app_store_product_ids")],
+                    "‘app_store_product_id’ is the id in every app; remove it, or these"
+                )
+            }
+        }
+        for (app, id) in (appStoreProductIDs ?? [:]).sorted(by: { $0.key < $1.key }) {
+            let here = place + [.key("app_store_product_ids"), .key(app)]
+            guard apps.contains(app) else {
+                report.add(
+                    at: here,
+                    apps.isEmpty
+                        ? "there is no app ‘\(app)’, since the catalog has no ‘apps’; list them, "
+                            + "or write ‘app_store_product_id’"
+                        : "there is no app ‘\(app)’; name the id of one under ‘apps’: "
+                            + apps.joined(separator: ", ")
+                )
+                continue
+            }
+            ids.append((id, [app], here))
+        }
+        for (id, apps, here) in ids {
+            report.identifier(id, at: here, limit: 100, what: "an App Store product id")
+            report.once(
+                id,
+                inEach: apps.map { "app_store_product_id " + $0 },
+                at: here,
+                "the App Store product ‘\(id)’ belongs to another product already; "
+                    + "a store's product is one product here"
             )
         }
     }
@@ -248,7 +333,7 @@ extension Catalog.Product {
                 "‘\(id)’ is non-renewing, and the store does not say how long it lasts; "
                     + "add ‘duration’, like P30D"
             )
-        case .consumable where !entitlements.isEmpty && appStoreProductID != nil:
+        case .consumable where !entitlements.isEmpty && isInAppStore:
             report.add(
                 at: place + [.key("entitlements")],
                 "a consumable of the App Store gives coins only, and ‘\(id)’ opens something; "
@@ -281,7 +366,7 @@ extension Catalog.Product {
         for (index, offer) in promotionalOffers.enumerated() {
             let here = place + [.key("promotional_offers"), .index(index)]
             report.identifier(offer, at: here, limit: 100, what: "an offer's identifier")
-            if kind != .autoRenewable || appStoreProductID == nil {
+            if kind != .autoRenewable || !isInAppStore {
                 report.add(
                     at: here,
                     "only auto-renewable products of the App Store have promotional offers; "
@@ -292,7 +377,7 @@ extension Catalog.Product {
                 report.add(at: here, "‘\(offer)’ is listed twice; remove one of them")
             }
         }
-        if consumption != nil, appStoreProductID == nil {
+        if consumption != nil, !isInAppStore {
             report.add(
                 at: place + [.key("consumption")],
                 "only the App Store asks what was consumed; add ‘app_store_product_id’"
@@ -361,7 +446,18 @@ private struct Report {
         at path: [CatalogProblem.Step],
         _ message: String
     ) {
-        if !seen.insert([space, text]).inserted { add(at: path, message) }
+        once(text, inEach: [space], at: path, message)
+    }
+
+    /// Adds one problem where a text was there already in any of several spaces.
+    mutating func once(
+        _ text: String,
+        inEach spaces: [String],
+        at path: [CatalogProblem.Step],
+        _ message: String
+    ) {
+        let isNew = spaces.map { seen.insert([$0, text]).inserted }
+        if isNew.contains(false) { add(at: path, message) }
     }
 }
 
@@ -371,6 +467,10 @@ private func isASCIIUpper(_ byte: UInt8) -> Bool {
 
 private func isASCIILower(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+}
+
+private func isTeamByte(_ byte: UInt8) -> Bool {
+    isASCIIUpper(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
 }
 
 private func isIdentifierByte(_ byte: UInt8) -> Bool {

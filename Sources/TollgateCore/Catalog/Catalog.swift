@@ -6,6 +6,15 @@
 /// The answer to "what may this customer use?" is a function of the facts and of this value
 /// (`RULES.md` §7 says which version of it).
 public struct Catalog: Codable, Hashable, Sendable {
+    /// The apps, where there are several; the first is the one that callers mean who do not say which.
+    ///
+    /// Empty: one app, which the server's settings name.
+    public var apps: [App] {
+        get { listedApps ?? [] }
+        set { listedApps = newValue.isEmpty ? nil : newValue }
+    }
+    /// `nil`, not empty: catalogs of one app keep their bytes.
+    private var listedApps: [App]?
     /// What customers can be entitled to.
     ///
     /// An app asks for these by lookup key, never for products.
@@ -41,7 +50,8 @@ public struct Catalog: Codable, Hashable, Sendable {
         refundedPlan: RefundedPlan = .keep,
         ownership: Ownership = .keep,
         checkout: Checkout = Checkout(),
-        gates: Gates = Gates()
+        gates: Gates = Gates(),
+        apps: [App] = []
     ) {
         self.entitlements = entitlements
         self.products = products
@@ -52,6 +62,7 @@ public struct Catalog: Codable, Hashable, Sendable {
         self.ownership = ownership
         self.checkout = checkout
         self.gates = gates
+        self.apps = apps
     }
 
     /// Three days, in milliseconds.
@@ -59,6 +70,7 @@ public struct Catalog: Codable, Hashable, Sendable {
 
     enum CodingKeys: String, CodingKey {
         case entitlements, products, ownership, checkout, gates
+        case listedApps = "apps"
         case buyButtons = "buy_buttons"
         case renewalLeeway = "renewal_leeway"
         case pastDueGrace = "past_due_grace"
@@ -79,6 +91,7 @@ public struct Catalog: Codable, Hashable, Sendable {
         ownership = try values.decodeIfPresent(forKey: .ownership) ?? ownership
         checkout = try values.decodeIfPresent(forKey: .checkout) ?? checkout
         gates = try values.decodeIfPresent(forKey: .gates) ?? gates
+        apps = try values.decodeIfPresent(forKey: .listedApps) ?? apps
     }
 }
 

@@ -30,10 +30,18 @@ public struct CatalogHistory: Hashable, Codable, Sendable {
 
     /// The product that `storeProduct` was at `instant`: by the version then in force, else by the
     /// first later one that knows it.
-    public func product(_ storeProduct: StoreProduct, at instant: Instant) -> Catalog.Product? {
+    ///
+    /// - Parameter application: the app that sold it, as in the purchase's key; `nil`: any.
+    public func product(
+        _ storeProduct: StoreProduct,
+        in application: String? = nil,
+        at instant: Instant
+    ) -> Catalog.Product? {
         let inForce = versions.lastIndex { $0.adopted <= instant } ?? 0
         for version in versions[inForce...] {
-            if let product = version.catalog.product(storeProduct) { return product }
+            if let product = version.catalog.product(storeProduct, in: application) {
+                return product
+            }
         }
         return nil
     }
@@ -53,9 +61,14 @@ public struct CatalogHistory: Hashable, Codable, Sendable {
 
 extension Catalog {
     /// The product sold by a store under this name.
-    public func product(_ storeProduct: StoreProduct) -> Product? {
+    ///
+    /// - Parameter application: the app that sold it, as in the purchase's key; `nil`: any.
+    public func product(
+        _ storeProduct: StoreProduct,
+        in application: String? = nil
+    ) -> Product? {
         switch storeProduct.store {
-        case .appStore: product(appStoreProductID: storeProduct.id)
+        case .appStore: product(appStoreProductID: storeProduct.id, in: application)
         case .stripe: product(stripePriceID: storeProduct.id)
         case .tollgate: storeProduct.catalogProduct.flatMap { product(id: $0) }
         }
@@ -64,14 +77,19 @@ extension Catalog {
     /// The entitlements that a store's product grants today.
     ///
     /// A staff grant names its own.
-    public func lookupKeys(of storeProduct: StoreProduct) -> [String] {
+    ///
+    /// - Parameter application: the app that sold it, as in the purchase's key; `nil`: any.
+    public func lookupKeys(
+        of storeProduct: StoreProduct,
+        in application: String? = nil
+    ) -> [String] {
         // Every question asks this: by index, since a copy of a product costs more than the search.
         let id = storeProduct.id
         switch storeProduct.store {
         case .tollgate where storeProduct.catalogProduct == nil: return [id]
         case .tollgate: return product(storeProduct)?.entitlements ?? []
         case .appStore:
-            for index in products.indices where products[index].appStoreProductID == id {
+            if let index = index(ofAppStoreProduct: id, in: application) {
                 return products[index].entitlements
             }
         case .stripe:

@@ -7,8 +7,13 @@ extension Catalog {
         public var name: String
         /// What buying it means.
         public var kind: Kind
-        /// The id in App Store Connect; nil if it is not sold there.
+        /// The id in App Store Connect, in every app; nil if it is not sold there, or if apps have
+        /// ids of their own for it.
         public var appStoreProductID: String?
+        /// The ids in App Store Connect by our own id of the app, where apps have different ones.
+        ///
+        /// `nil`, not empty: catalogs of one app keep their bytes.
+        public var appStoreProductIDs: [String: String]?
         /// The prices in Stripe under which it is sold; several, because a price is never changed
         /// but replaced, and the old one keeps its subscribers.
         public var stripePriceIDs: [String]
@@ -45,6 +50,7 @@ extension Catalog {
             name: String,
             kind: Kind,
             appStoreProductID: String? = nil,
+            appStoreProductIDs: [String: String]? = nil,
             stripePriceIDs: [String] = [],
             entitlements: [String] = [],
             coins: Int64 = 0,
@@ -61,6 +67,7 @@ extension Catalog {
             self.name = name
             self.kind = kind
             self.appStoreProductID = appStoreProductID
+            self.appStoreProductIDs = appStoreProductIDs
             self.stripePriceIDs = stripePriceIDs
             self.entitlements = entitlements
             self.coins = coins
@@ -77,6 +84,7 @@ extension Catalog {
         enum CodingKeys: String, CodingKey {
             case id, name, kind, entitlements, coins, duration, level, price, consumption
             case appStoreProductID = "app_store_product_id"
+            case appStoreProductIDs = "app_store_product_ids"
             case stripePriceIDs = "stripe_price_ids"
             case subscriptionGroup = "subscription_group"
             case whileActive = "while_active"
@@ -92,6 +100,7 @@ extension Catalog {
                 name: try values.decode(String.self, forKey: .name),
                 kind: try values.decode(Kind.self, forKey: .kind),
                 appStoreProductID: try values.decodeIfPresent(forKey: .appStoreProductID),
+                appStoreProductIDs: try values.decodeIfPresent(forKey: .appStoreProductIDs),
                 stripePriceIDs: try values.decodeIfPresent(forKey: .stripePriceIDs) ?? [],
                 entitlements: try values.decodeIfPresent(forKey: .entitlements) ?? [],
                 coins: try values.decodeIfPresent(forKey: .coins) ?? 0,
@@ -214,11 +223,6 @@ extension Catalog {
     /// The product with our own id, if there is one.
     public func product(id: String) -> Product? {
         products.first { $0.id == id }
-    }
-
-    /// The product that App Store Connect knows under this id.
-    public func product(appStoreProductID: String) -> Product? {
-        products.first { $0.appStoreProductID == appStoreProductID }
     }
 
     /// The product that is sold under this price of Stripe.

@@ -37,7 +37,9 @@ public struct Timeline: Hashable, Sendable {
         for (key, access) in access {
             for interval in access.intervals { add(interval, of: key, in: catalog) }
             for pass in access.passes {
-                guard let product = catalog.product(pass.product) else { continue }
+                guard let product = catalog.product(pass.product, in: key.application) else {
+                    continue
+                }
                 passes[product.id, default: []].append((key, pass))
             }
         }
@@ -62,7 +64,7 @@ public struct Timeline: Hashable, Sendable {
             until = earlier(until?.advanced(by: extra), interval.stop)
         }
         if let until, until <= interval.since { return }
-        for lookupKey in catalog.lookupKeys(of: interval.product) {
+        for lookupKey in catalog.lookupKeys(of: interval.product, in: key.application) {
             entries.append(
                 Entry(
                     lookupKey: lookupKey,
@@ -84,13 +86,14 @@ public struct Timeline: Hashable, Sendable {
         }
         for (key, pass) in ordered {
             let start = later(pass.purchased, previousEnd) ?? pass.purchased
-            let duration = pass.duration ?? catalog.product(pass.product)?.duration
+            let duration =
+                pass.duration ?? catalog.product(pass.product, in: key.application)?.duration
             guard let milliseconds = duration?.adding(to: start.milliseconds) else { continue }
             var end = Instant(milliseconds: milliseconds)
             if let cut = pass.cut { end = max(start, min(end, cut)) }
             previousEnd = end
             guard start < end else { continue }
-            for lookupKey in catalog.lookupKeys(of: pass.product) {
+            for lookupKey in catalog.lookupKeys(of: pass.product, in: key.application) {
                 entries.append(
                     Entry(
                         lookupKey: lookupKey,

@@ -105,7 +105,7 @@ extension Explanation {
         }
         for (record, _) in purchases {
             for product in record.storeProducts where product.store.isSelling {
-                if catalog.product(product) == nil {
+                if catalog.product(product, in: record.key.application) == nil {
                     changes.append(
                         "\(product.id) was bought but is in no catalog; adding it would grant what it stands for."
                     )

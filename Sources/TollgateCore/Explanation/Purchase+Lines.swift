@@ -12,8 +12,8 @@ extension Purchase {
 
     func concerns(_ lookupKey: String, in catalog: Catalog) -> Bool {
         (storeProducts + (stripe?.productsBoughtOnce ?? [])).contains {
-            catalog.lookupKeys(of: $0).contains(lookupKey)
-                || ($0.store.isSelling && catalog.product($0) == nil)
+            catalog.lookupKeys(of: $0, in: key.application).contains(lookupKey)
+                || ($0.store.isSelling && catalog.product($0, in: key.application) == nil)
         }
     }
 

@@ -16,42 +16,45 @@ extension AppStore {
         /// Signing dates from 2008 to 2200: the App Store is not older, nothing of ours younger.
         public static let signingDates: ClosedRange<Int64> = 1_199_145_600_000...7_258_118_400_000
 
-        /// The app's bundle id.
-        public let bundleID: String
-        /// The app's number in the store; compared in production only, where Apple sends it.
-        public let appAppleID: Int64?
+        /// The apps for which data is accepted; one verifier serves all, since the signature is checked
+        /// before anything is believed that names an app.
+        public let apps: [App]
         /// The environments that are accepted.
         public let environments: Set<Environment>
 
         let roots: [Certificate]
         private let chains: KnownChains
 
-        /// A verifier for one app.
+        /// A verifier for several apps.
         ///
         /// - Parameters:
         ///   - roots: DER of the root certificates that are trusted, such as Apple Root CA - G3.
-        ///   - bundleID: The app's bundle id.
-        ///   - appAppleID: The app's number in the store; needed for production.
+        ///   - apps: Each app's number in the store is needed for production.
         ///   - environments: Production, Sandbox or both.
         ///   - maximumChains: How many proven certificate chains are remembered.
         ///   - maximumNewChainsPerSecond: How many unknown chains are proven within a second of
         ///     `now`; each costs 0.7 ms of CPU, and anybody can send some.
         public init(
             roots: [[UInt8]],
-            bundleID: String,
-            appAppleID: Int64?,
+            apps: [App],
             environments: Set<Environment>,
             maximumChains: Int = 64,
             maximumNewChainsPerSecond: Int = 50
         ) throws(ConfigurationError) {
-            guard !bundleID.isEmpty else { throw ConfigurationError.noBundleID }
+            guard !apps.isEmpty, apps.allSatisfy({ !$0.bundleID.isEmpty }) else {
+                throw ConfigurationError.noBundleID
+            }
             guard !environments.isEmpty else { throw ConfigurationError.noEnvironment }
             for environment in environments
             where environment != .production && environment != .sandbox {
                 throw ConfigurationError.environment(environment)
             }
-            if environments.contains(.production), appAppleID == nil {
-                throw ConfigurationError.noAppAppleID
+            if environments.contains(.production),
+                let app = apps.first(where: { $0.appAppleID == nil })
+            {
+                throw apps.count == 1
+                    ? ConfigurationError.noAppAppleID
+                    : ConfigurationError.noAppAppleIDOf(bundleID: app.bundleID)
             }
             guard !roots.isEmpty else { throw ConfigurationError.noRoot }
             var certificates: [Certificate] = []
@@ -61,8 +64,7 @@ extension AppStore {
                 }
             }
             self.roots = certificates
-            self.bundleID = bundleID
-            self.appAppleID = appAppleID
+            self.apps = apps
             self.environments = environments
             chains = KnownChains(
                 capacity: maximumChains,
@@ -78,6 +80,7 @@ extension AppStore {
             case noEnvironment
             case environment(Environment)
             case noAppAppleID
+            case noAppAppleIDOf(bundleID: String)
 
             public var description: String {
                 switch self {
@@ -89,6 +92,9 @@ extension AppStore {
                     "environment \(environment.rawValue): only Production and Sandbox are signed "
                         + "by the App Store"
                 case .noAppAppleID: "the production environment needs the app's Apple id"
+                case .noAppAppleIDOf(let bundleID):
+                    "the production environment needs the Apple id of every app, and \(bundleID) "
+                        + "has none: add app_apple_id to it in the catalog"
                 }
             }
         }
@@ -155,6 +161,7 @@ extension AppStore.SignedDataVerifier {
             payload["appData"],
         ].compactMap { $0 }
         guard !parts.isEmpty else { return payload["unclaimInfo"] != nil }
+        guard Set(parts.compactMap { $0["bundleId"]?.string }).count <= 1 else { return false }
         return parts.allSatisfy { part in
             var environment = part["environment"]?.string.map(AppStore.Environment.init)
             if let token = part["externalPurchaseId"]?.string {
@@ -248,9 +255,7 @@ extension AppStore.SignedDataVerifier {
         let json = try open(signedPayload, .realtimeRequest, dated: "signedDate", now: now)
         return try authentic { () throws(AppStore.VerificationError) in
             let request = try AppStore.RealtimeRequest(json: json)
-            guard appAppleID == nil || request.appAppleID == appAppleID else {
-                throw AppStore.VerificationError(.appAppleID)
-            }
+            _ = try app(appAppleID: request.appAppleID)
             try check(environment: request.environment)
             return request
         }
@@ -380,21 +385,19 @@ extension AppStore.SignedDataVerifier {
     private func check(
         _ notification: AppStore.Notification
     ) throws(AppStore.VerificationError) {
-        var identities: [AppStore.Notification.Identity] = []
-        if let data = notification.data { identities.append(data.identity) }
-        if let summary = notification.summary { identities.append(summary.identity) }
-        if let appData = notification.appData { identities.append(appData.identity) }
+        let identities = notification.identities
         var isOfNoPurchase = notification.unclaimSeatIDs != nil
-        if let token = notification.externalPurchaseToken {
-            if token.bundleID == nil, token.appAppleID == nil {
-                isOfNoPurchase = true
-                try check(environment: token.environment)
-            } else {
-                identities.append(token.identity)
-            }
+        if let token = notification.externalPurchaseToken, token.namesNoApp {
+            isOfNoPurchase = true
+            try check(environment: token.environment)
         }
         guard !identities.isEmpty || isOfNoPurchase else {
             throw AppStore.VerificationError(.bundle)
+        }
+        // Of several apps, too, one notification is about one.
+        for identity in identities.dropFirst()
+        where identity.bundleID != identities.first?.bundleID && apps.count > 1 {
+            throw AppStore.VerificationError(.innerApp)
         }
         for identity in identities {
             try check(
@@ -411,9 +414,9 @@ extension AppStore.SignedDataVerifier {
         appAppleID: Int64?? = .none,
         environment: AppStore.Environment?
     ) throws(AppStore.VerificationError) {
-        guard bundleID == self.bundleID else { throw AppStore.VerificationError(.bundle) }
+        let app = try app(bundleID: bundleID)
         if let appAppleID, environment == .production, environments.contains(.production) {
-            guard appAppleID == self.appAppleID else {
+            guard appAppleID == app.appAppleID else {
                 throw AppStore.VerificationError(.appAppleID)
             }
         }

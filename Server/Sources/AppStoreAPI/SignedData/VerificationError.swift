@@ -3,7 +3,7 @@ import StrictJSON
 extension AppStore {
     /// Why signed data was refused.
     ///
-    /// It never holds anything of the payload.
+    /// It never holds anything of the payload, but for the bundle id of an app that is not listed.
     public struct VerificationError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The rule that was broken.
         public let rule: Rule
@@ -115,7 +115,7 @@ extension AppStore.VerificationError {
         case payloadType
         case signedDateMissing, dateRange, certificateNotYetValid, certificateExpired
         case signedInFuture
-        case bundle, appAppleID, environment, testEnvironment
+        case bundle, unlistedApp, appAppleID, environment, testEnvironment
         case innerApp, innerEnvironment, innerSubscription
 
         /// The code that a caller sees.
@@ -139,7 +139,7 @@ extension AppStore.VerificationError {
             case .signedDateMissing, .dateRange, .signedInFuture, .certificateNotYetValid,
                 .certificateExpired:
                 .date
-            case .bundle, .appAppleID: .appUnknown
+            case .bundle, .unlistedApp, .appAppleID: .appUnknown
             case .environment, .testEnvironment: .environment
             case .innerApp, .innerEnvironment, .innerSubscription: .binding
             }
@@ -185,6 +185,8 @@ extension AppStore.VerificationError {
             case .certificateNotYetValid: "a certificate was not yet valid at the signing date"
             case .certificateExpired: "a certificate was no longer valid at the signing date"
             case .bundle: "the payload is for another app (bundle id)"
+            case .unlistedApp:
+                "the payload is for an app that is not among ‘apps’ in the catalog; add it there"
             case .appAppleID: "the payload is for another app (app Apple id)"
             case .environment: "the payload is for an environment that is not configured"
             case .testEnvironment:

@@ -119,7 +119,7 @@ public struct DeviceTransactions: Sendable {
     ) async throws {
         let bought = Instant(milliseconds: transaction.purchaseDate ?? transaction.signedDate ?? 0)
         guard house.records.history.ownership(at: bought) == .transfer,
-            reads.environments.contains(key.environment),
+            reads.canAsk(AppStoreScope(key)),
             transaction.inAppOwnershipType == .purchased,
             let original = transaction.originalTransactionID
         else { return }
@@ -138,12 +138,12 @@ public struct DeviceTransactions: Sendable {
             at: await house.clocks.now()
         )
         guard let environment = transaction.environment.flatMap(StoreEnvironment.init),
-            let id = transaction.originalTransactionID
+            let id = transaction.originalTransactionID, let application = transaction.bundleID
         else { return nil }
         return Purchase.Key(
             store: .appStore,
             environment: environment,
-            application: try messages.configured().bundleID,
+            application: application,
             id: id
         )
     }

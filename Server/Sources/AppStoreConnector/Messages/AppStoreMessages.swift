@@ -38,6 +38,15 @@ struct AppStoreMessages: Sendable {
         return verifier
     }
 
+    /// The app that an unsigned message names; the first one where it names none.
+    ///
+    /// - Throws: `AppStore.VerificationError` for another app's; a refusal 503 where no trusted root
+    ///   is configured.
+    func application(_ bundleID: String?) throws -> String {
+        let verifier = try configured()
+        return try bundleID.map { try verifier.app(bundleID: $0).bundleID } ?? verifier.bundleIDs[0]
+    }
+
     /// Asks the certificates' issuers, if that is configured; nothing is written meanwhile.
     func checkRevocation(of signedData: @autoclosure () -> [UInt8]?) async throws {
         guard let revocation, let signedData = signedData() else { return }
@@ -110,7 +119,7 @@ struct AppStoreMessages: Sendable {
             // Whatever its signature, one payload is one message.
             let payload = signedPayload.split(separator: UInt8(ascii: "."))
                 .dropFirst().first.map { String(decoding: $0, as: UTF8.self) }
-            let key = RowKey("unusable", verifier.bundleID, payload ?? "")
+            let key = RowKey("unusable", verifier.bundleIDs[0], payload ?? "")
             return Translation(
                 .parked(reason: "\(error)"),
                 evidence: Evidence(
@@ -133,7 +142,10 @@ struct AppStoreMessages: Sendable {
             AppStoreTranslator.message(notification),
             evidence: Evidence(
                 source: notification.notificationUUID.uuidString.lowercased(),
-                key: Self.key(ofNotification: notification.notificationUUID, verifier.bundleID),
+                key: Self.key(
+                    ofNotification: notification.notificationUUID,
+                    notification.bundleID ?? verifier.bundleIDs[0]
+                ),
                 stated: Instant(milliseconds: notification.signedDate ?? now.milliseconds),
                 kind: kind,
                 body: message.body
@@ -170,9 +182,7 @@ struct AppStoreMessages: Sendable {
                 "A notification of version 1 needs the app's shared secret: set TOLLGATE_APP_STORE_SHARED_SECRET, or switch to version 2."
             )
         }
-        guard old.bundleID == nil || old.bundleID == verifier.bundleID else {
-            throw AppStore.VerificationError(.bundle)
-        }
+        let application = try application(old.bundleID)
         guard let environment = StoreEnvironment(old.environment ?? .production),
             verifier.environments.contains(environment.ofAppStore)
         else { throw AppStore.VerificationError(.environment) }
@@ -182,12 +192,12 @@ struct AppStoreMessages: Sendable {
         return Translation(
             .rumour(
                 id.map { [Wanted(kind: .transactionHistory, object: $0)] } ?? [],
-                about: id.map { key($0, environment, verifier) },
+                about: id.map { key($0, environment, application) },
                 outcome: "version_1"
             ),
             evidence: Evidence(
                 source: "version_1",
-                key: RowKey("version 1", verifier.bundleID, id ?? ""),
+                key: RowKey("version 1", application, id ?? ""),
                 stated: now,
                 kind: .delivered,
                 body: body
@@ -198,12 +208,12 @@ struct AppStoreMessages: Sendable {
     private func key(
         _ id: String,
         _ environment: StoreEnvironment,
-        _ verifier: AppStore.SignedDataVerifier
+        _ application: String
     ) -> Purchase.Key {
         Purchase.Key(
             store: .appStore,
             environment: environment,
-            application: verifier.bundleID,
+            application: application,
             id: id
         )
     }

@@ -16,16 +16,19 @@ public struct AppStoreOffers: Sendable {
     /// A promotional offer is signed if the catalog lists it; whether its conditions hold is for
     /// the App Store to say. The introductory offer is allowed to who never had one in the group.
     ///
+    /// - Parameter app: the app that asks, where there are several; `nil`: the first.
     /// - Throws: refusals 404 `resource_missing` for a product or an offer that is not in the
     ///   catalog, 400 `parameter_missing`, 503 `store_unavailable` where no key is configured.
     public func sign(
         _ request: API.OfferSignatureRequest,
         for id: Customer.ID,
+        of app: Catalog.App? = nil,
         in environment: StoreEnvironment
     ) async throws -> API.OfferSignature {
-        let signer = try configured().offers
+        let signer = try configured(app?.bundleID).signer
         let (product, productID) = try house.records.history.current.appStoreProduct(
-            request.product
+            request.product,
+            of: app
         )
         let customer = try await house.profile(of: id).customer
         switch request.type {
@@ -108,7 +111,7 @@ public struct AppStoreOffers: Sendable {
                         || $0.subscriptionGroup != nil
                             && $0.subscriptionGroup == product.subscriptionGroup
                 }
-                .compactMap(\.appStoreProductID)
+                .flatMap(\.allAppStoreProductIDs)
         )
         let bought = try await house.records.purchases(
             of: Customer.ID(customer.id),
@@ -153,8 +156,13 @@ public struct AppStoreOffers: Sendable {
     /// Apple's `offerType` of an introductory offer.
     private static let introductoryOffer: Int64 = 1
 
+    /// How the App Store is spoken to about an app, and what signs its offers.
+    ///
+    /// - Parameter application: its bundle id; `nil`: the first app's.
     /// - Throws: a refusal 503 `store_unavailable` where no key of App Store Connect is configured.
-    func configured() throws -> AppStoreClients {
+    func configured(
+        _ application: String? = nil
+    ) throws -> (app: AppStoreClients.App, signer: AppStore.OfferSigner) {
         guard let clients else {
             throw Refusal(
                 503,
@@ -163,18 +171,32 @@ public struct AppStoreOffers: Sendable {
                 "The App Store's keys are not configured: set TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE."
             )
         }
-        return clients
+        guard let app = application.map({ clients.app($0) }) ?? clients.apps[0] else {
+            throw Refusal(
+                503,
+                .apiError,
+                .storeUnavailable,
+                "\(application ?? "") is no app of this server: add it to ‘apps’ in the catalog."
+            )
+        }
+        return (app, clients.offers(of: app))
     }
 }
 
 extension Catalog {
     /// A product on sale in the App Store, by its id in the catalog or there.
     ///
+    /// - Parameter app: the app that would sell it, where there are several; `nil`: the first.
     /// - Throws: a refusal 404 `resource_missing`.
-    public func appStoreProduct(_ id: String) throws -> (Catalog.Product, String) {
+    public func appStoreProduct(
+        _ id: String,
+        of app: App? = nil
+    ) throws -> (Catalog.Product, String) {
+        let app = app ?? apps.first
         guard
-            let product = product(id: id) ?? product(appStoreProductID: id),
-            let productID = product.appStoreProductID, !product.isRetired
+            let product = product(id: id)
+                ?? product(appStoreProductID: id, in: app?.bundleID),
+            let productID = product.appStoreProductID(in: app?.id), !product.isRetired
         else { throw Refusal.missing("product in the App Store", id, param: "product") }
         return (product, productID)
     }

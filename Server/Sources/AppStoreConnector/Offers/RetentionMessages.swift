@@ -26,10 +26,14 @@ public struct RetentionMessages: Sendable {
         let signedPayload = try AppStore.NotificationBody(body).signedPayload
         try await messages.checkRevocation(of: signedPayload)
         let now = await house.clocks.now().milliseconds
-        let request = try messages.verified { verifier throws(AppStore.VerificationError) in
-            try verifier.verifyRealtimeRequest(signedPayload: signedPayload, now: now)
+        let (request, app) = try messages.verified { verifier throws(AppStore.VerificationError) in
+            let request = try verifier.verifyRealtimeRequest(
+                signedPayload: signedPayload,
+                now: now
+            )
+            return (request, try verifier.app(appAppleID: request.appAppleID).bundleID)
         }
-        let reply = try realtimeResponse(to: request)
+        let reply = try realtimeResponse(to: request, of: app)
         house.counters.count(
             "tollgate_retention_messages_total",
             "reply=\"\(reply?.kind ?? "none")\""
@@ -46,7 +50,8 @@ public struct RetentionMessages: Sendable {
     }
 
     private func realtimeResponse(
-        to request: AppStore.RealtimeRequest
+        to request: AppStore.RealtimeRequest,
+        of application: String
     ) throws -> AppStore.RealtimeResponse? {
         guard let productID = request.productID,
             let environment = request.environment.flatMap(StoreEnvironment.init),
@@ -66,7 +71,7 @@ public struct RetentionMessages: Sendable {
         case .promotionalOffer(let offer, let other):
             // The transaction, optional elsewhere, is required here.
             guard let transaction = request.originalTransactionID else { return nil }
-            let jws = try offers.configured().offers.promotionalOfferJWS(
+            let jws = try offers.configured(application).signer.promotionalOfferJWS(
                 productID: other ?? productID,
                 offerID: offer,
                 transactionID: transaction,

@@ -20,13 +20,12 @@ struct AppStoreQuestions: Sendable {
 
     /// Asks what may be asked now.
     func ask() async {
-        let environments = reads.environments
-        guard !environments.isEmpty else { return }
+        guard !reads.environments.isEmpty else { return }
         await questions.ask { again, round in
             var asked: [(kind: Wanted.Kind, rows: [WantedRow])] = []
             for kind in [Wanted.Kind.subscriptionStatus, .transactionHistory, .appAccountToken] {
                 let rows = try await questions.due(kind, again: again) { row in
-                    row.purchase.map { environments.contains($0.environment) } ?? true
+                    row.purchase.map { reads.canAsk(AppStoreScope($0)) } ?? true
                 }
                 asked.append((kind, rows))
             }
@@ -54,21 +53,21 @@ struct AppStoreQuestions: Sendable {
         do {
             if let purchase = wanted.purchase, kind == .appAccountToken {
                 try await setAppAccountToken(wanted.object, about: purchase)
-            } else if let environment = wanted.purchase?.environment {
+            } else if let scope = wanted.purchase.map({ AppStoreScope($0) }) {
                 if kind == .transactionHistory {
                     _ = try await reads.readWhatLasts(
                         of: wanted.object,
-                        in: environment,
+                        in: scope,
                         named: [wanted.object]
                     )
                     // It may have been a consumable that was refunded.
                     var refunds = AppStore.TransactionHistoryRequest()
                     refunds.revoked = true
-                    _ = try await reads.readHistory(of: wanted.object, in: environment, refunds)
+                    _ = try await reads.readHistory(of: wanted.object, in: scope, refunds)
                 }
                 _ = try await reads.readStatuses(
                     of: wanted.object,
-                    in: environment,
+                    in: scope,
                     confirms: false
                 )
             }
@@ -93,7 +92,7 @@ struct AppStoreQuestions: Sendable {
             let stored = try await house.records.profile(owner), !stored.body.isEmpty,
             let token = UUID(uuidString: try Profile(stored).customer.appAccountToken)
         else { return }
-        try await reads.client(key.environment).setAppAccountToken(
+        try await reads.client(AppStoreScope(key)).setAppAccountToken(
             token,
             originalTransactionID: String(original)
         )

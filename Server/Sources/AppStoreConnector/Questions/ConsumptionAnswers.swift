@@ -53,19 +53,21 @@ struct ConsumptionAnswers: Sendable {
             (answer.outcome, answer.reason) = (.late, "the twelve hours were over")
         } else if let reason = try await reasonForSilence(key) {
             (answer.outcome, answer.reason) = (.withheld, reason)
-        } else {
+        } else if let app = clients.app(key.application) {
             let request = try await consumption(of: wanted.object, in: record, at: now)
             answer.deliveryStatus = request.deliveryStatus.rawValue
             answer.sampleContentProvided = request.sampleContentProvided
             answer.consumptionPercentage = request.consumptionPercentage
             answer.refundPreference = request.refundPreference?.rawValue
             do {
-                try await clients[key.environment]
+                try await app[key.environment]
                     .sendConsumptionInformation(wanted.object, request)
             } catch {
                 guard error.isFinal else { throw error }
                 (answer.outcome, answer.reason) = (.refused, "\(error)")
             }
+        } else {
+            (answer.outcome, answer.reason) = (.withheld, "the app is not configured any more")
         }
         try await journal(answer, to: wanted, about: key, at: now)
         try await house.records.questions.settle(wanted)
@@ -98,7 +100,11 @@ struct ConsumptionAnswers: Sendable {
             periods.first { $0.transactionID == transaction }
             ?? periods.max { $0.start < $1.start }
         let product = period.flatMap {
-            house.records.history.product(StoreProduct(.appStore, $0.product), at: $0.start)
+            house.records.history.product(
+                StoreProduct(.appStore, $0.product),
+                in: record.key.application,
+                at: $0.start
+            )
         }
         guard let period, let product else {
             // Sold by the store, but in no catalog so far: nothing was handed out.

@@ -49,19 +49,32 @@ struct AppStoreReads: Sendable {
         return [.production, .sandbox].filter { verifier.environments.contains($0.ofAppStore) }
     }
 
-    /// The client of an environment.
+    /// Whether the App Store can be asked about an app in an environment.
+    func canAsk(_ scope: AppStoreScope) -> Bool {
+        environments.contains(scope.environment) && clients?.app(scope.application) != nil
+    }
+
+    /// The client of an app in an environment.
     ///
     /// - Throws: a refusal 503 where none is configured.
-    func client(_ environment: StoreEnvironment) throws -> AppStore.ServerAPIClient {
-        guard let clients, environments.contains(environment) else {
+    func client(_ scope: AppStoreScope) throws -> AppStore.ServerAPIClient {
+        guard let clients, environments.contains(scope.environment) else {
             throw Refusal(
                 503,
                 .apiError,
                 .storeUnavailable,
-                "The App Store Server API is not configured for \(environment.rawValue): set TOLLGATE_APP_STORE_ISSUER_ID, …_KEY_ID and …_KEY_FILE."
+                "The App Store Server API is not configured for \(scope.environment.rawValue): set TOLLGATE_APP_STORE_ISSUER_ID, …_KEY_ID and …_KEY_FILE."
             )
         }
-        return clients[environment]
+        guard let app = clients.app(scope.application) else {
+            throw Refusal(
+                503,
+                .apiError,
+                .storeUnavailable,
+                "The App Store cannot be asked about \(scope.application), which is no app of this server: add it to ‘apps’ in the catalog."
+            )
+        }
+        return app[scope.environment]
     }
 
     /// Asks for the state of all subscriptions of the customer that a transaction belongs to.
@@ -69,10 +82,10 @@ struct AppStoreReads: Sendable {
     /// - Parameter confirms: journals an answer that repeats the record too, for its newer clock.
     func readStatuses(
         of transactionID: String,
-        in environment: StoreEnvironment,
+        in scope: AppStoreScope,
         confirms: Bool
     ) async throws -> ReadCount {
-        let response = try await client(environment).subscriptionStatuses(transactionID)
+        let response = try await client(scope).subscriptionStatuses(transactionID)
         var count = ReadCount()
         for item in response.data.flatMap(\.lastTransactions) {
             guard let signedTransaction = item.signedTransactionInfo else { continue }
@@ -97,12 +110,12 @@ struct AppStoreReads: Sendable {
     ///   - claim: who says that it is theirs, and how.
     func readHistory(
         of transactionID: String,
-        in environment: StoreEnvironment,
+        in scope: AppStoreScope,
         _ request: AppStore.TransactionHistoryRequest = .init(),
         coinsSince: Int64 = .min,
         claim: Claim? = nil
     ) async throws -> ReadCount {
-        let client = try client(environment)
+        let client = try client(scope)
         var count = ReadCount()
         for try await page in client.transactionHistory(transactionID, request) {
             var reads: [Translation] = []
@@ -138,14 +151,14 @@ struct AppStoreReads: Sendable {
     /// - Parameter named: transactions that are asked for one by one where the history lacks them.
     func readWhatLasts(
         of transactionID: String,
-        in environment: StoreEnvironment,
+        in scope: AppStoreScope,
         named: [String],
         claim: Claim? = nil
     ) async throws -> ReadCount {
         var request = AppStore.TransactionHistoryRequest()
         request.productTypes = ["AUTO_RENEWABLE", "NON_RENEWABLE", "NON_CONSUMABLE"]
-        var count = try await readHistory(of: transactionID, in: environment, request, claim: claim)
-        let client = try client(environment)
+        var count = try await readHistory(of: transactionID, in: scope, request, claim: claim)
+        let client = try client(scope)
         for id in named where !count.transactionIDs.contains(id) {
             let signed: String
             do { signed = try await client.transactionInfo(id) } catch let error {

@@ -36,8 +36,10 @@ public struct AppStoreReceipts: Sendable {
         do { receipt = try AppStore.LocalReceipt(base64: receiptData) } catch {
             throw Refusal.invalid("receipt_data", "receipt_data: \(error).")
         }
-        let verifier = try messages.configured()
-        guard receipt.bundleID == nil || receipt.bundleID == verifier.bundleID else {
+        let application: String
+        do { application = try messages.application(receipt.bundleID) } catch is AppStore
+            .VerificationError
+        {
             throw Refusal(
                 404,
                 .invalidRequestError,
@@ -51,6 +53,7 @@ public struct AppStoreReceipts: Sendable {
             guard !isTrusted else {
                 return try await readHistory(
                     by: receipt.anyTransactionID,
+                    in: application,
                     named: receipt.transactions.compactMap(\.transactionID),
                     sandboxFirst: receipt.environment == .sandbox,
                     claim: claim
@@ -60,6 +63,7 @@ public struct AppStoreReceipts: Sendable {
             let proven = try await verified(receiptData)
             return try await readHistory(
                 by: proven.purchases.compactMap(\.originalTransactionID).first,
+                in: messages.application(proven.bundleID ?? receipt.bundleID),
                 named: proven.purchases.compactMap(\.transactionID),
                 sandboxFirst: proven.environment == .sandbox,
                 claim: claim
@@ -73,6 +77,7 @@ public struct AppStoreReceipts: Sendable {
 
     private func readHistory(
         by id: String?,
+        in application: String,
         named transactions: [String],
         sandboxFirst: Bool,
         claim: Claim?
@@ -85,14 +90,15 @@ public struct AppStoreReceipts: Sendable {
         if sandboxFirst { environments.reverse() }
         let named = Array(transactions.prefix(Self.mostNamed))
         for environment in environments {
+            let scope = AppStoreScope(environment, application)
             do {
                 let count = try await reads.readWhatLasts(
                     of: id,
-                    in: environment,
+                    in: scope,
                     named: named,
                     claim: claim
                 )
-                _ = try await reads.readStatuses(of: id, in: environment, confirms: false)
+                _ = try await reads.readStatuses(of: id, in: scope, confirms: false)
                 return API.AppStoreReceiptReply(
                     environment: API.Environment(rawValue: environment.rawValue),
                     purchases: count.purchases.map(\.canonical).sorted(),
@@ -175,9 +181,7 @@ public struct AppStoreReceipts: Sendable {
             }
         }
         let verifier = try messages.configured()
-        guard verified.bundleID == nil || verified.bundleID == verifier.bundleID else {
-            throw AppStore.VerificationError(.bundle)
-        }
+        _ = try messages.application(verified.bundleID)
         guard verifier.environments.contains(verified.environment) else {
             throw AppStore.VerificationError(.environment)
         }
@@ -190,14 +194,17 @@ public struct AppStoreReceipts: Sendable {
     ) async throws -> AppStoreReads.ReadCount {
         let now = await house.clocks.now()
         let history = house.records.history
+        let application = try messages.application(verified.bundleID)
         let statements = AppStoreReceiptTranslator.statements(
             verified,
-            bundleID: try messages.configured().bundleID,
+            bundleID: application,
             at: now
         ) { product, purchased in
-            history.product(StoreProduct(.appStore, product), at: purchased).map {
-                ($0.kind, $0.duration)
-            }
+            history.product(
+                StoreProduct(.appStore, product),
+                in: application,
+                at: purchased
+            ).map { ($0.kind, $0.duration) }
         }
         var count = AppStoreReads.ReadCount()
         for statement in statements {

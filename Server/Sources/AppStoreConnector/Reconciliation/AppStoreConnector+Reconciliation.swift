@@ -6,13 +6,14 @@ public import Stores
 public import TollgateCore
 
 extension AppStoreConnector {
-    /// Brings the record up to what the App Store knows, in one environment.
+    /// Brings the record up to what the App Store knows of one app, in one environment.
     ///
     /// All that was sent since the last pass is compared with the journal. The first time, once
     /// something turns out to have been lost, and where it is asked for, so is all that the store
     /// still tells, and all purchases of every known customer are read.
     ///
     /// - Parameters:
+    ///   - application: the app's bundle id; `nil`: the first app's.
     ///   - slice: for how many milliseconds of real time one call reads purchases; the next goes on.
     ///     `nil`: to the end.
     /// - Returns: `nil` if another server is at it.
@@ -20,20 +21,23 @@ extension AppStoreConnector {
     ///   `AppStore.ServerAPIError` where it does not answer: another call goes on from there.
     public func reconcile(
         in environment: StoreEnvironment,
+        of application: String? = nil,
         reach: ReconciliationReach = .news,
         slice: Int64? = nil,
         progress: @escaping WorkProgress.Report = { _ in }
     ) async throws -> AppStoreReconciliation.Report? {
+        let scope = AppStoreScope(environment, application ?? applications.first ?? "")
         let pass = AppStoreReconciliation(
             connector: self,
-            environment: environment,
-            client: try reads.client(environment),
+            scope: scope,
+            client: try reads.client(scope),
             reach: reach,
             slice: slice,
             progress: progress
         )
-        let name = AppStoreReconciliation.cursorName(environment)
-        let report = try await house.leases.holding(name) { prolong in try await pass.run(prolong) }
+        let report = try await house.leases.holding(pass.cursorName) { prolong in
+            try await pass.run(prolong)
+        }
         if let report {
             house.counters.count("tollgate_reconciliations_total", "store=\"app_store\"")
             house.counters.count(
@@ -45,7 +49,7 @@ extension AppStoreConnector {
         return report
     }
 
-    /// Reconciles every environment whose last pass ended longer than `seconds` of real time ago, or
+    /// Reconciles every app and environment whose last pass ended longer than `seconds` of real time ago, or
     /// has left purchases to be read.
     ///
     /// Any number of servers may call it at any time; errors are logged and tried again.
@@ -54,30 +58,37 @@ extension AppStoreConnector {
     @discardableResult
     public func reconcileIfDue(every seconds: Int64) async -> Bool {
         var isDone = true
-        for environment in environments {
+        let scopes = applications.flatMap { application in
+            environments.map { AppStoreScope($0, application) }
+        }
+        for scope in scopes {
             do {
-                let kept = try await house.records.cursors.read(
-                    AppStoreReconciliation.cursorName(environment)
+                let pass = AppStoreReconciliation(
+                    connector: self,
+                    scope: scope,
+                    client: try reads.client(scope),
+                    reach: .news,
+                    slice: nil,
+                    progress: { _ in }
                 )
-                let place = kept.flatMap {
-                    try? JSONDecoder().decode(
-                        AppStoreReconciliation.Place.self,
-                        from: Data($0.body)
-                    )
-                }
+                let place = try await pass.kept().place
                 let wall = house.clocks.wall().milliseconds
                 if let finished = place?.finished, place?.step == .done, place?.reading == nil,
                     finished <= wall, wall - finished < seconds * 1000
                 {
                     continue
                 }
-                let report = try await reconcile(in: environment, slice: Self.slice)
+                let report = try await reconcile(
+                    in: scope.environment,
+                    of: scope.application,
+                    slice: Self.slice
+                )
                 if let report { tell(report) }
             } catch {
                 isDone = false
                 house.logger.warning(
                     "reconciling with the App Store will be tried again",
-                    metadata: ["environment": "\(environment.rawValue)", "error": "\(error)"]
+                    metadata: about(scope, ["error": "\(error)"])
                 )
             }
         }
@@ -92,11 +103,21 @@ extension AppStoreConnector {
         guard report.taken + purchases + report.parked > 0 else { return }
         house.logger.notice(
             "the App Store had news that the record lacked",
-            metadata: [
-                "environment": "\(report.environment.rawValue)",
-                "notifications": "\(report.taken)", "purchases": "\(purchases)",
-                "parked": "\(report.parked)",
-            ]
+            metadata: about(
+                AppStoreScope(report.environment, report.application ?? ""),
+                [
+                    "notifications": "\(report.taken)", "purchases": "\(purchases)",
+                    "parked": "\(report.parked)",
+                ]
+            )
         )
+    }
+
+    /// What a line of the log is about: of several apps, which.
+    func about(_ scope: AppStoreScope, _ more: Logger.Metadata) -> Logger.Metadata {
+        var metadata = more
+        metadata["environment"] = "\(scope.environment.rawValue)"
+        if applications.count > 1 { metadata["app"] = "\(scope.application)" }
+        return metadata
     }
 }

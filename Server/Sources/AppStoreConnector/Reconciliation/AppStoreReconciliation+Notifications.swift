@@ -23,7 +23,7 @@ extension AppStoreReconciliation {
         let now = await house.clocks.now().milliseconds
         house.logger.warning(
             "the App Store had delivered notifications that the record lacked, such as after a restored backup; they were taken in",
-            metadata: ["environment": "\(environment.rawValue)", "notifications": "\(lost)"]
+            metadata: connector.about(scope, ["notifications": "\(lost)"])
         )
         // Where another server is told of the same app, something is missing every time.
         if let noticed = place.noticed, now - noticed < Self.day { return }
@@ -91,9 +91,10 @@ extension AppStoreReconciliation {
         _ place: inout Place
     ) async throws {
         let items = page.notificationHistory.map { ($0, $0.unverified) }
-        let bundleID = try connector.messages.configured().bundleID
         func key(_ item: AppStore.UnverifiedNotification?) -> RowKey? {
-            item.map { AppStoreMessages.key(ofNotification: $0.notificationUUID, bundleID) }
+            item.map {
+                AppStoreMessages.key(ofNotification: $0.notificationUUID, scope.application)
+            }
         }
         let known = try await house.records.journal.known(items.compactMap { key($0.1) })
         for (item, unverified) in items {

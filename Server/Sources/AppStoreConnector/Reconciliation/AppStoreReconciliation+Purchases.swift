@@ -12,17 +12,14 @@ extension AppStoreReconciliation {
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
         let now = await house.clocks.now()
-        let scope = Purchase.awaitedScope(
-            environment,
-            application: try connector.messages.configured().bundleID
-        )
+        let awaited = Purchase.awaitedScope(environment, application: scope.application)
         try await house.records.awaited.follow(
             wall: house.clocks.wall(),
             prolong: prolong
         ) { $0.awaited }
         while true {
             let page = try await house.records.awaited.overdue(
-                in: scope,
+                in: awaited,
                 at: now,
                 after: place.after.flatMap(AwaitedPlace.init(text:))
             )
@@ -51,12 +48,12 @@ extension AppStoreReconciliation {
             request.startDate = record.newestStart
             let history = try await connector.reads.readHistory(
                 of: record.key.id,
-                in: environment,
+                in: scope,
                 request
             )
             let statuses = try await connector.reads.readStatuses(
                 of: record.key.id,
-                in: environment,
+                in: scope,
                 confirms: true
             )
             return history.news + statuses.news > 0
@@ -113,7 +110,7 @@ extension AppStoreReconciliation {
             )
             for (row, record) in page {
                 reading.after = row.hex
-                guard try isOurs(record.key), covered.remove(row) == nil else { continue }
+                guard isOurs(record.key), covered.remove(row) == nil else { continue }
                 try await readHistory(of: record, row, reading, &place.report, &covered)
                 try await prolong()
                 if let slice, house.clocks.wall().milliseconds - began >= slice {
@@ -131,9 +128,8 @@ extension AppStoreReconciliation {
         try await keep(place)
     }
 
-    private func isOurs(_ key: Purchase.Key) throws -> Bool {
-        try key.store == .appStore && key.environment == environment
-            && key.application == connector.messages.configured().bundleID
+    private func isOurs(_ key: Purchase.Key) -> Bool {
+        key.store == .appStore && AppStoreScope(key) == scope
     }
 
     private func readHistory(
@@ -147,13 +143,13 @@ extension AppStoreReconciliation {
         let read = try await unlessRefused(&report) {
             var read = try await connector.reads.readHistory(
                 of: record.key.id,
-                in: environment,
+                in: scope,
                 coinsSince: reading.coinsSince
             )
             if read.hasPlan {
                 let statuses = try await connector.reads.readStatuses(
                     of: record.key.id,
-                    in: environment,
+                    in: scope,
                     confirms: false
                 )
                 read = read + statuses

@@ -14,6 +14,8 @@ public struct AppStoreReconciliation: Sendable {
     /// What a pass came to.
     public struct Report: Hashable, Codable, Sendable {
         public var environment: StoreEnvironment
+        /// The app's bundle id, where there are several apps.
+        public var application: String?
         /// Notifications that the store lists, delivered or not.
         public var notifications = 0
         /// Of them, those that were never delivered or are still tried.
@@ -50,6 +52,7 @@ public struct AppStoreReconciliation: Sendable {
         enum CodingKeys: String, CodingKey {
             case environment, notifications, undelivered, taken, delivered, parked, foreign
             case overdue, changed, unknown, histories
+            case application = "bundle_id"
             case historiesChanged = "histories_changed"
             case completeUntil = "complete_until"
             case completeFrom = "complete_from"
@@ -65,6 +68,9 @@ public struct AppStoreReconciliation: Sendable {
 
     /// The place in a pass.
     struct Place: Codable {
+        /// The app's bundle id; earlier programs, which knew one app, did not keep it.
+        var application: String?
+
         enum Step: String, Codable { case notifications, overdue, histories, done }
 
         var step = Step.notifications
@@ -106,15 +112,37 @@ public struct AppStoreReconciliation: Sendable {
 
     let connector: AppStoreConnector
     var house: House { connector.house }
-    let environment: StoreEnvironment
+    let scope: AppStoreScope
+    var environment: StoreEnvironment { scope.environment }
     let client: AppStore.ServerAPIClient
     let reach: ReconciliationReach
     /// For how many milliseconds of real time one pass reads purchases; `nil`: to the end.
     let slice: Int64?
     let progress: WorkProgress.Report
 
-    static func cursorName(_ environment: StoreEnvironment) -> String {
-        "reconcile/app_store/\(environment.rawValue)"
+    /// The name of the place: where there are several apps, each has one of its own.
+    var cursorName: String {
+        hasSiblings ? "\(nameOfOne)/\(scope.application)" : nameOfOne
+    }
+
+    private var hasSiblings: Bool { connector.applications.count > 1 }
+    private var nameOfOne: String { "reconcile/app_store/\(environment.rawValue)" }
+
+    /// The place kept, if it can be read, and whether anything is kept.
+    ///
+    /// An app goes on where it was while it was the only one.
+    func kept() async throws -> (place: Place?, isThere: Bool) {
+        func read(_ name: String) async throws -> (place: Place?, isThere: Bool) {
+            let row = try await house.records.cursors.read(name)
+            let place = row.flatMap {
+                try? JSONDecoder().decode(Place.self, from: Data($0.body))
+            }
+            return (place, row != nil)
+        }
+        let own = try await read(cursorName)
+        guard hasSiblings, !own.isThere else { return own }
+        let before = try await read(nameOfOne)
+        return before.place?.application == scope.application ? before : own
     }
 
     static let day: Int64 = 86_400_000
@@ -175,8 +203,7 @@ public struct AppStoreReconciliation: Sendable {
     private func begin() async throws -> Place {
         let now = await house.clocks.now().milliseconds
         let earliest = now - window
-        let row = try await house.records.cursors.read(Self.cursorName(environment))
-        let kept = row.flatMap { try? JSONDecoder().decode(Place.self, from: Data($0.body)) }
+        let (kept, isThere) = try await kept()
         if var kept, kept.step != .done, reach == .news || reach == kept.reach,
             kept.report.completeUntil <= now
         {
@@ -184,7 +211,7 @@ public struct AppStoreReconciliation: Sendable {
             return kept
         }
         var known = kept?.proven
-        if kept == nil, row != nil, let birth = house.records.history.versions.first?.adopted {
+        if kept == nil, isThere, let birth = house.records.history.versions.first?.adopted {
             // Earlier programs asked only for what had not been delivered, which proves nothing; but
             // what was sent before there was this database is not its to catch up with.
             known = Span(from: birth.milliseconds, to: birth.milliseconds)
@@ -194,6 +221,7 @@ public struct AppStoreReconciliation: Sendable {
         let isJoined = known.map { from <= $0.to } ?? false
         let completeFrom = isJoined ? min(from, known?.from ?? from) : from
         var place = Place(
+            application: scope.application,
             reach: reach,
             left: Span(from: from, to: now + 1),
             before: Span(from: max(earliest, completeFrom), to: from),
@@ -202,6 +230,7 @@ public struct AppStoreReconciliation: Sendable {
             noticed: kept?.noticed,
             report: Report(
                 environment: environment,
+                application: hasSiblings ? scope.application : nil,
                 completeUntil: Self.minute(now),
                 completeFrom: completeFrom,
                 historiesAsOf: kept?.report.historiesAsOf
@@ -243,7 +272,7 @@ public struct AppStoreReconciliation: Sendable {
 
     func keep(_ place: Place) async throws {
         try await house.records.cursors.keep(
-            Self.cursorName(environment),
+            cursorName,
             Array(try JSONEncoder().encode(place)),
             now: house.clocks.wall()
         )

@@ -22,7 +22,7 @@ extension AppStoreSupport {
     /// Get Customer Groups, by any transaction of the customer or their app transaction's id.
     public func groups(of id: String, in environment: StoreEnvironment) async throws -> [Group] {
         try await answer {
-            try await clients[environment].customerGroups(of: id).map {
+            try await app[environment].customerGroups(of: id).map {
                 Group(id: $0.groupID, type: $0.groupType)
             }
         }
@@ -35,7 +35,7 @@ extension AppStoreSupport {
     ) async throws -> [String] {
         try await answer {
             var members: [String] = []
-            for try await page in clients[environment].groupMembers(ofGroup: groupID) {
+            for try await page in app[environment].groupMembers(ofGroup: groupID) {
                 members += page.members
             }
             return members
@@ -48,7 +48,7 @@ extension AppStoreSupport {
         in environment: StoreEnvironment
     ) async throws -> Seats {
         try await answer {
-            let info = try await clients[environment].seatInfo(of: transactionID)
+            let info = try await app[environment].seatInfo(of: transactionID)
             return Seats(total: info.total, available: info.available, claims: info.claims)
         }
     }
@@ -64,7 +64,7 @@ extension AppStoreSupport {
         in environment: StoreEnvironment
     ) async throws -> String {
         try await answer {
-            try await clients[environment].claimSeat(
+            try await app[environment].claimSeat(
                 of: transactionID,
                 requestIdentifier: request,
                 appTransactionID: appTransaction
@@ -79,7 +79,7 @@ extension AppStoreSupport {
         in environment: StoreEnvironment
     ) async throws {
         try await answer {
-            try await clients[environment].unclaimSeat(claim, of: transactionID)
+            try await app[environment].unclaimSeat(claim, of: transactionID)
         }
     }
 
@@ -91,7 +91,7 @@ extension AppStoreSupport {
         in environment: StoreEnvironment
     ) async throws {
         try await answer {
-            try await clients[environment].associateSeat(
+            try await app[environment].associateSeat(
                 claim,
                 of: transactionID,
                 withAppTransaction: appTransaction

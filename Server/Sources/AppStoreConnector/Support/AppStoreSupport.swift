@@ -9,17 +9,17 @@ public import TollgateCore
 ///
 /// The App Store tells what has changed by notifications, so nothing is written here.
 public struct AppStoreSupport: Sendable {
-    let clients: AppStoreClients
+    let app: AppStoreClients.App
     let verifier: AppStore.SignedDataVerifier
     let now: @Sendable () async -> Instant
 
     /// - Parameter now: the stores' time, at which signatures are checked.
     public init(
-        clients: AppStoreClients,
+        app: AppStoreClients.App,
         verifier: AppStore.SignedDataVerifier,
         now: @escaping @Sendable () async -> Instant
     ) {
-        self.clients = clients
+        self.app = app
         self.verifier = verifier
         self.now = now
     }
@@ -42,6 +42,8 @@ public struct AppStoreSupport: Sendable {
     public struct Transaction: Hashable, Sendable {
         public var transactionID: String
         public var originalTransactionID: String
+        /// The app that sold it.
+        public var bundleID: String
         /// Of App Store Connect.
         public var productID: String
         public var purchased: Instant?
@@ -55,6 +57,7 @@ public struct AppStoreSupport: Sendable {
         init(_ transaction: AppStore.Transaction) {
             transactionID = transaction.transactionID ?? ""
             originalTransactionID = transaction.originalTransactionID ?? ""
+            bundleID = transaction.bundleID ?? ""
             productID = transaction.productID ?? ""
             purchased = transaction.purchaseDate.map(Instant.init(milliseconds:))
             revoked = transaction.revocationDate.map(Instant.init(milliseconds:))
@@ -98,7 +101,7 @@ public struct AppStoreSupport: Sendable {
     ) async throws -> [Transaction] {
         try await answer {
             var refunds: [Transaction] = []
-            for try await page in clients[environment].refundHistory(transactionID) {
+            for try await page in app[environment].refundHistory(transactionID) {
                 refunds += try await verified(page.signedTransactions)
             }
             return refunds
@@ -110,7 +113,7 @@ public struct AppStoreSupport: Sendable {
     /// Production only. `nil` where the order is not one of this app's.
     public func order(_ orderID: String) async throws -> [Transaction]? {
         try await answer {
-            let order = try await clients.production.lookUpOrderID(orderID)
+            let order = try await app.production.lookUpOrderID(orderID)
             return order.isValid ? try await verified(order.signedTransactions) : nil
         }
     }
@@ -124,7 +127,7 @@ public struct AppStoreSupport: Sendable {
         in environment: StoreEnvironment
     ) async throws -> Instant? {
         try await answer {
-            let answer = try await clients[environment].extendRenewalDate(
+            let answer = try await app[environment].extendRenewalDate(
                 originalTransactionID: originalTransactionID,
                 days: wish.days,
                 reason: wish.reason.ofAppStore,
@@ -154,7 +157,7 @@ public struct AppStoreSupport: Sendable {
         in environment: StoreEnvironment
     ) async throws -> String {
         try await answer {
-            try await clients[environment].extendRenewalDates(
+            try await app[environment].extendRenewalDates(
                 productID: productID,
                 days: wish.days,
                 reason: wish.reason.ofAppStore,
@@ -171,7 +174,7 @@ public struct AppStoreSupport: Sendable {
         in environment: StoreEnvironment
     ) async throws -> ExtensionStatus {
         try await answer {
-            let status = try await clients[environment].statusOfRenewalDateExtensions(
+            let status = try await app[environment].statusOfRenewalDateExtensions(
                 productID: productID,
                 requestIdentifier: requestIdentifier
             )
@@ -189,7 +192,7 @@ public struct AppStoreSupport: Sendable {
         _ transactionID: String,
         in environment: StoreEnvironment
     ) async throws {
-        try await answer { try await clients[environment].finishTransaction(transactionID) }
+        try await answer { try await app[environment].finishTransaction(transactionID) }
     }
 
     /// An app account token as somebody has typed it.
@@ -209,7 +212,7 @@ public struct AppStoreSupport: Sendable {
         in environment: StoreEnvironment
     ) async throws {
         try await answer {
-            try await clients[environment].setAppAccountToken(
+            try await app[environment].setAppAccountToken(
                 token,
                 originalTransactionID: originalTransactionID
             )

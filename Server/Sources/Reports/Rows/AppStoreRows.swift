@@ -13,7 +13,7 @@ extension Reports {
         let periods = purchase.effectivePeriods
         for (index, effective) in periods.enumerated() {
             let period = effective.period
-            let product = product(period.product, of: .appStore, at: period.start, in: history)
+            let product = product(of: period, by: purchase.key, in: history)
             let isPlan = period.kind == .autoRenewable || product.known?.kind == .autoRenewable
             let buyer = try customer(effective.buyer)
             let offer = isPlan ? Offer(period) : .none

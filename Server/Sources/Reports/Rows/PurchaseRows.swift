@@ -67,11 +67,27 @@ extension Reports {
     static func product(
         _ id: String,
         of store: Store,
+        by application: String? = nil,
         at instant: Instant,
         in history: CatalogHistory
     ) -> (id: String, known: Catalog.Product?) {
-        let known = history.product(StoreProduct(store, id), at: instant)
+        let known = history.product(StoreProduct(store, id), in: application, at: instant)
         return (known?.id ?? id, known)
+    }
+
+    /// What the catalog calls the product of an App Store period, by the app that sold it.
+    static func product(
+        of period: Period,
+        by key: Purchase.Key,
+        in history: CatalogHistory
+    ) -> (id: String, known: Catalog.Product?) {
+        product(
+            period.product,
+            of: .appStore,
+            by: key.application,
+            at: period.start,
+            in: history
+        )
     }
 }
 
@@ -86,8 +102,11 @@ extension Reports {
     ) rethrows {
         let sellsCoins = rows.sales.contains { sale in
             history.versions.contains { version in
-                version.catalog.product(StoreProduct(sale.store, sale.storeProduct))
-                    .map { $0.coins > 0 } ?? false
+                version.catalog.product(
+                    StoreProduct(sale.store, sale.storeProduct),
+                    in: purchase.key.application
+                )
+                .map { $0.coins > 0 } ?? false
             }
         }
         // Staff gives and takes coins without any sale.

@@ -205,7 +205,7 @@ extension Catalog {
     /// Everything it sells in a store.
     var storeProducts: [StoreProduct] {
         products.flatMap { product in
-            (product.appStoreProductID.map { [StoreProduct(.appStore, $0)] } ?? [])
+            product.allAppStoreProductIDs.map { StoreProduct(.appStore, $0) }
                 + product.stripePriceIDs.map { StoreProduct(.stripe, $0) }
         }
     }

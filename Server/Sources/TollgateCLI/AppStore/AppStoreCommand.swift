@@ -36,7 +36,7 @@ struct TestNotificationCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await AppStoreConnection.run(environment: options.environment) {
+        try await AppStoreConnection.run(options) {
             try await run($0.server, $0.environment)
         }
     }

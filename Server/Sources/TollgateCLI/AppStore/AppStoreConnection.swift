@@ -14,18 +14,21 @@ struct AppStoreOptionGroup: ParsableArguments {
     @Option(help: "production or sandbox; the only configured one, or production, if left out.")
     var environment: String?
 
+    @Option(help: "The app, by its id in the catalog; the first one there if left out.")
+    var app: String?
+
     @Flag(help: "Answer in JSON.")
     var json = false
 }
 
 /// The App Store as the server's settings reach it, for one command.
 struct AppStoreConnection: Sendable {
-    let clients: AppStoreClients
+    let app: AppStoreClients.App
     let environment: StoreEnvironment
     private let verifier: AppStore.SignedDataVerifier?
     private let now: @Sendable () async -> Instant
 
-    var server: AppStore.ServerAPIClient { clients[environment] }
+    var server: AppStore.ServerAPIClient { app[environment] }
 
     /// - Throws: `CheckFailed` where no roots are configured to verify answers by.
     func support() throws -> AppStoreSupport {
@@ -35,7 +38,7 @@ struct AppStoreConnection: Sendable {
                     "What the App Store answers cannot be verified: set TOLLGATE_APP_STORE_ROOTS and TOLLGATE_APP_STORE_BUNDLE_ID."
             )
         }
-        return AppStoreSupport(clients: clients, verifier: verifier, now: now)
+        return AppStoreSupport(app: app, verifier: verifier, now: now)
     }
 
     /// Connects, does `work`, and closes the connections.
@@ -43,12 +46,14 @@ struct AppStoreConnection: Sendable {
     /// - Throws: `CheckFailed` with the sentence of a refusal.
     static func run<Result: Sendable>(
         environment: String?,
+        app: String?,
         _ work: (AppStoreConnection) async throws -> Result
     ) async throws -> Result {
         let asked = try StoreEnvironment(option: environment)
+        let catalog = try catalog()
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         do {
-            let result = try await work(try await open(asked, over: client))
+            let result = try await work(try await open(asked, app, catalog, over: client))
             try await client.shutdown()
             return result
         } catch {
@@ -63,11 +68,49 @@ struct AppStoreConnection: Sendable {
         }
     }
 
+    /// The same for the options that most commands have.
+    static func run<Result: Sendable>(
+        _ options: AppStoreOptionGroup,
+        _ work: (AppStoreConnection) async throws -> Result
+    ) async throws -> Result {
+        try await run(environment: options.environment, app: options.app, work)
+    }
+
+    /// The catalog, where no setting names the one app.
+    private static func catalog() throws -> TollgateCore.Catalog? {
+        let path = Settings.text(nil, "CATALOG") ?? "catalog.yaml"
+        guard Settings.namesNoApp, FileManager.default.fileExists(atPath: path) else { return nil }
+        return try CatalogFile.read(path)
+    }
+
+    /// - Throws: a usage error for an app that is not there.
+    private static func named(
+        _ id: String?,
+        _ catalog: TollgateCore.Catalog?,
+        _ clients: AppStoreClients
+    ) throws -> AppStoreClients.App {
+        guard let id else { return clients.apps[0] }
+        let apps = catalog?.apps ?? []
+        guard let bundleID = apps.first(where: { $0.id == id })?.bundleID,
+            let app = clients.app(bundleID)
+        else {
+            throw ValidationError(
+                apps.isEmpty
+                    ? "--app: the catalog lists no apps, so the settings name the only one."
+                    : "--app: the catalog lists no app '\(id)', only "
+                        + apps.map(\.id).joined(separator: ", ") + "."
+            )
+        }
+        return app
+    }
+
     private static func open(
         _ asked: StoreEnvironment?,
+        _ app: String?,
+        _ catalog: TollgateCore.Catalog?,
         over client: HTTPClient
     ) async throws -> AppStoreConnection {
-        let settings = try StoreSettings()
+        let settings = try StoreSettings(catalog ?? TollgateCore.Catalog())
         let served = settings.servedEnvironments
         guard let clients = settings.appStoreClients(over: client) else {
             throw CheckFailed(
@@ -76,7 +119,7 @@ struct AppStoreConnection: Sendable {
             )
         }
         return AppStoreConnection(
-            clients: clients,
+            app: try named(app, catalog, clients),
             environment: asked ?? (served.contains(.production) ? .production : .sandbox),
             verifier: settings.roots.isEmpty ? nil : try settings.verifier(),
             now: try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: client)

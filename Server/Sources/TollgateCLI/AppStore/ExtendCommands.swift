@@ -67,7 +67,7 @@ struct ExtendCommand: AsyncParsableCommand {
 
     func run() async throws {
         let wish = extend.wish
-        let date = try await AppStoreConnection.run(environment: options.environment) {
+        let date = try await AppStoreConnection.run(options) {
             connection in
             let support = try connection.support()
             return try await audit.run(
@@ -118,7 +118,7 @@ struct ExtendAllCommand: AsyncParsableCommand {
 
     func run() async throws {
         let wish = extend.wish
-        let request = try await AppStoreConnection.run(environment: options.environment) {
+        let request = try await AppStoreConnection.run(options) {
             connection in
             let support = try connection.support()
             return try await audit.run(
@@ -171,7 +171,7 @@ struct ExtensionStatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let status = try await AppStoreConnection.run(environment: options.environment) {
+        let status = try await AppStoreConnection.run(options) {
             try await $0.support().statusOfExtension(request, of: product, in: $0.environment)
         }
         let answer = Answer(

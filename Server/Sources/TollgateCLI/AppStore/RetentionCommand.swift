@@ -54,7 +54,7 @@ struct ImagesCommand: AsyncParsableCommand {
     @OptionGroup var options: AppStoreOptionGroup
 
     func run() async throws {
-        let images = try await AppStoreConnection.run(environment: options.environment) {
+        let images = try await AppStoreConnection.run(options) {
             try await $0.server.imageList()
         }
         try RetentionCommand.Upload.say(
@@ -140,7 +140,7 @@ struct MessagesCommand: AsyncParsableCommand {
     @OptionGroup var options: AppStoreOptionGroup
 
     func run() async throws {
-        let messages = try await AppStoreConnection.run(environment: options.environment) {
+        let messages = try await AppStoreConnection.run(options) {
             try await $0.server.messageList()
         }
         try RetentionCommand.Upload.say(
@@ -249,7 +249,7 @@ extension AuditOptionGroup {
         _ work: (AppStoreConnection) async throws -> Void
     ) async throws {
         let deed = Deed("app_store.\(action)", "\(kind):\(id.uuidString.lowercased())")
-        try await AppStoreConnection.run(environment: options.environment) { connection in
+        try await AppStoreConnection.run(options) { connection in
             try await run(deed) { try await work(connection) }
         }
     }

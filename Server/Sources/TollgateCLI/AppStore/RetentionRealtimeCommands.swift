@@ -34,7 +34,7 @@ struct DefaultMessageCommand: AsyncParsableCommand {
 
     func run() async throws {
         let wanted = try set.map(RetentionCommand.identifier)
-        let shown = try await AppStoreConnection.run(environment: options.environment) {
+        let shown = try await AppStoreConnection.run(options) {
             connection in
             let server = connection.server
             let message = wanted.map { "message:\($0.uuidString.lowercased())" } ?? "none"
@@ -98,7 +98,7 @@ struct RealtimeURLCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let url = try await AppStoreConnection.run(environment: options.environment) {
+        let url = try await AppStoreConnection.run(options) {
             connection in
             let (server, subject) = (connection.server, "app_store:\(connection.environment)")
             if let set {
@@ -130,6 +130,9 @@ struct PerformanceTestCommand: AsyncParsableCommand {
     @Option(help: "How many seconds to wait for the results.")
     var timeout = 600
 
+    @Option(help: "The app, by its id in the catalog; the first one there if left out.")
+    var app: String?
+
     @Flag(help: "Answer in JSON.")
     var json = false
 
@@ -153,7 +156,10 @@ struct PerformanceTestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let answer = try await AppStoreConnection.run(environment: "sandbox") { connection in
+        let answer = try await AppStoreConnection.run(
+            environment: "sandbox",
+            app: app
+        ) { connection in
             let test = try await audit.run(
                 Deed("app_store.retention_test", "transaction:\(transaction)")
             ) {

@@ -30,7 +30,7 @@ struct GroupsCommand: AsyncParsableCommand {
     @OptionGroup var options: AppStoreOptionGroup
 
     func run() async throws {
-        let groups = try await AppStoreConnection.run(environment: options.environment) {
+        let groups = try await AppStoreConnection.run(options) {
             connection in
             let support = try connection.support()
             var printed: [Printed] = []
@@ -86,7 +86,7 @@ struct ShowSeatsCommand: AsyncParsableCommand {
     @OptionGroup var options: AppStoreOptionGroup
 
     func run() async throws {
-        let seats = try await AppStoreConnection.run(environment: options.environment) {
+        let seats = try await AppStoreConnection.run(options) {
             try await $0.support().seats(of: transaction, in: $0.environment)
         }
         guard !options.json else {
@@ -145,7 +145,7 @@ struct ClaimSeatCommand: AsyncParsableCommand {
     }
 
     private func claim(_ id: UUID) async throws -> String {
-        try await AppStoreConnection.run(environment: options.environment) { connection in
+        try await AppStoreConnection.run(options) { connection in
             let support = try connection.support()
             return try await audit.run(
                 Deed("app_store.claim_seat", "transaction:\(transaction)")
@@ -178,7 +178,7 @@ struct ReleaseSeatCommand: AsyncParsableCommand {
     @OptionGroup var audit: AuditOptionGroup
 
     func run() async throws {
-        try await AppStoreConnection.run(environment: options.environment) { connection in
+        try await AppStoreConnection.run(options) { connection in
             let support = try connection.support()
             try await audit.run(
                 Deed("app_store.release_seat", "transaction:\(transaction)", claim)
@@ -210,7 +210,7 @@ struct AssociateSeatCommand: AsyncParsableCommand {
     @OptionGroup var audit: AuditOptionGroup
 
     func run() async throws {
-        try await AppStoreConnection.run(environment: options.environment) { connection in
+        try await AppStoreConnection.run(options) { connection in
             let support = try connection.support()
             try await audit.run(
                 Deed("app_store.associate_seat", "transaction:\(transaction)", claim)

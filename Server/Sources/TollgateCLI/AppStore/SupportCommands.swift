@@ -63,7 +63,7 @@ struct RefundsCommand: AsyncParsableCommand {
     @OptionGroup var options: AppStoreOptionGroup
 
     func run() async throws {
-        let refunds = try await AppStoreConnection.run(environment: options.environment) {
+        let refunds = try await AppStoreConnection.run(options) {
             try await $0.support().refunds(of: transaction, in: $0.environment)
         }
         if refunds.isEmpty, !options.json { return Terminal.say("Nothing was refunded.") }
@@ -82,11 +82,14 @@ struct OrderCommand: AsyncParsableCommand {
     @Argument(help: "The order's id, as in MXXXXXXXXX.")
     var order: String
 
+    @Option(help: "The app, by its id in the catalog; the first one there if left out.")
+    var app: String?
+
     @Flag(help: "Answer in JSON.")
     var json = false
 
     func run() async throws {
-        let transactions = try await AppStoreConnection.run(environment: "production") {
+        let transactions = try await AppStoreConnection.run(environment: "production", app: app) {
             try await $0.support().order(order)
         }
         guard let transactions else {
@@ -110,7 +113,7 @@ struct FinishCommand: AsyncParsableCommand {
     @OptionGroup var audit: AuditOptionGroup
 
     func run() async throws {
-        try await AppStoreConnection.run(environment: options.environment) { connection in
+        try await AppStoreConnection.run(options) { connection in
             let support = try connection.support()
             try await audit.run(Deed("app_store.finish", "transaction:\(transaction)")) {
                 try await support.finish(transaction, in: connection.environment)
@@ -138,7 +141,7 @@ struct SetTokenCommand: AsyncParsableCommand {
     @OptionGroup var audit: AuditOptionGroup
 
     func run() async throws {
-        try await AppStoreConnection.run(environment: options.environment) { connection in
+        try await AppStoreConnection.run(options) { connection in
             let support = try connection.support()
             let token = try AppStoreSupport.appAccountToken(token)
             try await audit.run(Deed("app_store.set_token", "transaction:\(transaction)")) {

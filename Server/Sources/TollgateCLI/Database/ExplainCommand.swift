@@ -54,7 +54,7 @@ struct ExplainCommand: AsyncParsableCommand {
         let driver = try location.openReadOnly()
         let explanation: API.Explanation
         do {
-            let settings = try StoreSettings()
+            let settings = try StoreSettings(nil)
             let explanations = Explanations(
                 records: try await RecordStore(reading: driver),
                 clocks: .real,

@@ -26,10 +26,10 @@ struct WritingCommand: Sendable {
         let location = try DatabaseLocation(
             Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
         )
-        let stores = try StoreSettings()
+        _ = try StoreSettings(nil)
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         do {
-            let result = try await run(at: location, stores, client, signing, work)
+            let result = try await run(at: location, client, signing, work)
             try await client.shutdown()
             return result
         } catch {
@@ -50,7 +50,6 @@ struct WritingCommand: Sendable {
 
     private static func run<Result: Sendable>(
         at location: DatabaseLocation,
-        _ stores: StoreSettings,
         _ client: HTTPClient,
         _ signing: Bool,
         _ work: (Tollgate) async throws -> Result
@@ -67,6 +66,7 @@ struct WritingCommand: Sendable {
                 )
             }
             let store = try await RecordStore(driver)
+            let stores = try StoreSettings(store.history.current)
             var signer = AnswerSigner()
             if signing {
                 signer = try await AnswerSigner(

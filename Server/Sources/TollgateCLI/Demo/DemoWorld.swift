@@ -259,7 +259,7 @@ extension AppStoreClients {
                 keyID: key.keyID,
                 pem: key.privateKeyPEM
             ),
-            bundleID: bundleID,
+            bundleIDs: [bundleID],
             baseURL: "http://\(address.host):\(address.port)",
             over: client
         )

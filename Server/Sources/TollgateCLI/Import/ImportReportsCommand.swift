@@ -62,7 +62,7 @@ struct ImportReportsCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard (1...365).contains(days) else { throw ValidationError("--days is from 1 to 365.") }
-        let settings = try StoreSettings()
+        let settings = try StoreSettings(nil)
         let location = try DatabaseLocation(
             Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
         )

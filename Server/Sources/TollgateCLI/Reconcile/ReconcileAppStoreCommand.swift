@@ -2,6 +2,7 @@ import AppStoreConnector
 import CommandOutput
 import AppStoreAPI
 import ArgumentParser
+import Storage
 import TollgateCore
 import TollgateService
 
@@ -24,6 +25,9 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
     @Option(help: "production or sandbox; both if left out.")
     var environment: String?
 
+    @Option(help: "The app, by its id in the catalog; all of them if left out.")
+    var app: String?
+
     @OptionGroup var reaching: ReachOptions
 
     @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
@@ -45,10 +49,14 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
                 )
             }
             var reports: [AppStoreReconciliation.Report] = []
-            for environment in environments {
+            let applications = try tollgate.applications(asked: app)
+            for (application, environment) in applications.flatMap({ application in
+                environments.map { (application, $0) }
+            }) {
                 do {
                     let report = try await tollgate.appStore.reconcile(
                         in: environment,
+                        of: application,
                         reach: reach,
                         progress: progress.report
                     )
@@ -74,7 +82,8 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
     }
 
     private func say(_ report: AppStoreReconciliation.Report) {
-        let name = report.environment.rawValue
+        let name =
+            (report.application.map { $0 + ", " } ?? "") + report.environment.rawValue
         var words = [
             "\(report.notifications) notifications, \(report.undelivered) undelivered",
             "\(report.taken) new",
@@ -105,6 +114,17 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
                 "\(name): everything that known customers bought was read last as of \(Instant(milliseconds: asOf))"
             )
         }
+    }
+}
+
+extension Tollgate {
+    /// The bundle ids of the apps that `--app` names: all where it is left out.
+    fileprivate func applications(asked id: String?) throws -> [String] {
+        guard let id else { return appStore.applications }
+        guard let app = store.history.current.app(id: id) else {
+            throw ValidationError("--app: the catalog lists no app '\(id)'.")
+        }
+        return [app.bundleID]
     }
 }
 

@@ -18,7 +18,7 @@ enum StripeWork {
             Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
         )
         let catalog = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
-        let stores = try StoreSettings()
+        let stores = try StoreSettings(nil)
         guard stores.stripeSecretKey != nil else {
             throw ValidationError("Set TOLLGATE_STRIPE_SECRET_KEY (sk_… or rk_…).")
         }

@@ -77,7 +77,7 @@ enum FiguresReading {
         _ store: RecordStore,
         over client: HTTPClient
     ) async throws -> Tollgate {
-        let stores = try StoreSettings()
+        let stores = try StoreSettings(nil)
         let secretKey = Settings.text(nil, "SECRET_KEY") ?? ""
         var configuration = Configuration(
             secretKey: secretKey,

@@ -54,7 +54,7 @@ struct ServeSettings {
         let catalog = problems.take {
             try CatalogFile.read(Settings.text(options.catalog, "CATALOG") ?? "catalog.yaml")
         }
-        let stores = problems.take { try StoreSettings() }
+        let stores = problems.take { try StoreSettings(catalog) }
         retentionRules =
             catalog.flatMap { catalog in
                 problems.take {
@@ -71,7 +71,7 @@ struct ServeSettings {
         let allowsPrivate = problems.take { try Settings.flag("WEBHOOKS_ALLOW_PRIVATE") }
         let isDemo = problems.take { try options.demo || Settings.flag("DEMO") } ?? false
 
-        var check = Self.check(options, address, isDemo: isDemo)
+        var check = Self.check(options, address, catalog?.apps ?? [], isDemo: isDemo)
         check.rootNames = verifier?.rootNames ?? []
         check.hasSandboxClock = clock?.isVirtual ?? false
         problems.add(check.problems)
@@ -99,11 +99,13 @@ struct ServeSettings {
     private static func check(
         _ options: ServeCommand,
         _ address: ListenAddress?,
+        _ apps: [TollgateCore.Catalog.App],
         isDemo: Bool
     ) -> ServeCheck {
         var check = ServeCheck(
             secretKeys: keys("SECRET_KEY", isDemo ? DemoWorld.secretKey : nil),
-            publishableKeys: keys("PUBLISHABLE_KEY", isDemo ? DemoWorld.publishableKey : nil)
+            publishableKeys: keys("PUBLISHABLE_KEY", isDemo ? DemoWorld.publishableKey : nil),
+            apps: apps.map(\.id)
         )
         check.isDemo = isDemo
         if let address { (check.listenHost, check.listenPort) = (address.host, address.port) }
@@ -130,6 +132,7 @@ struct ServeSettings {
             portalReturnURL: Settings.text(nil, "PORTAL_RETURN_URL"),
             stripeWebhookSecrets: check.stripeWebhookSecrets,
             appleAppIDs: Settings.list("APPLE_APP_IDS"),
+            appsOfKeys: check.appsOfKeys,
             defaultEnvironment: stores.defaultEnvironment(for: keys.secret),
             financeTerms: stores.financeTerms,
             formerSecretKeys: Array(check.secretKeys.dropFirst()),

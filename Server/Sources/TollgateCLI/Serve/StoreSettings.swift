@@ -15,8 +15,8 @@ import TollgateService
 /// `TOLLGATE_STRIPE_…`.
 struct StoreSettings: Sendable {
     var roots: [[UInt8]] = []
-    var bundleID: String?
-    var appAppleID: Int64?
+    /// The apps: those of the catalog, else the one that the settings name.
+    var apps: [AppStore.SignedDataVerifier.App] = []
     var environments: Set<AppStore.Environment> = []
     var appStoreKey: AppStore.APIKey?
     /// Another address than Apple's: the sandbox's.
@@ -31,8 +31,9 @@ struct StoreSettings: Sendable {
     /// What the stores are expected to keep.
     var financeTerms = Finance.Terms()
 
+    /// - Parameter catalog: lists the apps, where there are several; `nil`: it is not known.
     /// - Throws: `WrongSettings` with everything that cannot be read.
-    init() throws {
+    init(_ catalog: TollgateCore.Catalog?) throws {
         var problems = SettingProblems()
         connect = problems.take { try ConnectSettings() } ?? ConnectSettings.absent
         financeTerms.isSmallBusiness =
@@ -40,8 +41,7 @@ struct StoreSettings: Sendable {
         roots = Settings.list("APP_STORE_ROOTS").compactMap { path in
             problems.take { try Self.root(path) }
         }
-        bundleID = Settings.text(nil, "APP_STORE_BUNDLE_ID")
-        appAppleID = problems.take { try Self.appAppleID() } ?? nil
+        apps = problems.take { try Self.apps(catalog?.apps ?? []) } ?? []
         environments = Set(
             Settings.list("APP_STORE_ENVIRONMENT").compactMap { word in
                 problems.take { try Self.environment(word) }
@@ -51,7 +51,7 @@ struct StoreSettings: Sendable {
             $0.hasSuffix("/") ? String($0.dropLast()) : $0
         }
         appStoreKey = problems.take { try Self.key("APP_STORE") } ?? nil
-        if appStoreKey != nil, bundleID == nil {
+        if appStoreKey != nil, apps.isEmpty, catalog != nil {
             problems.add([
                 "The key of App Store Connect needs TOLLGATE_APP_STORE_BUNDLE_ID beside it."
             ])
@@ -71,6 +71,26 @@ struct StoreSettings: Sendable {
                 message:
                     "TOLLGATE_APP_STORE_ROOTS: \(path) cannot be read: \(PlainWords.of(error))"
             )
+        }
+    }
+
+    /// - Throws: a usage error where both the catalog and the settings name apps.
+    private static func apps(
+        _ listed: [TollgateCore.Catalog.App]
+    ) throws -> [AppStore.SignedDataVerifier.App] {
+        let number = try appAppleID()
+        guard !listed.isEmpty else {
+            guard let bundleID = Settings.text(nil, "APP_STORE_BUNDLE_ID") else { return [] }
+            return [AppStore.SignedDataVerifier.App(bundleID: bundleID, appAppleID: number)]
+        }
+        for name in ["APP_STORE_BUNDLE_ID", "APP_STORE_APP_APPLE_ID"]
+        where Settings.text(nil, name) != nil {
+            throw ValidationError(
+                "TOLLGATE_\(name) is of one app, and the catalog lists its ‘apps’. Unset it, and write bundle_id and app_apple_id into the catalog."
+            )
+        }
+        return listed.map { app in
+            AppStore.SignedDataVerifier.App(bundleID: app.bundleID, appAppleID: app.appAppleID)
         }
     }
 
@@ -103,8 +123,8 @@ struct StoreSettings: Sendable {
 
     /// - Throws: a usage error where the App Store is half set up.
     func verifier() throws -> AppStore.SignedDataVerifier? {
-        if roots.isEmpty, bundleID == nil { return nil }
-        guard let bundleID, !roots.isEmpty else {
+        if roots.isEmpty, apps.isEmpty { return nil }
+        guard !apps.isEmpty, !roots.isEmpty else {
             throw ValidationError(
                 "The App Store needs both TOLLGATE_APP_STORE_ROOTS (DER files of trusted roots) and TOLLGATE_APP_STORE_BUNDLE_ID."
             )
@@ -112,8 +132,7 @@ struct StoreSettings: Sendable {
         do {
             return try AppStore.SignedDataVerifier(
                 roots: roots,
-                bundleID: bundleID,
-                appAppleID: appAppleID,
+                apps: apps,
                 environments: servedEnvironments
             )
         } catch {
@@ -121,10 +140,10 @@ struct StoreSettings: Sendable {
         }
     }
 
-    /// Those that are named; else the sandbox, and production where the app's number is known.
+    /// Those that are named; else the sandbox, and production where an app's number is known.
     var servedEnvironments: Set<AppStore.Environment> {
         guard environments.isEmpty else { return environments }
-        return appAppleID == nil ? [.sandbox] : [.production, .sandbox]
+        return apps.contains { $0.appAppleID != nil } ? [.production, .sandbox] : [.sandbox]
     }
 
     /// A key of App Store Connect: `TOLLGATE_<PREFIX>_ISSUER_ID`, `…_KEY_ID` and `…_KEY_FILE`.
@@ -151,10 +170,10 @@ struct StoreSettings: Sendable {
 
     /// How the App Store is spoken to; `nil` where there is no key.
     func appStoreClients(over client: HTTPClient) -> AppStoreClients? {
-        guard let appStoreKey, let bundleID else { return nil }
+        guard let appStoreKey, !apps.isEmpty else { return nil }
         return AppStoreClients(
             key: appStoreKey,
-            bundleID: bundleID,
+            bundleIDs: apps.map(\.bundleID),
             baseURL: appStoreBaseURL,
             over: client
         )
@@ -238,8 +257,11 @@ struct StoreSettings: Sendable {
 
 extension AppStoreClients {
     /// - Parameter baseURL: where a sandbox is; nil: Apple's own addresses.
-    init(key: AppStore.APIKey, bundleID: String, baseURL: String?, over client: HTTPClient) {
-        func made(_ environment: AppStore.Environment) -> AppStore.ServerAPIClient {
+    init(key: AppStore.APIKey, bundleIDs: [String], baseURL: String?, over client: HTTPClient) {
+        func made(
+            _ environment: AppStore.Environment,
+            _ bundleID: String
+        ) -> AppStore.ServerAPIClient {
             AppStore.ServerAPIClient(
                 key: key,
                 bundleID: bundleID,
@@ -250,9 +272,13 @@ extension AppStoreClients {
         }
         self.init(
             key: key,
-            bundleID: bundleID,
-            production: made(.production),
-            sandbox: made(.sandbox)
+            apps: bundleIDs.map {
+                App(
+                    bundleID: $0,
+                    production: made(.production, $0),
+                    sandbox: made(.sandbox, $0)
+                )
+            }
         )
     }
 }

@@ -90,7 +90,8 @@ final class EntitlementReads: ChannelDuplexHandler, RemovableChannelHandler {
         return try? tollgate.entitlements.activeAtOnce(
             of: id,
             in: session?.environment,
-            signed: session != nil
+            signed: session != nil,
+            app: credentials.askingApp(head.headerFields, tollgate)
         )?.json
     }
 

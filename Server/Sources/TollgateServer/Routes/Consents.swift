@@ -5,8 +5,8 @@ internal import TollgateService
 /// What a customer has agreed to, and what the app may know of the catalog.
 func addConsents(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.get(APIPath.catalog.route) { request, _ in
-        _ = try await Credentials(request, tollgate)
-        return try Response.json(try tollgate.publishedCatalog.slice())
+        let app = try await Credentials(request, tollgate).askingApp(request.headers, tollgate)
+        return try Response.json(try tollgate.publishedCatalog.slice(for: app))
     }
     router.get(APIPath.consents.route) { request, _ in
         let session = try await Credentials(request, tollgate).requireSession()

@@ -46,7 +46,8 @@ private func addAnswers(to router: Router<ServerRequestContext>, _ tollgate: Tol
             of: customer,
             in: try credentials.environment(request.environment()),
             at: try request.instant(APIQuery.at),
-            signed: session != nil
+            signed: session != nil,
+            app: try credentials.askingApp(request.headers, tollgate)
         )
         return Response.json(list.json)
     }

@@ -1,6 +1,7 @@
 internal import Hummingbird
 internal import Storage
 internal import TollgateAPI
+internal import TollgateCore
 internal import TollgateService
 
 /// Whether the process serves.
@@ -33,7 +34,12 @@ func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
         try Response.json(await tollgate.signingKeys.keySet())
     }
     router.get(APIPath.appleAppSiteAssociation.route) { _, _ in
-        try Response.json(AppSiteAssociation(appIDs: tollgate.configuration.appleAppIDs))
+        try Response.json(
+            AppSiteAssociation(
+                appIDs: tollgate.configuration.appleAppIDs,
+                apps: tollgate.store.history.current.apps
+            )
+        )
     }
 }
 
@@ -47,26 +53,5 @@ func addEvents(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
                 limit: try request.limit()
             )
         )
-    }
-}
-
-/// Which apps open links to this server's return pages.
-private struct AppSiteAssociation: Encodable {
-    struct Links: Encodable {
-        struct Detail: Encodable {
-            var appIDs: [String]
-            var components: [[String: String]]
-        }
-
-        var apps: [String] = []
-        var details: [Detail]
-    }
-
-    var applinks: Links
-
-    init(appIDs: [String]) {
-        applinks = Links(details: [
-            Links.Detail(appIDs: appIDs, components: [["/": "/checkout_redirect*"]])
-        ])
     }
 }

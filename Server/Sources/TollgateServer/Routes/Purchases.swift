@@ -64,20 +64,23 @@ private func addInAppPurchases(to router: Router<ServerRequestContext>, _ tollga
         )
     }
     router.post(APIPath.appStorePurchases.route) { request, _ in
-        let session = try await Credentials(request, tollgate).requireSession()
+        let credentials = try await Credentials(request, tollgate)
         return try Response.json(
             try await tollgate.purchases.prepareInAppStore(
                 try await request.json(API.AppStorePurchaseRequest.self),
-                for: session
+                for: try credentials.requireSession(),
+                in: try credentials.askingApp(request.headers, tollgate)?.app
             )
         )
     }
     router.post(APIPath.appStoreOfferSignatures.route) { request, _ in
-        let session = try await Credentials(request, tollgate).requireSession()
+        let credentials = try await Credentials(request, tollgate)
+        let session = try credentials.requireSession()
         return try Response.json(
             try await tollgate.appStore.offers.sign(
                 try await request.json(API.OfferSignatureRequest.self),
                 for: session.customer,
+                of: try credentials.askingApp(request.headers, tollgate)?.app,
                 in: session.environment
             )
         )
@@ -98,6 +101,7 @@ private func addCheckouts(to router: Router<ServerRequestContext>, _ tollgate: T
             let checkout = try await tollgate.checkouts.create(
                 wanted,
                 customer: customer,
+                app: try credentials.askingApp(request.headers, tollgate)?.app,
                 idempotencyKey: try request.idempotencyKey
             )
             return try WriteAnswer(checkout, about: customer)
@@ -122,10 +126,14 @@ private func addCheckouts(to router: Router<ServerRequestContext>, _ tollgate: T
 /// Buy buttons, and checkouts without a session.
 private func addBuyButtons(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.get(APIPath.buyButton.route) { request, context in
-        _ = try await Credentials(request, tollgate)
+        let credentials = try await Credentials(request, tollgate)
         let storefront = request.uri.queryParameters["storefront"].map(String.init)
         return try Response.json(
-            try tollgate.buyButtons.button(try context.id, storefront: storefront)
+            try tollgate.buyButtons.button(
+                try context.id,
+                storefront: storefront,
+                for: try credentials.askingApp(request.headers, tollgate)?.app
+            )
         )
     }
     router.post(APIPath.buyButtonCheckout.route) { request, context in
@@ -149,6 +157,7 @@ private func addBuyButtons(to router: Router<ServerRequestContext>, _ tollgate: 
                 ),
                 customer: credentials.session?.customer.rawValue,
                 reference: wanted.clientReferenceID,
+                app: try credentials.askingApp(request.headers, tollgate)?.app,
                 idempotencyKey: try request.idempotencyKey
             )
             return try WriteAnswer(API.BuyButtonCheckout(id: checkout.id, url: checkout.url))

@@ -30,10 +30,11 @@ public struct CatalogCheck: Codable, Hashable, Sendable {
             let count = errors.count == 1 ? "1 error" : "\(errors.count) errors"
             return errors.map(\.description).joined(separator: "\n") + "\n\(file): \(count)"
         }
-        let parts = [
+        var parts = [
             (catalog.entitlements.count, "entitlement"), (catalog.products.count, "product"),
             (catalog.buyButtons.count, "buy button"),
         ]
+        if !catalog.apps.isEmpty { parts.insert((catalog.apps.count, "app"), at: 0) }
         let counts = parts.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
         return "\(file): ok, " + counts.joined(separator: ", ")
     }

@@ -13,7 +13,9 @@ public struct PublishedCatalog: Sendable {
     static let lifetime: Int64 = 30 * 86_400
 
     /// What an app may know of the catalog, with the part that a device must trust offline signed.
-    public func slice() throws -> API.CatalogSlice {
+    ///
+    /// - Parameter asking: the app that asks, where there are several.
+    public func slice(for asking: AskingApp? = nil) throws -> API.CatalogSlice {
         let catalog = records.history.current
         let now = clocks.wall()
         let wall = now.milliseconds / 1000
@@ -24,7 +26,13 @@ public struct PublishedCatalog: Sendable {
                 cancelPath: catalog.checkout.cancelPath
             ),
             signedCatalog: try signer.sign(
-                API.SignedCatalog(catalog, iat: wall, exp: wall + Self.lifetime),
+                API.SignedCatalog(
+                    catalog,
+                    of: asking?.app,
+                    azp: asking?.key,
+                    iat: wall,
+                    exp: wall + Self.lifetime
+                ),
                 at: now
             )
         )

@@ -1,4 +1,5 @@
 import TollgateCore
+import Yams
 
 // What `catalog.yaml` looks like. What it means is said in `TollgateCore`, and so are the rules
 // that connect one value with another.
@@ -9,11 +10,13 @@ extension YAMLReading {
             place,
             "the catalog",
             keys: [
-                "entitlements", "products", "buy_buttons", "renewal_leeway", "past_due_grace",
+                "apps", "entitlements", "products", "buy_buttons", "renewal_leeway",
+                "past_due_grace",
                 "refunded_plan", "ownership", "checkout", "gates",
             ]
         )
         var catalog = Catalog()
+        catalog.apps = list(fields, "apps").map { app($0) }
         catalog.entitlements = list(fields, "entitlements").map { entitlement($0) }
         catalog.products = list(fields, "products").map { product($0) }
         catalog.buyButtons = list(fields, "buy_buttons").map { buyButton($0) }
@@ -31,6 +34,23 @@ extension YAMLReading {
         return catalog
     }
 
+    private mutating func app(_ place: YAMLPlace) -> Catalog.App {
+        var fields = mapping(
+            place,
+            "an app",
+            keys: ["id", "name", "bundle_id", "app_apple_id", "team_id"]
+        )
+        let id = required(fields, "id")
+        if !id.isEmpty { fields.what = "the app ‘\(id)’" }
+        return Catalog.App(
+            id: id,
+            name: required(fields, "name"),
+            bundleID: required(fields, "bundle_id"),
+            appAppleID: wholeNumber(fields, "app_apple_id"),
+            teamID: text(fields, "team_id")
+        )
+    }
+
     private mutating func entitlement(_ place: YAMLPlace) -> Catalog.Entitlement {
         let fields = mapping(place, "an entitlement", keys: ["lookup_key", "name"])
         return Catalog.Entitlement(
@@ -44,8 +64,9 @@ extension YAMLReading {
             place,
             "a product",
             keys: [
-                "id", "name", "kind", "app_store_product_id", "stripe_price_ids", "entitlements",
-                "coins", "duration", "subscription_group", "level", "price", "while_active",
+                "id", "name", "kind", "app_store_product_id", "app_store_product_ids",
+                "stripe_price_ids", "entitlements", "coins", "duration", "subscription_group",
+                "level", "price", "while_active",
                 "promotional_offers", "consumption", "retired",
             ]
         )
@@ -63,6 +84,7 @@ extension YAMLReading {
             name: required(fields, "name"),
             kind: word(fields, "kind", Catalog.Product.Kind.self) ?? .consumable,
             appStoreProductID: text(fields, "app_store_product_id"),
+            appStoreProductIDs: fields.values["app_store_product_ids"].map { idsByApp($0) },
             stripePriceIDs: texts(fields, "stripe_price_ids"),
             entitlements: texts(fields, "entitlements"),
             coins: wholeNumber(fields, "coins") ?? 0,
@@ -75,6 +97,22 @@ extension YAMLReading {
             consumption: fields.values["consumption"].map { consumption($0) },
             isRetired: truth(fields, "retired") ?? false
         )
+    }
+
+    /// A product's ids, by the id of the app.
+    private mutating func idsByApp(_ place: YAMLPlace) -> [String: String] {
+        guard case .mapping(let mapping) = place.node, !mapping.isEmpty else {
+            report(
+                place,
+                "‘app_store_product_ids’ has an id for each app, like {reader: com.example.reader.pro}"
+            )
+            return [:]
+        }
+        let keys = Array(mapping.keys.compactMap { $0.scalar?.string })
+        let fields = self.mapping(place, "‘app_store_product_ids’", keys: keys)
+        var ids: [String: String] = [:]
+        for (app, value) in fields.values { ids[app] = text(value) ?? "" }
+        return ids
     }
 
     private mutating func consumption(_ place: YAMLPlace) -> Catalog.Product.Consumption {

@@ -22,6 +22,7 @@ struct YAMLReading {
             let list: CatalogProblem.Step? =
                 switch (rule.path.first, rule.path.dropFirst(2).first) {
                 case (.key("products"), .key("entitlements")): .key("entitlements")
+                case (.key("products"), .key("app_store_product_ids")): .key("apps")
                 case (.key("buy_buttons"), .key("product")): .key("products")
                 default: nil
                 }

@@ -1,7 +1,7 @@
 internal import Stores
 internal import Storage
 public import TollgateAPI
-internal import TollgateCore
+public import TollgateCore
 
 /// The buy buttons of the catalog.
 public struct BuyButtons: Sendable {
@@ -10,9 +10,15 @@ public struct BuyButtons: Sendable {
 
     /// What an app needs to show a buy button of its own.
     ///
-    /// - Parameter storefront: the App Store storefront of the device; where the button may not be
-    ///   offered there it is not active.
-    public func button(_ id: String, storefront: String? = nil) throws -> API.BuyButton {
+    /// - Parameters:
+    ///   - storefront: the App Store storefront of the device; where the button may not be offered
+    ///     there it is not active.
+    ///   - app: the app that asks, where there are several; `nil`: the first.
+    public func button(
+        _ id: String,
+        storefront: String? = nil,
+        for app: Catalog.App? = nil
+    ) throws -> API.BuyButton {
         let catalog = records.history.current
         guard let button = catalog.buyButton(id: id),
             let product = catalog.product(id: button.product)
@@ -35,7 +41,7 @@ public struct BuyButtons: Sendable {
             product: .init(
                 id: product.id,
                 name: product.name,
-                appStoreProductID: product.appStoreProductID,
+                appStoreProductID: product.appStoreProductID(in: (app ?? catalog.apps.first)?.id),
                 interval: product.interval,
                 intervalCount: product.intervalCount
             ),

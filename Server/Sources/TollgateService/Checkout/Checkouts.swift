@@ -5,7 +5,7 @@ internal import Stores
 internal import StripeAPI
 internal import StripeConnector
 public import TollgateAPI
-internal import TollgateCore
+public import TollgateCore
 
 /// Pages of Stripe Checkout, and what came of them.
 public struct Checkouts: Sendable {
@@ -24,11 +24,14 @@ public struct Checkouts: Sendable {
 
     /// A Checkout Session for one product of the catalog.
     ///
-    /// - Parameter customer: who buys; `nil` for a visitor, who can be told by `reference` later.
+    /// - Parameters:
+    ///   - customer: who buys; `nil` for a visitor, who can be told by `reference` later.
+    ///   - app: the app to which the pages lead back, where there are several; `nil`: the first.
     public func create(
         _ request: API.CheckoutSessionRequest,
         customer: String?,
         reference: String? = nil,
+        app: Catalog.App? = nil,
         idempotencyKey: String? = nil
     ) async throws -> API.CheckoutSession {
         let (product, quantity) = try product(of: request)
@@ -49,14 +52,18 @@ public struct Checkouts: Sendable {
             )
             buyer = try await stripeCustomer(of: customer)
         }
+        // Universal links of several apps tell them apart by this.
+        let first = records.history.current.apps.first
+        let back = app.flatMap { $0.id == first?.id ? nil : "app=\($0.id)" }
         let mode: Stripe.CheckoutSession.Mode =
             product.kind == .autoRenewable ? .subscription : .payment
         var session = Stripe.NewCheckoutSession(
             mode: mode,
             lines: [.init(price: price, quantity: quantity)],
             successURL: try redirect(request.successURL, checkout.successPath, "success_url")
-                + "?session_id={CHECKOUT_SESSION_ID}",
-            cancelURL: try redirect(request.cancelURL, checkout.cancelPath, "cancel_url"),
+                + "?session_id={CHECKOUT_SESSION_ID}" + (back.map { "&" + $0 } ?? ""),
+            cancelURL: try redirect(request.cancelURL, checkout.cancelPath, "cancel_url")
+                + (back.map { "?" + $0 } ?? ""),
             customer: buyer?.stripeCustomer,
             clientReferenceID: buyer?.customer.id ?? reference,
             metadata: [StripeTranslator.linesKey: "\(price):\(quantity)"],

@@ -47,7 +47,7 @@ public struct CustomerFiles: Sendable {
     let clocks: Clocks
     let directory: CustomerDirectory
     /// The app in the App Store; `nil` where none is configured.
-    let bundleID: String?
+    let bundleIDs: [String]
     let defaultEnvironment: StoreEnvironment
 
     /// The file of a customer, also of one who was erased.
@@ -148,7 +148,7 @@ public struct CustomerFiles: Sendable {
         if let key = Purchase.Key(canonical: text) { return [key] }
         var keys: [Purchase.Key] = []
         for environment in StoreEnvironment.allCases {
-            if let application = bundleID {
+            for application in bundleIDs {
                 keys.append(
                     Purchase.Key(
                         store: .appStore,
@@ -169,7 +169,7 @@ public struct CustomerFiles: Sendable {
 
     private func messageKeys(named text: String) -> [RowKey] {
         var keys = ["live", "test"].map { RowKey("event", $0, text) }
-        if let bundleID = bundleID {
+        for bundleID in bundleIDs {
             keys.append(RowKey("notification", bundleID, text.lowercased()))
         }
         return keys

@@ -20,16 +20,26 @@ public struct Entitlements: Sendable {
     /// - Parameters:
     ///   - instant: `nil`: now, by the stores' clock.
     ///   - signed: whether the answer carries a token that a device can trust offline.
+    ///   - app: the app that asks, where there are several: the token is for its devices.
     public func active(
         of customer: String,
         in environment: StoreEnvironment? = nil,
         at instant: Instant? = nil,
-        signed: Bool = false
+        signed: Bool = false,
+        app: AskingApp? = nil
     ) async throws -> API.EntitlementList {
         let environment = environment ?? defaultEnvironment
         let (id, reading) = try await reading(of: customer, in: environment)
         let now = await clocks.now()
-        return try list(reading, of: id, in: environment, at: instant ?? now, now, signed: signed)
+        return try list(
+            reading,
+            of: id,
+            in: environment,
+            at: instant ?? now,
+            now,
+            signed: signed,
+            app
+        )
     }
 
     /// What `customer` may use now, without suspension, where that is possible: for a customer by
@@ -39,7 +49,8 @@ public struct Entitlements: Sendable {
     public func activeAtOnce(
         of customer: String,
         in environment: StoreEnvironment? = nil,
-        signed: Bool = false
+        signed: Bool = false,
+        app: AskingApp? = nil
     ) throws -> API.EntitlementList? {
         let environment = environment ?? defaultEnvironment
         let id = Customer.ID(customer)
@@ -47,7 +58,7 @@ public struct Entitlements: Sendable {
             let reading = try records.readingAtOnce(of: id, in: environment),
             reading.sequence > 0, !reading.isErased
         else { return nil }
-        return try list(reading, of: id, in: environment, at: now, now, signed: signed)
+        return try list(reading, of: id, in: environment, at: now, now, signed: signed, app)
     }
 
     private func list(
@@ -56,7 +67,8 @@ public struct Entitlements: Sendable {
         in environment: StoreEnvironment,
         at: Instant,
         _ now: Instant,
-        signed: Bool
+        signed: Bool,
+        _ app: AskingApp?
     ) throws -> API.EntitlementList {
         let catalog = records.history.current
         let data = reading.timeline.active(at: at).map { entitlement in
@@ -77,7 +89,13 @@ public struct Entitlements: Sendable {
             at: at.milliseconds
         )
         if signed {
-            list.signedAnswer = try sign(reading.timeline, of: id, in: environment, at: now)
+            list.signedAnswer = try sign(
+                reading.timeline,
+                of: id,
+                for: app,
+                in: environment,
+                at: now
+            )
         }
         return list
     }
@@ -102,6 +120,7 @@ public struct Entitlements: Sendable {
     private func sign(
         _ timeline: Timeline,
         of customer: Customer.ID,
+        for app: AskingApp?,
         in environment: StoreEnvironment,
         at now: Instant
     ) throws -> String {
@@ -122,6 +141,7 @@ public struct Entitlements: Sendable {
             API.SignedAnswer(
                 sub: customer.rawValue,
                 aud: "tollgate",
+                azp: app?.key,
                 environment: API.Environment(rawValue: environment.rawValue),
                 iat: wall,
                 exp: wall + Self.answerLifetime,

@@ -4,7 +4,17 @@ internal import Stores
 package struct ServeCheck: Sendable {
     /// The first counts; former ones are still taken.
     package var secretKeys: [String]
+    ///
+    /// Where there are several apps, each has keys of its own, and they are listed app by app.
     package var publishableKeys: [String]
+    /// The apps of the catalog, by their ids; one or none: the keys name no app.
+    package let apps: [String]
+    /// The app of each publishable key, where there are several apps.
+    package private(set) var appsOfKeys: [String: String] = [:]
+    /// What is wrong with the apps that the keys name.
+    private var appProblems: [String] = []
+    /// Each app's publishable keys, where there are several apps and all is well with their names.
+    private var keysOfApps: [[String]] = []
     /// True where the keys of the demo, and other short test keys, are taken.
     package var isDemo = false
     /// The host that the server listens on.
@@ -19,9 +29,63 @@ package struct ServeCheck: Sendable {
     package var stripeKey: String?
     package var stripeWebhookSecrets: [String] = []
 
-    package init(secretKeys: [String], publishableKeys: [String]) {
+    /// - Parameter publishableKeys: as they are set: `pk_…`, or with several apps `APP:pk_…`.
+    package init(secretKeys: [String], publishableKeys: [String], apps: [String] = []) {
         self.secretKeys = secretKeys
         self.publishableKeys = publishableKeys
+        self.apps = apps
+        readApps()
+    }
+
+    /// Takes the keys apart from the apps that they name.
+    private mutating func readApps() {
+        let variable = "TOLLGATE_PUBLISHABLE_KEY"
+        var keys: [(app: String?, key: String)] = []
+        for entry in publishableKeys {
+            guard let colon = entry.firstIndex(of: ":") else {
+                keys.append((apps.count == 1 ? apps[0] : nil, entry))
+                if apps.count > 1 {
+                    appProblems.append(
+                        "\(variable): \(Self.shown(entry)) names no app, and the catalog lists several. Write one of \(apps.joined(separator: ", ")) before it: \(apps[0]):\(Self.shown(entry))."
+                    )
+                }
+                continue
+            }
+            let (app, key) = (
+                String(entry[..<colon]), String(entry[entry.index(after: colon)...])
+            )
+            keys.append((app, key))
+            if apps.isEmpty {
+                appProblems.append(
+                    "\(variable) names the app '\(app)', and the catalog lists no ‘apps’. List them there, or write the key alone."
+                )
+            } else if !apps.contains(app) {
+                appProblems.append(
+                    "\(variable) names the app '\(app)', which the catalog does not list. Its apps are \(apps.joined(separator: ", "))."
+                )
+            }
+        }
+        if apps.count > 1, !keys.isEmpty, appProblems.isEmpty {
+            for app in apps where !keys.contains(where: { $0.app == app }) {
+                appProblems.append(
+                    "\(variable) has no key of the app '\(app)'. Make one: echo \(app):pk_test_$(openssl rand -hex 32)"
+                )
+            }
+        }
+        // The first key of the first app comes first.
+        keys =
+            apps.flatMap { app in keys.filter { $0.app == app } }
+            + keys.filter { $0.app.map { !apps.contains($0) } ?? true }
+        publishableKeys = keys.map(\.key)
+        guard apps.count > 1, !keys.isEmpty else { return }
+        for (app, key) in keys { appsOfKeys[key] = app }
+        guard appProblems.isEmpty else { return }
+        keysOfApps = apps.map { app in keys.filter { $0.app == app }.map(\.key) }
+    }
+
+    /// The publishable keys that belong together: each app's, its present one first.
+    private var publishableKeyGroups: [[String]] {
+        keysOfApps.isEmpty ? [publishableKeys] : keysOfApps
     }
 
     /// How many characters a key has at least after its prefix: `openssl rand -hex 32` gives 64.
@@ -38,8 +102,10 @@ package struct ServeCheck: Sendable {
     /// One sentence or two for each problem: what is wrong, and what to do.
     package var problems: [String] {
         keyProblems(secretKeys, "TOLLGATE_SECRET_KEY", "sk", other: "pk")
-            + keyProblems(publishableKeys, "TOLLGATE_PUBLISHABLE_KEY", "pk", other: "sk")
-            + pairProblems + demoProblems + liveProblems + stripeProblems
+            + publishableKeyGroups.flatMap {
+                keyProblems($0, "TOLLGATE_PUBLISHABLE_KEY", "pk", other: "sk")
+            } + appProblems + sharedAppKeys + pairProblems + demoProblems + liveProblems
+            + stripeProblems
     }
 
     /// One sentence or two for each former key that should be removed soon.
@@ -47,7 +113,9 @@ package struct ServeCheck: Sendable {
     /// The server starts with them, and logs this at each start.
     package var warnings: [String] {
         guard !isDemo else { return [] }
-        return [("TOLLGATE_SECRET_KEY", secretKeys), ("TOLLGATE_PUBLISHABLE_KEY", publishableKeys)]
+        return
+            ([("TOLLGATE_SECRET_KEY", secretKeys)]
+            + publishableKeyGroups.map { ("TOLLGATE_PUBLISHABLE_KEY", $0) })
             .flatMap { variable, keys in
                 keys.dropFirst().compactMap { former in
                     Self.flaw(former, after: keys[0]).map {
@@ -68,7 +136,9 @@ package struct ServeCheck: Sendable {
     }
 
     /// The keys that count.
-    private var first: [String] { [secretKeys.first, publishableKeys.first].compactMap(\.self) }
+    private var first: [String] {
+        ([secretKeys.first] + publishableKeyGroups.map(\.first)).compactMap(\.self)
+    }
 
     private var isLive: Bool { first.contains { Self.mode($0) == "_live_" } }
 
@@ -121,11 +191,24 @@ package struct ServeCheck: Sendable {
         return problems
     }
 
+    /// One key cannot tell two apps apart.
+    private var sharedAppKeys: [String] {
+        guard apps.count > 1, Set(publishableKeys).count < publishableKeys.count,
+            publishableKeyGroups.allSatisfy({ Set($0).count == $0.count })
+        else { return [] }
+        return [
+            "TOLLGATE_PUBLISHABLE_KEY holds the same key for two apps. Each app needs one of its own: pk_test_$(openssl rand -hex 32)"
+        ]
+    }
+
     private var pairProblems: [String] {
         var problems: [String] = []
         // The demo's are public anyway: as former keys they have a warning of their own.
-        let former = Set((secretKeys.dropFirst() + publishableKeys.dropFirst()).map(Self.random))
-            .intersection(Self.demoKeys.map(Self.random))
+        let former = Set(
+            (secretKeys.dropFirst() + publishableKeyGroups.flatMap { $0.dropFirst() })
+                .map(Self.random)
+        )
+        .intersection(Self.demoKeys.map(Self.random))
         let shared = Set(secretKeys.map(Self.random))
             .intersection(publishableKeys.map(Self.random))
             .subtracting(former)

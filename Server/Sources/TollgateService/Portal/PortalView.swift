@@ -105,7 +105,7 @@ extension TollgateCore.Purchase {
     ) -> PortalView.Purchase {
         let timeline = Timeline([(key, access)], in: catalog)
         let active = timeline.active(at: now)
-        let products = storeProducts.map { catalog.product($0) }
+        let products = storeProducts.map { catalog.product($0, in: key.application) }
         let names = zip(storeProducts, products).map { $1?.name ?? $0.id }
         var purchase = PortalView.Purchase(
             id: key.id,

@@ -2,7 +2,7 @@ internal import AppStoreConnector
 internal import Storage
 internal import Stores
 public import TollgateAPI
-internal import TollgateCore
+public import TollgateCore
 
 /// What is decided about purchases: whether one may begin, and whose one is.
 public struct Purchases: Sendable {
@@ -12,14 +12,19 @@ public struct Purchases: Sendable {
 
     /// What goes with a purchase in the App Store that the app is about to begin.
     ///
+    /// - Parameter app: the app that begins it, where there are several; `nil`: the first.
     /// - Throws: refusals 404 `resource_missing`, 409 `already_active` with `until` where the
     ///   customer has it and the catalog does not sell it twice. What a store delivers anyway is
     ///   taken in and lasts after what is there.
     public func prepareInAppStore(
         _ request: API.AppStorePurchaseRequest,
-        for session: CustomerSession
+        for session: CustomerSession,
+        in app: Catalog.App? = nil
     ) async throws -> API.AppStorePurchase {
-        let (product, productID) = try records.history.current.appStoreProduct(request.product)
+        let (product, productID) = try records.history.current.appStoreProduct(
+            request.product,
+            of: app
+        )
         let customer = try await directory.customer(session.customer.rawValue)
         try await requireNotActive(
             product,

@@ -105,7 +105,7 @@ extension YAMLReading {
     ) -> String? {
         guard let place = fields.values[key], let id = text(place) else { return nil }
         let product = catalog.product(id: id) ?? catalog.product(appStoreProductID: id)
-        guard let productID = product?.appStoreProductID else {
+        guard let product, product.isInAppStore else {
             report(
                 place,
                 "the catalog has no product ‘\(id.prefix(60))’ in the App Store; "
@@ -113,6 +113,13 @@ extension YAMLReading {
             )
             return nil
         }
-        return productID
+        if let productID = product.appStoreProductID { return productID }
+        if product.id != id { return id }
+        report(
+            place,
+            "‘\(id)’ has an id in each app; name one of them: "
+                + product.allAppStoreProductIDs.joined(separator: ", ")
+        )
+        return nil
     }
 }

@@ -13,6 +13,8 @@ public struct CustomerSession: Codable, Hashable, Sendable {
     public var customer: Customer.ID
     public var environment: StoreEnvironment
     public var components: API.SessionComponents
+    /// The app that it is for, by its id in the catalog; `nil`: any.
+    public var app: String?
     /// UNIX seconds.
     public var created: Int64
     public var expiresAt: Int64

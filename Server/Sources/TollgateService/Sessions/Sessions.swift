@@ -31,12 +31,14 @@ public struct Sessions: Sendable {
         else {
             throw Refusal.invalid("components", "Enable at least one component of the session.")
         }
+        if let app = request.app { try requireListed(app) }
         let customer = try await directory.customer(request.customer, param: "customer")
         let created = clocks.wall().milliseconds / 1000
         let session = CustomerSession(
             customer: Customer.ID(customer.id),
             environment: environment ?? defaultEnvironment,
             components: components,
+            app: request.app,
             created: created,
             expiresAt: created + lifetime
         )
@@ -55,7 +57,21 @@ public struct Sessions: Sendable {
             expiresAt: session.expiresAt,
             customer: customer.id,
             livemode: session.environment == .production,
-            components: components
+            components: components,
+            app: request.app
+        )
+    }
+
+    /// - Throws: a refusal 400 `parameter_invalid` for an app that the catalog does not list.
+    private func requireListed(_ app: String) throws {
+        let apps = records.history.current.apps
+        guard !apps.contains(where: { $0.id == app }) else { return }
+        throw Refusal.invalid(
+            "app",
+            apps.isEmpty
+                ? "The catalog lists no apps, so a session is for the only one: leave ‘app’ out."
+                : "The catalog lists no app '\(app.prefix(80))'; its apps are "
+                    + apps.map(\.id).joined(separator: ", ") + "."
         )
     }
 

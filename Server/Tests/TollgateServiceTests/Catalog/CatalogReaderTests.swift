@@ -34,6 +34,64 @@ struct CatalogReaderTests {
         #expect(catalog.checkout == Catalog.Checkout())
     }
 
+    @Test("apps are read with their ids, and a product by the app that sells it")
+    func apps() throws {
+        let catalog = try CatalogReader.read(
+            """
+            apps:
+              - id: reader
+                name: Reader
+                bundle_id: com.example.reader
+                app_apple_id: 1234567890
+                team_id: A1B2C3D4E5
+              - {id: mac, name: Reader for the Mac, bundle_id: com.example.mac}
+            products:
+              - id: coins
+                name: Coins
+                kind: consumable
+                app_store_product_ids: {reader: coins, mac: com.example.mac.coins}
+                coins: 5
+              - id: gems
+                name: Gems
+                kind: consumable
+                app_store_product_ids: {mac: coins}
+                coins: 50
+              - id: both
+                name: Both
+                kind: consumable
+                app_store_product_id: both
+                coins: 500
+            """
+        )
+        #expect(
+            catalog.apps.first
+                == Catalog.App(
+                    id: "reader",
+                    name: "Reader",
+                    bundleID: "com.example.reader",
+                    appAppleID: 1_234_567_890,
+                    teamID: "A1B2C3D4E5"
+                )
+        )
+        func product(_ id: String, _ application: String?) -> String? {
+            catalog.product(StoreProduct(.appStore, id), in: application)?.id
+        }
+        #expect(product("coins", "com.example.reader") == "coins")
+        #expect(product("coins", "com.example.mac") == "gems")
+        #expect(product("com.example.mac.coins", "com.example.reader") == nil)
+        // Whoever bought it in an app that is gone keeps it.
+        #expect(product("com.example.mac.coins", "com.example.gone") == "coins")
+        for application in ["com.example.reader", "com.example.mac", nil] {
+            #expect(product("both", application) == "both")
+        }
+        #expect(
+            catalog.product(id: "coins")?.appStoreProductID(in: "mac") == "com.example.mac.coins"
+        )
+        #expect(catalog.product(id: "gems")?.appStoreProductID(in: "reader") == nil)
+        let json = try catalog.canonicalJSON()
+        #expect(try JSONDecoder().decode(Catalog.self, from: json) == catalog)
+    }
+
     @Test("comments and the order of keys do not change the canonical JSON")
     func canonical() throws {
         let one = try CatalogReader.read(
@@ -115,6 +173,63 @@ struct CatalogReaderTests {
                 + "add ‘app_store_product_id’"
         ),
         Mistake(
+            "apps that share an id, and products of apps that are not there",
+            """
+            apps:
+              - {id: reader, name: Reader, bundle_id: com.example.reader, app_apple_id: 11}
+              - id: mac
+                name: Reader for the Mac
+                bundle_id: com.example.reader
+                app_apple_id: 11
+                team_id: abc
+              - {id: mac, name: "", bundle_id: com.example.mac}
+            products:
+              - id: coins
+                name: Coins
+                kind: consumable
+                app_store_product_ids: {reader: coins, watch: coins, mac: coins}
+                coins: 5
+              - id: more_coins
+                name: More coins
+                kind: consumable
+                app_store_product_id: coins
+                coins: 50
+            """,
+            "c.yaml:5:16: error: the bundle id ‘com.example.reader’ belongs to another app already; "
+                + "App Store Connect shows each app's under App Information",
+            "c.yaml:6:19: error: the Apple ID 11 belongs to another app already; "
+                + "App Store Connect shows each app's under App Information",
+            "c.yaml:7:14: error: a team id has ten capital letters and digits, like A1B2C3D4E5",
+            "c.yaml:8:10: error: the app ‘mac’ is there twice; give one of them another id",
+            "c.yaml:8:21: error: people read this name; write one",
+            "c.yaml:13:51: error: there is no app ‘watch’; name the id of one under ‘apps’: "
+                + "reader, mac, mac",
+            "c.yaml:18:27: error: the App Store product ‘coins’ belongs to another product already; "
+                + "a store's product is one product here"
+        ),
+        Mistake(
+            "ids by app without apps, beside one for all, or as one text",
+            """
+            products:
+              - id: coins
+                name: Coins
+                kind: consumable
+                app_store_product_id: coins
+                app_store_product_ids: {reader: coins}
+                coins: 5
+              - id: text
+                name: Text
+                kind: consumable
+                app_store_product_ids: coins
+                coins: 5
+            """,
+            "c.yaml:6:28: error: ‘app_store_product_id’ is the id in every app; remove it, or these",
+            "c.yaml:6:37: error: there is no app ‘reader’, since the catalog has no ‘apps’; list them, "
+                + "or write ‘app_store_product_id’",
+            "c.yaml:11:28: error: ‘app_store_product_ids’ has an id for each app, like {reader: "
+                + "com.example.reader.pro}"
+        ),
+        Mistake(
             "a mistyped key",
             """
             entitlements:
@@ -127,7 +242,7 @@ struct CatalogReaderTests {
         Mistake(
             "a key from elsewhere",
             "prices: []",
-            "c.yaml:1:1: error: the catalog has no key ‘prices’; possible are ‘entitlements’, "
+            "c.yaml:1:1: error: the catalog has no key ‘prices’; possible are ‘apps’, ‘entitlements’, "
                 + "‘products’, ‘buy_buttons’, ‘renewal_leeway’, ‘past_due_grace’, ‘refunded_plan’, ‘ownership’, "
                 + "‘checkout’, ‘gates’"
         ),

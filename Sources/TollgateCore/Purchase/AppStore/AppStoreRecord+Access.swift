@@ -6,11 +6,13 @@ extension AppStoreRecord {
         _ evaluation: inout Evaluation
     ) {
         let ordered = orderedPeriods
+        let application = ownership.key.application
         for epoch in epochs {
             var access = PurchaseAccess()
             for record in epoch.periods {
                 let product = StoreProduct(.appStore, record.period.product)
-                guard let known = history.product(product, at: record.period.start) else {
+                let start = record.period.start
+                guard let known = history.product(product, in: application, at: start) else {
                     evaluation.unknownProducts.append(product)
                     if record.period.kind == .autoRenewable || record.period.kind == .nonConsumable
                     {
@@ -30,7 +32,7 @@ extension AppStoreRecord {
             for owner in owners { evaluation.add(access, to: owner) }
             let buyer = ownership.buyer(of: epoch)
             for record in epoch.periods {
-                credit(record, in: ordered, to: buyer, in: history, &evaluation)
+                credit(record, in: ordered, of: application, to: buyer, in: history, &evaluation)
             }
         }
         if let question = question(about: ordered, of: ownership.key),

@@ -1,17 +1,21 @@
 extension AppStoreRecord {
     /// The coins of an App Store period, once per period whatever its transaction ids.
     ///
-    /// - Parameter ordered: all periods of the purchase.
+    /// - Parameters:
+    ///   - ordered: all periods of the purchase.
+    ///   - application: the app that sold it.
     func credit(
         _ record: PeriodRecord,
         in ordered: [PeriodRecord],
+        of application: String,
         to owner: HolderNames,
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
         let period = record.period
         let product = StoreProduct(.appStore, period.product)
-        guard !period.isFamilyShared, let known = history.product(product, at: period.start),
+        guard !period.isFamilyShared,
+            let known = history.product(product, in: application, at: period.start),
             let credit = CoinLot.coins(known.coins, times: period.quantity), credit > 0
         else { return }
         let replaced = replacement(of: record, in: ordered)

@@ -17,11 +17,12 @@ struct AppStorePages: DashboardPages {
     /// Orders, and all subscribers of a product.
     func appStore() async throws -> Response {
         try visit.require(.support)
-        let products = tollgate.store.history.current.products.compactMap { product -> Model? in
-            guard let id = product.appStoreProductID, product.kind == .autoRenewable else {
-                return nil
+        let products = tollgate.store.history.current.products.flatMap { product -> [Model] in
+            guard product.kind == .autoRenewable else { return [] }
+            let ids = product.allAppStoreProductIDs
+            return ids.map { id in
+                ["value": id, "name": ids.count == 1 ? product.name : "\(product.name) (\(id))"]
             }
-            return ["value": id, "name": product.name]
         }
         var content: Model = [
             "lead": words["app_store_lead"], "order": ask.query("order") ?? "",
@@ -38,14 +39,14 @@ struct AppStorePages: DashboardPages {
         if let order = ask.query("order"), !order.isEmpty {
             content["hasOrder"] = true
             content["found"] = try await transactions(
-                tollgate.appStore.support().order(order) ?? [],
+                transactions(ofOrder: order),
                 caption: order,
                 empty: words["no_such_order"],
                 in: .production
             ).model
         }
         if let product = ask.query("product"), let request = ask.query("request") {
-            let status = try await tollgate.appStore.support()
+            let status = try await tollgate.appStore.support(of: application(selling: product))
                 .statusOfExtension(request, of: product, in: environment)
             content["hasStatus"] = true
             content["statusText"] =
@@ -81,7 +82,7 @@ struct AppStorePages: DashboardPages {
             ),
             by: actor
         ) {
-            try await tollgate.appStore.support().extendAll(
+            try await tollgate.appStore.support(of: application(selling: product)).extendAll(
                 of: product,
                 by: wish,
                 storefronts: storefronts,
@@ -99,7 +100,7 @@ struct AppStorePages: DashboardPages {
     func refunds(_ hex: String) async throws -> Response {
         try visit.require(.support)
         let record = try await appStorePurchase(hex)
-        let refunds = try await tollgate.appStore.support()
+        let refunds = try await tollgate.appStore.support(of: record.key.application)
             .refunds(of: record.key.id, in: record.key.environment)
         return page(
             "dash_list",
@@ -127,7 +128,7 @@ struct AppStorePages: DashboardPages {
         let record = try await appStorePurchase(hex)
         let (id, environment) = (record.key.id, record.key.environment)
         let subject = "purchase:\(record.key.canonical)"
-        let support = try tollgate.appStore.support()
+        let support = try tollgate.appStore.support(of: record.key.application)
         switch action {
         case "extend":
             let wish = try wish(form)
@@ -167,7 +168,9 @@ struct AppStorePages: DashboardPages {
 
     /// What a purchase's page offers to do at the App Store.
     func appStoreModel(of record: Purchase) -> Model {
-        let isThere = record.key.store == .appStore && tollgate.appStore.clients != nil
+        let isThere =
+            record.key.store == .appStore
+            && tollgate.appStore.clients?.app(record.key.application) != nil
         let isRenewing = record.periods.contains { $0.period.kind == .autoRenewable }
         return [
             "isAppStore": isThere, "isRenewing": isThere && isRenewing,
@@ -180,6 +183,27 @@ struct AppStorePages: DashboardPages {
             record.key.store == .appStore
         else { throw Refusal.nothingHere }
         return record
+    }
+
+    /// The bundle id of the app that sells a product; `nil`: the first app's.
+    private func application(selling productID: String) -> String? {
+        let catalog = tollgate.store.history.current
+        let product = catalog.product(appStoreProductID: productID)
+        return catalog.apps.first { product?.appStoreProductID(in: $0.id) == productID }?.bundleID
+    }
+
+    /// The transactions of an order: each app knows its own.
+    private func transactions(
+        ofOrder order: String
+    ) async throws -> [AppStoreSupport.Transaction] {
+        guard tollgate.appStore.applications.count > 1 else {
+            return try await tollgate.appStore.support().order(order) ?? []
+        }
+        for application in tollgate.appStore.applications {
+            let found = try await tollgate.appStore.support(of: application).order(order)
+            if let found, !found.isEmpty { return found }
+        }
+        return []
     }
 
     private var reasons: [Model] {
@@ -212,7 +236,7 @@ struct AppStorePages: DashboardPages {
             let key = Purchase.Key(
                 store: .appStore,
                 environment: environment,
-                application: tollgate.appStore.clients?.bundleID ?? "",
+                application: transaction.bundleID,
                 id: transaction.originalTransactionID
             )
             let isKnown = try await tollgate.store.record(of: key) != nil

@@ -97,6 +97,9 @@ struct PurchasePages: DashboardPages {
             line("store", storeName(record.key.store)),
             line("environment", words["environment_\(record.key.environment.rawValue)"]),
         ]
+        if let app = tollgate.store.history.current.app(application: record.key.application) {
+            lines.insert(line("app", app.name), at: 2)
+        }
         let path = record.subscription == nil ? "payments" : "subscriptions"
         lines.append(
             line(

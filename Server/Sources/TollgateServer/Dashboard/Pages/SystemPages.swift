@@ -25,6 +25,10 @@ struct SystemPages: DashboardPages {
             rows: catalog.products.map { product in
                 var stores: [String] = []
                 if let id = product.appStoreProductID { stores.append("App Store: \(id)") }
+                for app in catalog.apps {
+                    guard let id = product.appStoreProductIDs?[app.id] else { continue }
+                    stores.append("App Store, \(app.name): \(id)")
+                }
                 if !product.stripePriceIDs.isEmpty {
                     stores.append("Stripe: \(product.stripePriceIDs.joined(separator: ", "))")
                 }

@@ -1,0 +1,86 @@
+extension Catalog {
+    /// One of several apps that a team sells to the same customers.
+    public struct App: Codable, Hashable, Sendable {
+        /// Our own id, such as `reader`; never changes.
+        public var id: String
+        /// What people read.
+        public var name: String
+        /// The bundle id in the App Store: `com.example.reader`.
+        public var bundleID: String
+        /// The number in the App Store; needed where production is served.
+        public var appAppleID: Int64?
+        /// The team that signs the app; needed for universal links.
+        public var teamID: String?
+
+        public init(
+            id: String,
+            name: String,
+            bundleID: String,
+            appAppleID: Int64? = nil,
+            teamID: String? = nil
+        ) {
+            self.id = id
+            self.name = name
+            self.bundleID = bundleID
+            self.appAppleID = appAppleID
+            self.teamID = teamID
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case id, name
+            case bundleID = "bundle_id"
+            case appAppleID = "app_apple_id"
+            case teamID = "team_id"
+        }
+    }
+}
+
+extension Catalog {
+    /// The app with our own id, if there is one.
+    public func app(id: String) -> App? {
+        apps.first { $0.id == id }
+    }
+
+    /// The app whose purchases bear this name in their keys: a bundle id.
+    public func app(application: String) -> App? {
+        apps.first { $0.bundleID == application }
+    }
+
+    /// The product that App Store Connect knows under this id.
+    ///
+    /// Ids are unique within an app, so two apps may use one for different products.
+    ///
+    /// - Parameter application: the app's bundle id. `nil`, or one that is no longer listed: any
+    ///   app's id is taken, so that nobody loses what they bought in an app that has gone.
+    public func product(appStoreProductID id: String, in application: String? = nil) -> Product? {
+        index(ofAppStoreProduct: id, in: application).map { products[$0] }
+    }
+
+    func index(ofAppStoreProduct id: String, in application: String?) -> Int? {
+        for index in products.indices {
+            if products[index].appStoreProductID == id { return index }
+            guard let ids = products[index].appStoreProductIDs else { continue }
+            let listed = application.flatMap { app(application: $0) }
+            let isSold = listed.map { ids[$0.id] == id } ?? ids.values.contains(id)
+            if isSold { return index }
+        }
+        return nil
+    }
+}
+
+extension Catalog.Product {
+    /// The id in App Store Connect under which `app` sells it; `nil` if it does not.
+    ///
+    /// - Parameter app: our own id of the app; `nil` where one app is all there is.
+    public func appStoreProductID(in app: String?) -> String? {
+        appStoreProductID ?? app.flatMap { appStoreProductIDs?[$0] }
+    }
+
+    /// Every id that it has in App Store Connect, sorted.
+    public var allAppStoreProductIDs: [String] {
+        Set((appStoreProductIDs ?? [:]).values).union(appStoreProductID.map { [$0] } ?? []).sorted()
+    }
+
+    /// Whether it is sold in the App Store, by any app.
+    public var isInAppStore: Bool { appStoreProductID != nil || appStoreProductIDs != nil }
+}
