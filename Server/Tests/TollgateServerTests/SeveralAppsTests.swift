@@ -245,16 +245,16 @@ struct SeveralAppsTests {
                 _ = try await appStore.reconcile(in: .production, of: app.bundleID)
             }
             let kept = try #require(
-                try await store.cursor("reconcile/app_store/production/com.example.reader")
+                try await store.cursors.read("reconcile/app_store/production/com.example.reader")
             )
             let other = try #require(
-                try await store.cursor("reconcile/app_store/production/com.example.studio")
+                try await store.cursors.read("reconcile/app_store/production/com.example.studio")
             )
             #expect(kept.body != other.body)
             // As one app left it, in another database.
             try await TwoApps.run { later in
                 let store = later.server.tollgate.store
-                try await store.keepCursor("reconcile/app_store/production", kept.body, now: wall)
+                try await store.cursors.keep("reconcile/app_store/production", kept.body, now: wall)
                 await later.server.clock.advance(to: later.server.clock.now + 2 * 86_400_000)
                 let appStore = later.server.tollgate.appStore
                 let reader = try #require(

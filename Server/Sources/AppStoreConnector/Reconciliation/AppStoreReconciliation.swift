@@ -132,17 +132,16 @@ public struct AppStoreReconciliation: Sendable {
     ///
     /// An app goes on where it was while it was the only one.
     func kept() async throws -> (place: Place?, isThere: Bool) {
-        func read(_ name: String) async throws -> (place: Place?, isThere: Bool) {
-            let row = try await house.records.cursors.read(name)
-            let place = row.flatMap {
-                try? JSONDecoder().decode(Place.self, from: Data($0.body))
-            }
-            return (place, row != nil)
-        }
-        let own = try await read(cursorName)
+        let own = try await kept(as: cursorName)
         guard hasSiblings, !own.isThere else { return own }
-        let before = try await read(nameOfOne)
+        let before = try await kept(as: nameOfOne)
         return before.place?.application == scope.application ? before : own
+    }
+
+    private func kept(as name: String) async throws -> (place: Place?, isThere: Bool) {
+        let row = try await house.records.cursors.read(name)
+        let place = row.flatMap { try? JSONDecoder().decode(Place.self, from: Data($0.body)) }
+        return (place, row != nil)
     }
 
     static let day: Int64 = 86_400_000
