@@ -131,7 +131,6 @@ struct ServeSettings {
             stripeWebhookSecrets: check.stripeWebhookSecrets,
             appleAppIDs: Settings.list("APPLE_APP_IDS"),
             defaultEnvironment: stores.defaultEnvironment(for: keys.secret),
-            financeTerms: stores.financeTerms,
             formerSecretKeys: Array(check.secretKeys.dropFirst()),
             formerPublishableKeys: Array(check.publishableKeys.dropFirst()),
             allowsPrivateWebhooks: allowsPrivateWebhooks

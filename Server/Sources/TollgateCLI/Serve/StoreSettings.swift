@@ -6,7 +6,6 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
-import Reports
 import StripeAPI
 import TollgateCore
 import TollgateService
@@ -28,14 +27,14 @@ struct StoreSettings: Sendable {
     var stripeAPIBase = "https://api.stripe.com"
     /// How the reports of App Store Connect are fetched.
     var connect: ConnectSettings
-    /// What the stores are expected to keep.
-    var financeTerms = Finance.Terms()
+    /// What the App Store is expected to keep.
+    var appStoreTerms = AppStoreTerms()
 
     /// - Throws: `WrongSettings` with everything that cannot be read.
     init() throws {
         var problems = SettingProblems()
         connect = problems.take { try ConnectSettings() } ?? ConnectSettings.absent
-        financeTerms.isSmallBusiness =
+        appStoreTerms.isSmallBusiness =
             problems.take { try Settings.flag("APP_STORE_SMALL_BUSINESS") } ?? false
         roots = Settings.list("APP_STORE_ROOTS").compactMap { path in
             problems.take { try Self.root(path) }
@@ -166,6 +165,7 @@ struct StoreSettings: Sendable {
             sharedSecret: sharedSecret,
             connect: connect.client(over: client)
         )
+        options.terms = appStoreTerms
         let carry = appStoreTransport(over: client)
         if checksOnline {
             options.revocation = AppStore.RevocationChecks(

@@ -97,13 +97,12 @@ struct PurchasePages: DashboardPages {
             line("store", storeName(record.key.store)),
             line("environment", words["environment_\(record.key.environment.rawValue)"]),
         ]
-        let path = record.subscription == nil ? "payments" : "subscriptions"
         lines.append(
             line(
                 "store_id",
                 record.key.id,
                 copies: true,
-                storeLink(record.key.store, record.key.environment, "\(path)/\(record.key.id)")
+                consoleURL(.purchase(record), at: record.key.store, record.key.environment)
             )
         )
         if !record.storeProducts.isEmpty {
