@@ -109,7 +109,8 @@ let package = Package(
         .testTarget(
             name: "ReportsTests",
             dependencies: [
-                "AppStoreAPI", "Reports", "Storage", "TollgateService", "TollgateSimulation", .core,
+                "AppStoreAPI", "AppStoreConnector", "Reports", "Storage", "StripeConnector",
+                "TollgateService", "TollgateSimulation", .core,
             ]
         ),
 
@@ -117,7 +118,8 @@ let package = Package(
         .target(
             name: "Stores",
             dependencies: [
-                "Storage", .api, .core, .product(name: "Logging", package: "swift-log"),
+                "Reports", "Storage", .api, .core,
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
 

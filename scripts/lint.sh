@@ -43,11 +43,17 @@ fi
 # A comparison stays silent about the next store; an exhaustive switch does not. A store's own files may
 # pick out what is theirs.
 own='Reconciliation/(AppStoreReconciliation[+]Purchases|Purchase[+]Overdue)|Reads/StripeOpinions'
-own="$own|Offers/AppStoreOffers|Devices/DeviceTransactions|Finance/(Books|Tollgate[+]Finance)|Reports/Statement/Statement|Dashboard/Pages/AppStorePages"
+own="$own|Offers/AppStoreOffers|Devices/DeviceTransactions|Dashboard/Pages/AppStorePages"
 if grep -rnE '[!=]= \.(appStore|stripe|tollgate)\b' --include='*.swift' \
     Sources Server/Sources/{Storage,Reports,Stores,{AppStore,Stripe}Connector,TollgateService,TollgateServer,TollgateCLI} |
     grep -vE "/($own)[.]swift:"; then
     problem "a store is compared with; write a switch, or ask a property of Store"
+fi
+
+# What is true of every store asks the connectors.
+if grep -rnE '\.(appStore|stripe)\b' Server/Sources/{Reports,Stores} |
+    grep -v ':[0-9]*: *//'; then
+    problem "Reports and Stores know no store by name; let its connector say it"
 fi
 
 for script in scripts/*.sh .ci/run; do

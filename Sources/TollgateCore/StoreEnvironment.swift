@@ -41,6 +41,14 @@ public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether its reports count units of a product at the price of one, and name no payments.
+    public var reportsUnits: Bool {
+        switch self {
+        case .appStore: true
+        case .stripe, .tollgate: false
+        }
+    }
+
     /// How the periods of one subscription follow one another.
     public var lineOfPeriods: LineOfPeriods {
         switch self {

@@ -1,4 +1,5 @@
 public import AppStoreAPI
+public import Reports
 internal import Storage
 public import Stores
 internal import Synchronization
@@ -8,6 +9,18 @@ public import TollgateCore
 /// The App Store's room: what it signs, what it is asked, and what it is told.
 public final class AppStoreConnector: StoreConnector {
     public let store = Store.appStore
+    public let name = "App Store"
+    public static let webhook = StoreWebhook(.appStoreWebhook, limit: 128 << 10)
+    public var webhook: StoreWebhook { Self.webhook }
+    public let reconciling = WorkRhythm(
+        // Whatever starts together with the server is there by then.
+        after: .seconds(3),
+        every: .seconds(10),
+        afterFailure: .seconds(120)
+    )
+    public let rows: any StoreRows = AppStoreRows()
+    public let books: any StoreBooks
+    public let managementURL: String? = "https://apps.apple.com/account/subscriptions"
     public let house: House
     /// Speaks to the App Store; `nil` where no key of App Store Connect is configured.
     public let clients: AppStoreClients?
@@ -21,6 +34,10 @@ public final class AppStoreConnector: StoreConnector {
     public let retentionMessages: RetentionMessages
     private let questions: AppStoreQuestions
     private let consumption: ConsumptionAnswers
+    /// After how many seconds another pass is due.
+    ///
+    /// At first at once, whenever the last pass was: this may be a restored database.
+    let dueAfter = Mutex<Int64>(0)
     /// The digests of certificate chains that this server has kept.
     let keptChains = Mutex<Set<[UInt8]>>([])
 
@@ -36,6 +53,7 @@ public final class AppStoreConnector: StoreConnector {
         self.house = house
         self.clients = clients
         self.options = options
+        books = AppStoreBooks(house.records, connect: options.connect, terms: options.terms)
         messages = AppStoreMessages(house, verifier, options)
         reads = AppStoreReads(
             house: house,
@@ -60,6 +78,8 @@ public final class AppStoreConnector: StoreConnector {
         questions = AppStoreQuestions(house, reads)
         consumption = ConsumptionAnswers(house, clients)
     }
+
+    public var isSetUp: Bool { verifier != nil }
 
     /// Checks what the App Store signs; `nil` where no trusted root is configured.
     public var verifier: AppStore.SignedDataVerifier? { messages.verifier }

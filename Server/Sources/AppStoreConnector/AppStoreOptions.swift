@@ -11,6 +11,8 @@ public struct AppStoreOptions: Sendable {
     public var revocation: AppStore.RevocationChecks?
     /// Where sales and finance reports come from.
     public var connect: AppStore.ConnectClient?
+    /// What the App Store is expected to keep.
+    public var terms = AppStoreTerms()
     /// What customers are shown who are about to cancel; the first that fits counts.
     public var retentionRules: [RetentionRule] = []
     /// Whether the answers of one page are journalled one after the other instead of sharing commits:

@@ -1,9 +1,22 @@
+public import Reports
+public import TollgateAPI
 public import TollgateCore
 
 /// One store's side of the house: the only code that knows the store by name.
 public protocol StoreConnector: Sendable {
     var store: Store { get }
+    /// What people call the store: `App Store`.
+    var name: String { get }
+    /// What customers call it, who see where they bought something.
+    var shopName: String { get }
     var house: House { get }
+    /// Whether keys are configured, without which nothing of this store can be believed or asked.
+    var isSetUp: Bool { get }
+    /// The address at which the store reports.
+    var webhook: StoreWebhook { get }
+
+    /// Recalls what servers before this one have kept; once, before anything is served.
+    func begin() async throws
 
     /// Asks whoever has to be asked before a message can be believed, such as whether a certificate
     /// was revoked.
@@ -26,9 +39,36 @@ public protocol StoreConnector: Sendable {
     ///
     /// Call it again and again.
     func askWhatIsWanted() async
+
+    /// Keeps for servers after this one what was learned since the last time.
+    func keepWhatIsKnown() async throws
+
+    /// How often `reconcileIfDue` is called.
+    var reconciling: WorkRhythm { get }
+
+    /// Looks for what no message carried, if a pass is due and no other server is at it.
+    ///
+    /// - Returns: whether nothing failed; what did is in the log.
+    /// - Throws: what failed and is not in the log.
+    func reconcileIfDue() async throws -> Bool
+
+    /// The sales and periods of this store's purchases.
+    var rows: any StoreRows { get }
+    /// The store's own reports, and how they match our sales.
+    var books: any StoreBooks { get }
+
+    /// The page of the store's own on which staff find something; `nil` where it has none.
+    func consoleURL(of object: StoreObject, in environment: StoreEnvironment) -> String?
+
+    /// The page of the store's own on which a customer manages a plan; `nil` where it is managed here.
+    var managementURL: String? { get }
 }
 
 extension StoreConnector {
+    public var shopName: String { name }
+
+    public func begin() async throws {}
+
     public func check(_ message: ReceivedMessage) async throws {}
 
     public func receive(_ message: ReceivedMessage) async throws -> Receipt {
@@ -48,4 +88,54 @@ extension StoreConnector {
             return .parked
         }
     }
+
+    public func askWhatIsWanted() async {}
+
+    public func keepWhatIsKnown() async throws {}
+
+    public func consoleURL(of object: StoreObject, in environment: StoreEnvironment) -> String? {
+        nil
+    }
+
+    public var managementURL: String? { nil }
+}
+
+/// An address at which a store reports.
+public struct StoreWebhook: Hashable, Sendable {
+    public var path: APIPath
+    /// How many bytes a message has at most.
+    public var limit: Int
+    /// The header in which the store signs a message; `nil` where the body itself is signed.
+    public var signature: String?
+
+    public init(_ path: APIPath, limit: Int, signature: String? = nil) {
+        self.path = path
+        self.limit = limit
+        self.signature = signature
+    }
+}
+
+/// How often work is done that goes on as long as the server does.
+public struct WorkRhythm: Sendable {
+    /// How long after the start of the server it begins.
+    public var start: Duration
+    public var pause: Duration
+    public var pauseAfterFailure: Duration
+
+    public init(
+        after start: Duration = .zero,
+        every pause: Duration,
+        afterFailure pauseAfterFailure: Duration
+    ) {
+        self.start = start
+        self.pause = pause
+        self.pauseAfterFailure = pauseAfterFailure
+    }
+}
+
+/// Something that a store's own pages show.
+public enum StoreObject: Sendable {
+    case purchase(Purchase)
+    /// By the store's id of the customer.
+    case customer(String)
 }

@@ -1,3 +1,4 @@
+public import Reports
 internal import Storage
 public import Stores
 public import StripeAPI
@@ -7,6 +8,17 @@ public import TollgateCore
 /// Stripe's room: what it sends, what it is asked, and what its account holds.
 public final class StripeConnector: StoreConnector {
     public let store = Store.stripe
+    public let name = "Stripe"
+    public let shopName = "Web"
+    public static let webhook = StoreWebhook(
+        .stripeWebhook,
+        limit: 1 << 20,
+        signature: "Stripe-Signature"
+    )
+    public var webhook: StoreWebhook { Self.webhook }
+    public let reconciling = WorkRhythm(every: .seconds(600), afterFailure: .seconds(60))
+    public let rows: any StoreRows = StripeRows()
+    public let books: any StoreBooks
     public let house: House
     public let reads: StripeReads
     public let opinions: StripeOpinions
@@ -25,6 +37,7 @@ public final class StripeConnector: StoreConnector {
         defaultEnvironment: StoreEnvironment
     ) {
         self.house = house
+        books = StripeBooks(house.records, client: client)
         reads = StripeReads(house, client)
         opinions = StripeOpinions(house: house, reads: reads)
         messages = StripeMessages(house, secrets: webhookSecrets)
@@ -52,6 +65,26 @@ public final class StripeConnector: StoreConnector {
             try await customers.retire(customer)
         }
         return receipt
+    }
+
+    public var isSetUp: Bool { client != nil }
+
+    /// Asks at start, and every ten minutes, for what the record lacks.
+    public func reconcileIfDue() async throws -> Bool {
+        if isSetUp { _ = try await reconcile() }
+        return true
+    }
+
+    public func consoleURL(of object: StoreObject, in environment: StoreEnvironment) -> String? {
+        let path =
+            switch object {
+            case .purchase(let purchase) where purchase.subscription == nil:
+                "payments/\(purchase.key.id)"
+            case .purchase(let purchase): "subscriptions/\(purchase.key.id)"
+            case .customer(let id): "customers/\(id)"
+            }
+        let mode = environment == .production ? "" : "test/"
+        return "https://dashboard.stripe.com/\(mode)\(path)"
     }
 
     public func askWhatIsWanted() async { await questions.ask() }

@@ -16,6 +16,7 @@ struct Assembly {
     let workAges: WorkAges
     /// The apps in the App Store; empty where none is configured.
     let bundleIDs: [String]
+    let connectors: [any StoreConnector]
     let webhooks: WebhookTransport?
     let openID: OpenIDClient?
     let logger: Logger
@@ -247,7 +248,7 @@ struct Assembly {
     }
 
     var figures: Figures {
-        Figures(records: records, clocks: clocks, leases: leases)
+        Figures(records: records, clocks: clocks, leases: leases, rows: connectors.map(\.rows))
     }
 
     var reporting: Reporting {
@@ -256,7 +257,20 @@ struct Assembly {
             clocks: clocks,
             figures: figures,
             defaultEnvironment: configuration.defaultEnvironment,
-            financeTerms: configuration.financeTerms
+            books: connectors.map(\.books)
+        )
+    }
+
+    var accounts: Accounts {
+        Accounts(
+            records: records,
+            clocks: clocks,
+            leases: leases,
+            figures: figures,
+            books: connectors.map(\.books),
+            defaultEnvironment: configuration.defaultEnvironment,
+            reportedEnvironment: configuration.reportedEnvironment,
+            logger: logger
         )
     }
 

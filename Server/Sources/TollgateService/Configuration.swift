@@ -1,4 +1,3 @@
-public import Reports
 public import TollgateCore
 
 /// What a server is told about itself.
@@ -38,8 +37,6 @@ public struct Configuration: Sendable {
     package var passwordRounds = 1 << 15
     /// How long a customer session lasts, in seconds.
     public var sessionLifetime: Int64
-    /// What the stores are expected to keep, for estimates and for reconciling with their reports.
-    public var financeTerms: Finance.Terms
     /// Whether webhooks go to this machine and its neighbours, too: for a sandbox.
     public var allowsPrivateWebhooks: Bool
     /// The header in which the proxy in front of this server tells from where a request comes, such
@@ -57,7 +54,6 @@ public struct Configuration: Sendable {
         appsOfKeys: [String: String] = [:],
         defaultEnvironment: StoreEnvironment,
         sessionLifetime: Int64 = 1800,
-        financeTerms: Finance.Terms = Finance.Terms(),
         formerSecretKeys: [String] = [],
         formerPublishableKeys: [String] = [],
         allowsPrivateWebhooks: Bool = false
@@ -75,7 +71,6 @@ public struct Configuration: Sendable {
         self.defaultEnvironment = defaultEnvironment
         reportedEnvironment = defaultEnvironment
         self.sessionLifetime = sessionLifetime
-        self.financeTerms = financeTerms
         self.allowsPrivateWebhooks = allowsPrivateWebhooks
     }
 }

@@ -12,6 +12,8 @@ public final class Tollgate: Sendable {
     public let store: RecordStore
     public let appStore: AppStoreConnector
     public let stripe: StripeConnector
+    /// Every store's room.
+    public let connectors: [any StoreConnector]
     /// The services that every connector shares: record, clocks, leases, counters.
     public let house: House
     public let signer: AnswerSigner
@@ -45,6 +47,7 @@ public final class Tollgate: Sendable {
     public let secondFactors: SecondFactors
     public let openIDSignIn: OpenIDSignIn
     public let auditLog: AuditLog
+    public let accounts: Accounts
     public let customerFiles: CustomerFiles
     public let figures: Figures
     public let reporting: Reporting
@@ -52,6 +55,8 @@ public final class Tollgate: Sendable {
     package let accessChecks: AccessChecks
     public let metrics: Metrics
 
+    /// - Parameter others: the rooms of further stores; one of a store that has a room here already takes
+    ///   its place.
     public init(
         configuration: Configuration,
         store: RecordStore,
@@ -64,7 +69,8 @@ public final class Tollgate: Sendable {
         clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8],
         signer: AnswerSigner,
-        logger: Logger
+        logger: Logger,
+        connectors others: (House) -> [any StoreConnector] = { _ in [] }
     ) {
         self.configuration = configuration
         self.store = store
@@ -88,6 +94,11 @@ public final class Tollgate: Sendable {
             webhookSecrets: configuration.stripeWebhookSecrets,
             defaultEnvironment: configuration.defaultEnvironment
         )
+        let others = others(house)
+        connectors =
+            ([self.appStore, self.stripe] as [any StoreConnector]).filter { own in
+                !others.contains { $0.store == own.store }
+            } + others
         self.signer = signer
         callLimits = CallLimits()
         let parts = Assembly(
@@ -101,6 +112,7 @@ public final class Tollgate: Sendable {
             counters: counters,
             workAges: workAges,
             bundleIDs: appStore?.bundleIDs ?? [],
+            connectors: connectors,
             webhooks: webhooks,
             openID: openID,
             logger: logger
@@ -130,6 +142,7 @@ public final class Tollgate: Sendable {
         secondFactors = parts.secondFactors
         signIns = parts.signIns
         openIDSignIn = parts.openIDSignIn
+        accounts = parts.accounts
         customerFiles = parts.customerFiles
         figures = parts.figures
         reporting = parts.reporting
@@ -174,6 +187,7 @@ extension Tollgate {
             coins: coins,
             checkouts: checkouts,
             stripe: stripe,
+            connectors: connectors,
             links: callLimits.portalLinks,
             publicURL: configuration.publicURL,
             portalReturnURL: configuration.portalReturnURL,

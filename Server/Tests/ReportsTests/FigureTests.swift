@@ -91,7 +91,8 @@ struct FigureTests {
             by: step,
             filters: filters,
             environment: .production,
-            today: .story(500)
+            today: .story(500),
+            terms: Shop.terms()
         )
         return try Reports.table(request, from: material(world, from: request.from, filters))
     }
@@ -485,7 +486,7 @@ struct FigureTests {
                     by: .day,
                     environment: .production,
                     today: .story(500),
-                    terms: Finance.Terms(isSmallBusiness: isSmallBusiness)
+                    terms: Shop.terms(isSmallBusiness: isSmallBusiness)
                 )
                 let table = try Reports.table(
                     request,

@@ -1,6 +1,7 @@
 import Reports
 import Testing
 import TollgateCore
+import TollgateService
 
 @Suite("Rows of what was sold")
 struct RowTests {
@@ -376,6 +377,7 @@ struct RowTests {
         ]
         let nothing = Reports.rows(
             of: Purchase(key: .stripe("sub_1"), joining: facts),
+            by: Tollgate.storeRows,
             in: free
         ) { $0.first?.canonical ?? "" }
         #expect(nothing.entries.sums.isEmpty)

@@ -84,7 +84,7 @@ struct SelectionTests {
         for item in DerivationTests.history(seed: 11, count: 240) {
             _ = try await store.submit(item)
         }
-        try await FigureDerivation(store).followToTheEnd(now: .day(0))
+        try await FigureDerivation(store, rows: Tollgate.storeRows).followToTheEnd(now: .day(0))
         let entries = try await Self.entries(store)
         #expect(entries.count > 150)
         // From the middle of a week and a month to the middle of others; whole ones; a part of one;

@@ -1,6 +1,9 @@
+import AppStoreConnector
 import Reports
 import Storage
+import StripeConnector
 import TollgateCore
+import TollgateService
 import TollgateSimulation
 
 extension Instant {
@@ -55,8 +58,18 @@ enum Shop {
         .init(id: "1", adopted: .day(-1000), catalog: catalog)
     ])
 
+    /// What both stores are expected to keep.
+    static func terms(isSmallBusiness: Bool = false) -> Finance.Terms {
+        Finance.Terms(fees: [
+            .appStore: AppStoreTerms(isSmallBusiness: isSmallBusiness).fee,
+            .stripe: StripeTerms().fee,
+        ])
+    }
+
     static func rows(_ purchase: Purchase) -> Reports.PurchaseRows {
-        Reports.rows(of: purchase, in: history) { $0.first?.canonical ?? "" }
+        Reports.rows(of: purchase, by: Tollgate.storeRows, in: history) {
+            $0.first?.canonical ?? ""
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 import Reports
 import Testing
 import TollgateCore
+import TollgateService
 
 /// What was charged for which line of Stripe's, on which day, from which country.
 @Suite("Sales of Stripe's")
@@ -265,6 +266,7 @@ struct StripeSaleTests {
         for (id, facts) in subscriptions {
             let rows = Reports.rows(
                 of: Purchase(key: .stripe(id), joining: facts),
+                by: Tollgate.storeRows,
                 in: Shop.history
             ) { _ in "ann" }
             entries += rows.entries

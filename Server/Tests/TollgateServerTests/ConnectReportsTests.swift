@@ -158,7 +158,7 @@ struct ConnectReportsTests {
             #expect(editions.map(\.kind) == ["SALES"])
             #expect(editions.map(\.fetched) == [first] && editions.map(\.replaced) == [later])
             let day = try #require(Finance.Day("2026-06-02"))
-            let told = try await server.tollgate.reconciliation(from: day, to: day)
+            let told = try await server.tollgate.accounts.reconciliation(from: day, to: day)
             #expect(
                 told.reissues == [
                     Finance.Reissue(
@@ -170,7 +170,7 @@ struct ConnectReportsTests {
                 ]
             )
             let next = day.advanced(by: 1)
-            let other = try await server.tollgate.reconciliation(from: next, to: next)
+            let other = try await server.tollgate.accounts.reconciliation(from: next, to: next)
             #expect(other.reissues == [])
         }
     }
@@ -265,12 +265,12 @@ struct ConnectReportsTests {
             let today = await Instant(milliseconds: server.clock.now)
             _ = try await reports.fetch(with: client, today: today, days: 45)
             let first = try #require(Finance.Day("2026-05-31"))
-            let whole = try await server.tollgate.payouts(from: first, to: first)
+            let whole = try await server.tollgate.accounts.payouts(from: first, to: first)
             #expect(whole.map(\.status) == ["reported"])
             let bytes = try #require(try await client.financeReport(month: "2026-09"))
             let kept = try await reports.take(bytes, named: "87654321_0926_US.txt", at: today)
             #expect(kept.isNew && kept.period == "FISCAL 2026-09 US")
-            #expect(try await server.tollgate.payouts(from: first, to: first) == whole)
+            #expect(try await server.tollgate.accounts.payouts(from: first, to: first) == whole)
         }
     }
 

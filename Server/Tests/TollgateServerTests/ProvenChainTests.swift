@@ -11,10 +11,10 @@ struct ProvenChainTests {
     func kept(_ backend: Backend) async throws {
         try await TestServer.run(on: backend) { server in
             let (tollgate, store) = (server.tollgate, server.tollgate.store)
-            try await tollgate.appStore.keepProvenChains()
+            try await tollgate.appStore.keepWhatIsKnown()
             #expect(try await store.journal.provenChains().isEmpty)
             _ = try await server.customerWithCoins()
-            try await tollgate.appStore.keepProvenChains()
+            try await tollgate.appStore.keepWhatIsKnown()
             let proven = try #require(tollgate.appStore.verifier?.provenChains)
             #expect(proven.count == 1 && proven.first?.count == 32)
             #expect(try await store.journal.provenChains() == proven)

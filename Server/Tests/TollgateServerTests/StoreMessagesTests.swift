@@ -1,4 +1,7 @@
+import AppStoreConnector
 import HTTPTypes
+import Stores
+import StripeConnector
 import Testing
 
 @testable import TollgateServer
@@ -10,24 +13,25 @@ struct StoreMessagesTests {
         _ fields: HTTPFields = [.contentLength: "19000"],
         _ method: HTTPRequest.Method = .post
     ) -> StoreWebhook? {
-        StoreMessages.webhook(
-            told: HTTPRequest(
-                method: method,
-                scheme: "http",
-                authority: "x",
-                path: path,
-                headerFields: fields
-            )
+        let head = HTTPRequest(
+            method: method,
+            scheme: "http",
+            authority: "x",
+            path: path,
+            headerFields: fields
         )
+        return [AppStoreConnector.webhook, StripeConnector.webhook].first {
+            StoreMessages.isUsual(head, to: $0)
+        }
     }
 
     @Test("The usual message of each store is")
     func usual() {
-        #expect(Self.told("/webhooks/app_store") == .appStore)
-        #expect(Self.told("/webhooks/stripe") == .stripe)
+        #expect(Self.told("/webhooks/app_store") == AppStoreConnector.webhook)
+        #expect(Self.told("/webhooks/stripe") == StripeConnector.webhook)
         for value in ["keep-alive", "Keep-Alive"] {
             let fields: HTTPFields = [.contentLength: "1", .connection: value]
-            #expect(Self.told("/webhooks/stripe", fields) == .stripe)
+            #expect(Self.told("/webhooks/stripe", fields) == StripeConnector.webhook)
         }
     }
 
@@ -68,8 +72,13 @@ struct StoreMessagesTests {
 
     @Test("Apple's may have 128 KB, Stripe's 1 MB")
     func limits() {
-        #expect(Self.told("/webhooks/app_store", [.contentLength: "131072"]) == .appStore)
-        #expect(Self.told("/webhooks/stripe", [.contentLength: "1048576"]) == .stripe)
+        #expect(
+            Self.told("/webhooks/app_store", [.contentLength: "131072"])
+                == AppStoreConnector.webhook
+        )
+        #expect(
+            Self.told("/webhooks/stripe", [.contentLength: "1048576"]) == StripeConnector.webhook
+        )
         #expect(Self.told("/webhooks/stripe", [.contentLength: "1048577"]) == nil)
     }
 }

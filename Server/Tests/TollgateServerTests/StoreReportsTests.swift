@@ -85,8 +85,8 @@ struct StoreReportsTests {
             await world.pass(hours: 50 * 24)
             try await world.deliver()
 
-            #expect(await world.tollgate.fetchStoreReportsIfDue(every: 3600))
-            let result = try await world.tollgate.reconciliation(
+            #expect(await world.tollgate.accounts.fetchReportsIfDue(every: 3600))
+            let result = try await world.tollgate.accounts.reconciliation(
                 from: Self.june,
                 to: Self.june.advanced(by: 40),
                 in: .production
@@ -127,10 +127,10 @@ struct StoreReportsTests {
             }
             await world.pass(hours: 60 * 24)
             try await world.deliver()
-            #expect(await world.tollgate.fetchStoreReportsIfDue(every: 3600))
+            #expect(await world.tollgate.accounts.fetchReportsIfDue(every: 3600))
             // A second round within the hour asks for nothing.
-            #expect(await world.tollgate.fetchStoreReportsIfDue(every: 3600))
-            let result = try await world.tollgate.reconciliation(
+            #expect(await world.tollgate.accounts.fetchReportsIfDue(every: 3600))
+            let result = try await world.tollgate.accounts.reconciliation(
                 from: Self.june,
                 to: Self.june.advanced(by: 60),
                 in: .production
@@ -141,21 +141,26 @@ struct StoreReportsTests {
             let sales = try #require(result.coverage.first { $0.source == "SALES" })
             #expect(sales.matched >= 13 && sales.pending == 0)
 
-            let payments = try await world.tollgate.payments(
+            let payments = try await world.tollgate.accounts.payments(
                 from: Self.june,
                 to: Self.june.advanced(by: 29),
                 in: .production
             )
             #expect(payments.allSatisfy { $0.basis == .reported })
             #expect(payments.contains { $0.kind == .refund && $0.gross.millionths < 0 })
-            let statement = try await world.tollgate.statement(month: Self.june, in: .production)
+            let statement = try await world.tollgate.accounts.statement(
+                month: Self.june,
+                in: .production
+            )
             let total = try #require(statement.totals.first)
             #expect(total.charges == payments.count { $0.kind == .charge })
             #expect(total.estimated == 0)
             let sum = payments.reduce(Finance.Money.zero("USD")) { $0 + $1.net }
             #expect(total.net == sum)
             let month = try #require(Finance.FiscalMonth("2026-09"))
-            let payout = try #require(statement.appStore.first { $0.id == "\(month)" })
+            let payout = try #require(
+                statement.payouts(of: .appStore).first { $0.id == "\(month)" }
+            )
             #expect(payout.status == "reported" && payout.arrival == month.payment)
         }
     }
@@ -172,7 +177,7 @@ struct StoreReportsTests {
             try await world.deliver()
             let tollgate = world.tollgate
             func made() async throws -> Instant? {
-                try await tollgate.keptReconciliation(
+                try await tollgate.accounts.keptReconciliation(
                     in: tollgate.configuration.defaultEnvironment
                 )?.made
             }
@@ -185,14 +190,14 @@ struct StoreReportsTests {
                 until: now.advanced(by: 600_000)
             )
             #expect(try await tollgate.store.leases.take(other, now: now))
-            #expect(await tollgate.fetchStoreReportsIfDue(every: 3600))
+            #expect(await tollgate.accounts.fetchReportsIfDue(every: 3600))
             #expect(try await made() == nil)
             try await tollgate.store.leases.release(other)
             // No report is new in this round; what is new is older than the comparison after it.
-            #expect(await tollgate.fetchStoreReportsIfDue(every: 3600))
+            #expect(await tollgate.accounts.fetchReportsIfDue(every: 3600))
             let first = try #require(try await made())
             world.wall.advance(seconds: 60)
-            #expect(await tollgate.fetchStoreReportsIfDue(every: 3600))
+            #expect(await tollgate.accounts.fetchReportsIfDue(every: 3600))
             #expect(try await made() == first)
         }
     }
@@ -220,8 +225,8 @@ struct StoreReportsTests {
             }
             func compared() async throws -> Instant? {
                 world.wall.advance(seconds: 60)
-                #expect(await tollgate.fetchStoreReportsIfDue(every: 3600))
-                return try await tollgate.keptReconciliation(in: .production)?.made
+                #expect(await tollgate.accounts.fetchReportsIfDue(every: 3600))
+                return try await tollgate.accounts.keptReconciliation(in: .production)?.made
             }
             let first = try #require(try await compared())
             #expect(try await compared() == first)
@@ -262,9 +267,9 @@ struct StoreReportsTests {
             try await shop.stripe.inject(.init(.lateCorrection))
             try await shop.stripe.inject(.init(.unknown))
             try await shop.wait(days: 10)
-            #expect(await shop.server.tollgate.fetchStoreReportsIfDue(every: 3600))
+            #expect(await shop.server.tollgate.accounts.fetchReportsIfDue(every: 3600))
             let first = Finance.Day(utc: Instant(milliseconds: Shop.start))
-            let result = try await shop.server.tollgate.reconciliation(
+            let result = try await shop.server.tollgate.accounts.reconciliation(
                 from: first,
                 to: first.advanced(by: 9),
                 in: .sandbox
@@ -297,10 +302,10 @@ struct StoreReportsTests {
             try await shop.stripe.close(dispute: dispute, isWon: true)
             try await shop.wait(days: 20)
             let tollgate = shop.server.tollgate
-            #expect(await tollgate.fetchStoreReportsIfDue(every: 3600))
+            #expect(await tollgate.accounts.fetchReportsIfDue(every: 3600))
             let first = Finance.Day(utc: Instant(milliseconds: Shop.start))
             for days in [Int64(0)...5, 0...80, 58...65] {
-                let result = try await tollgate.reconciliation(
+                let result = try await tollgate.accounts.reconciliation(
                     from: first.advanced(by: days.lowerBound),
                     to: first.advanced(by: days.upperBound),
                     in: .sandbox
@@ -324,19 +329,19 @@ struct StoreReportsTests {
             try await shop.buy("coins_100", for: customer)
             try await shop.wait(days: 3)
             let tollgate = shop.server.tollgate
-            #expect(await tollgate.fetchStoreReportsIfDue(every: 3600))
+            #expect(await tollgate.accounts.fetchReportsIfDue(every: 3600))
             let first = Finance.Day(utc: Instant(milliseconds: Shop.start))
-            let may = try await tollgate.statement(
+            let may = try await tollgate.accounts.statement(
                 month: first.advanced(by: 121),
                 in: .sandbox
             )
             #expect(may.month == "2026-05")
-            let balance = try #require(may.balances.first)
+            let balance = try #require(may.balances(of: .stripe).first)
             #expect(balance.basis == .reported)
             #expect(balance.opening.decimal == "9.41" && balance.closing.decimal == "18.82")
             // Of days before the reports nothing is known.
-            let january = try await tollgate.statement(month: first, in: .sandbox)
-            #expect(january.balances.isEmpty)
+            let january = try await tollgate.accounts.statement(month: first, in: .sandbox)
+            #expect(january.balances(of: .stripe).isEmpty)
         }
     }
 
@@ -349,24 +354,27 @@ struct StoreReportsTests {
             try await shop.buy("coins_100", for: customer)
             try await shop.buy("coins_100", for: customer)
             try await shop.wait(days: 8)
-            #expect(await shop.server.tollgate.fetchStoreReportsIfDue(every: 3600))
+            #expect(await shop.server.tollgate.accounts.fetchReportsIfDue(every: 3600))
             let first = Finance.Day(utc: Instant(milliseconds: Shop.start))
-            let payouts = try await shop.server.tollgate.payouts(
+            let payouts = try await shop.server.tollgate.accounts.payouts(
                 from: first,
                 to: first.advanced(by: 30),
                 in: .sandbox
             )
             let payout = try #require(payouts.first { $0.store == .stripe })
             #expect(payouts.count == 1 && payout.status == "paid")
-            let payments = try await shop.server.tollgate.payments(
+            let payments = try await shop.server.tollgate.accounts.payments(
                 from: first,
                 to: first.advanced(by: 7),
                 in: .sandbox
             )
             #expect(payments.count == 2 && payments.allSatisfy { $0.payout == payout.id })
             #expect(payments.reduce(Finance.Money.zero("USD")) { $0 + $1.net } == payout.amount)
-            let statement = try await shop.server.tollgate.statement(month: first, in: .sandbox)
-            let balance = try #require(statement.balances.first)
+            let statement = try await shop.server.tollgate.accounts.statement(
+                month: first,
+                in: .sandbox
+            )
+            let balance = try #require(statement.balances(of: .stripe).first)
             #expect(balance.closing.isZero && balance.opening.isZero)
             #expect(balance.payouts == -payout.amount)
 
@@ -424,10 +432,10 @@ struct StoreReportsTests {
             _ = try await world.buyInSandbox()
             await world.pass(hours: 60 * 24)
             try await world.deliver()
-            #expect(await world.tollgate.fetchStoreReportsIfDue(every: 3600))
+            #expect(await world.tollgate.accounts.fetchReportsIfDue(every: 3600))
             let last = Self.june.advanced(by: 60)
             func differences(_ environment: StoreEnvironment) async throws -> Int {
-                try await world.tollgate.reconciliation(
+                try await world.tollgate.accounts.reconciliation(
                     from: Self.june,
                     to: last,
                     in: environment
@@ -435,13 +443,17 @@ struct StoreReportsTests {
             }
             #expect(try await differences(.production) > 0)
             #expect(try await differences(.sandbox) == 0)
-            let payments = try await world.tollgate.payments(
+            let payments = try await world.tollgate.accounts.payments(
                 from: Self.june,
                 to: last,
                 in: .sandbox
             )
             #expect(!payments.isEmpty && payments.allSatisfy { $0.basis == .estimated })
-            let payouts = try await world.tollgate.payouts(from: Self.june, to: last, in: .sandbox)
+            let payouts = try await world.tollgate.accounts.payouts(
+                from: Self.june,
+                to: last,
+                in: .sandbox
+            )
             #expect(payouts.allSatisfy { $0.status == "estimated" })
         }
         var policy = StripeSimulator.Policy()
@@ -451,7 +463,7 @@ struct StoreReportsTests {
             let customer = try await shop.server.customer()
             try await shop.buy("coins_100", for: customer)
             try await shop.wait(days: 8)
-            #expect(await tollgate.fetchStoreReportsIfDue(every: 3600))
+            #expect(await tollgate.accounts.fetchReportsIfDue(every: 3600))
             // An export says nothing of the environment, either.
             let export =
                 "id,created_utc,currency,amount,fee,net,reporting_category,source\ntxn_file,2026-01-02 10:00:00,usd,9.99,0.59,9.40,charge,ch_file\n"
@@ -461,12 +473,17 @@ struct StoreReportsTests {
             )
             let first = Finance.Day(utc: Instant(milliseconds: Shop.start))
             let last = first.advanced(by: 30)
-            let own = try await tollgate.statement(month: first, in: .sandbox)
-            #expect(own.stripe.count == 1 && own.balances.count == 1)
-            let other = try await tollgate.statement(month: first, in: .production)
-            #expect(other.stripe.isEmpty && other.balances.isEmpty && other.totals.isEmpty)
-            #expect(try await tollgate.payouts(from: first, to: last, in: .production).isEmpty)
-            let found = try await tollgate.reconciliation(
+            let own = try await tollgate.accounts.statement(month: first, in: .sandbox)
+            #expect(own.payouts(of: .stripe).count == 1 && own.balances(of: .stripe).count == 1)
+            let other = try await tollgate.accounts.statement(month: first, in: .production)
+            #expect(
+                other.payouts(of: .stripe).isEmpty && other.balances(of: .stripe).isEmpty
+                    && other.totals.isEmpty
+            )
+            #expect(
+                try await tollgate.accounts.payouts(from: first, to: last, in: .production).isEmpty
+            )
+            let found = try await tollgate.accounts.reconciliation(
                 from: first,
                 to: last,
                 in: .production
@@ -548,5 +565,15 @@ extension Shop {
             if let source = transaction.source?.id, source.hasPrefix("ch_") { return source }
         }
         return ""
+    }
+}
+
+extension Finance.Statement {
+    fileprivate func payouts(of store: Store) -> [Finance.Payout] {
+        stores.first { $0.store == store }?.payouts ?? []
+    }
+
+    fileprivate func balances(of store: Store) -> [Balance] {
+        stores.first { $0.store == store }?.balances ?? []
     }
 }

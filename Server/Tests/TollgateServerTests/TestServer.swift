@@ -55,12 +55,14 @@ struct TestServer: Sendable {
     ///   - clientAddressHeader: as the configuration has it.
     ///   - retentionRules: as the table of retention messages has them.
     ///   - logger: what the application says.
+    ///   - connectors: the rooms of further stores.
     static func run(
         on backend: Backend = .sqlite,
         catalog adjust: @Sendable (inout TollgateCore.Catalog) -> Void = { _ in },
         clientAddressHeader: String? = nil,
         retentionRules: [RetentionRule] = [],
         logger: Logger = silent,
+        connectors: @Sendable (House) -> [any StoreConnector] = { _ in [] },
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let clock = VirtualClock(now: start)
@@ -81,6 +83,7 @@ struct TestServer: Sendable {
                 clientAddressHeader,
                 retentionRules,
                 logger,
+                connectors,
                 test
             )
         }
@@ -95,6 +98,7 @@ struct TestServer: Sendable {
         _ clientAddressHeader: String?,
         _ retentionRules: [RetentionRule],
         _ logger: Logger,
+        _ connectors: @Sendable (House) -> [any StoreConnector],
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let wall = TestClock(start)
@@ -147,7 +151,8 @@ struct TestServer: Sendable {
             ),
             randomBytes: randomBytes,
             signer: try await AnswerSigner(keptIn: driver),
-            logger: logger
+            logger: logger,
+            connectors: connectors
         )
         var muted = silent
         muted.logLevel = .critical

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Logging
 internal import Storage
 public import Stores
+internal import Synchronization
 public import TollgateCore
 
 extension AppStoreConnector {
@@ -92,6 +93,15 @@ extension AppStoreConnector {
                 )
             }
         }
+        return isDone
+    }
+
+    /// Asks for what the record lacks every quarter of an hour, and again with the receipts of those
+    /// who live on them; on PostgreSQL all servers together make one pass.
+    public func reconcileIfDue() async -> Bool {
+        let isDone = await reconcileIfDue(every: dueAfter.withLock { $0 })
+        if isDone { dueAfter.withLock { $0 = 900 } }
+        await receipts.revalidateIfDue()
         return isDone
     }
 

@@ -86,7 +86,7 @@ extension Finance {
         public var day: Day { Day(utc: created) }
 
         /// The ids under which the record may have it, the likeliest first.
-        var references: [String] {
+        package var references: [String] {
             switch kind {
             case .charge: [invoice, payment, source].compactMap(\.self)
             case .refund, .dispute: [source].compactMap(\.self)

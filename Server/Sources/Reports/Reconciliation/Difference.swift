@@ -77,7 +77,7 @@ extension Finance {
         /// What exactly, in a sentence.
         public var detail: String
 
-        init(
+        public init(
             _ reason: Reason,
             store: Store,
             source: String,

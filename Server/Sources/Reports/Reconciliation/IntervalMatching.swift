@@ -3,19 +3,23 @@
 /// Of the demands that a day suits, the one that can wait least is served first. For intervals on a
 /// line no other choice serves more, as long as each demand wants one unit; of those that want
 /// several, two small ones may be left where one large one was served.
-enum IntervalMatching {
+package enum IntervalMatching {
     /// Something that wants `count` units on a day from `first` to `last`.
-    struct Demand {
-        var first: Finance.Day
-        var last: Finance.Day
-        var count: Int64
+    package struct Demand {
+        package var first: Finance.Day
+        package var last: Finance.Day
+        package var count: Int64
+
+        package init(first: Finance.Day, last: Finance.Day, count: Int64) {
+            (self.first, self.last, self.count) = (first, last, count)
+        }
     }
 
     /// - Parameters:
     ///   - demands: in any order.
     ///   - supplies: what there is, by the days that it covers; those of one report do not overlap.
     /// - Returns: for each demand the supply that serves it.
-    static func serve(_ demands: [Demand], from supplies: [Demand]) -> [Int?] {
+    package static func serve(_ demands: [Demand], from supplies: [Demand]) -> [Int?] {
         var served = [Int?](repeating: nil, count: demands.count)
         let coming = demands.indices.sorted {
             (demands[$0].first, demands[$0].last, $0) < (demands[$1].first, demands[$1].last, $1)

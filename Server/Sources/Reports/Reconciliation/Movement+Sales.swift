@@ -1,8 +1,8 @@
 internal import TollgateCore
 
 extension Finance {
-    /// The movements of money that sales tell: in the App Store each its own, in Stripe one for all
-    /// lines that were paid, or given back, together.
+    /// The movements of money that sales tell: one for all lines that were paid, or given back,
+    /// together, such as those of an invoice, and of any other sale its own.
     public static func movements(of sales: some Sequence<Reports.Sale>) -> [Movement] {
         var list = MovementList()
         for sale in sales { list.add(sale) }
@@ -12,17 +12,14 @@ extension Finance {
     /// The same for sales that come one after the other, so that they need not all be held.
     public struct MovementList: Sendable {
         public private(set) var movements: [Movement] = []
-        /// Where the movement of each payment of Stripe's is among them.
+        /// Where the movement of each payment of several lines is among them.
         private var places: [String: Int] = [:]
 
         public init() {}
 
         public mutating func add(_ sale: Reports.Sale) {
             let movement = Movement(sale)
-            switch sale.store {
-            case .appStore, .tollgate: return movements.append(movement)
-            case .stripe: break
-            }
+            guard sale.payment != nil else { return movements.append(movement) }
             let key = "\(sale.environment.rawValue) \(movement.kind.rawValue) \(movement.id)"
             guard let place = places[key] else {
                 places[key] = movements.count

@@ -65,9 +65,9 @@ extension Finance {
         }
 
         /// What one unit cost.
-        var unitPrice: Money { amount.scaled(by: Ratio(1, over: quantity)) }
+        package var unitPrice: Money { amount.scaled(by: Ratio(1, over: quantity)) }
 
         /// The day of it as we count days.
-        var day: Day { Day(utc: at) }
+        package var day: Day { Day(utc: at) }
     }
 }

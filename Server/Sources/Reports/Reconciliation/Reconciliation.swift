@@ -144,11 +144,7 @@ extension Finance.Reconciliation.Summary {
 extension Finance.Difference {
     /// What the store says less what was expected, of all units.
     public var amount: Finance.Money? {
-        let count =
-            switch store {
-            case .appStore: units  // Its amounts are those of a unit.
-            case .stripe, .tollgate: Int64(1)  // Those of the whole payment.
-            }
+        let count = store.reportsUnits ? units : 1
         switch (reported, expected) {
         case (let reported?, let expected?):
             guard reported.currency == expected.currency else { return reported.times(count) }

@@ -79,3 +79,40 @@ extension Reports {
         }
     }
 }
+
+extension Reports.PaidPeriod {
+    /// The period that a charge paid for.
+    package init(
+        _ sale: Reports.Sale,
+        id: String,
+        end: Instant,
+        paidUntil: Instant,
+        effectiveEnd: Instant,
+        refunded: Instant?,
+        retriedSince: Instant?,
+        duration: String?
+    ) {
+        self.init(
+            store: sale.store,
+            environment: sale.environment,
+            purchase: sale.purchase,
+            id: id,
+            transaction: sale.transaction,
+            product: sale.product,
+            storeProduct: sale.storeProduct,
+            country: sale.country,
+            currency: sale.currency,
+            amount: sale.amount,
+            offer: sale.offer,
+            isFamilyShared: sale.isFamilyShared,
+            start: sale.purchased,
+            end: end,
+            paidUntil: paidUntil,
+            effectiveEnd: effectiveEnd,
+            refunded: refunded,
+            retriedSince: retriedSince,
+            duration: duration,
+            customer: sale.customer
+        )
+    }
+}

@@ -1,5 +1,20 @@
 public import TollgateCore
 
+/// Makes the sales and periods of one store's purchases.
+public protocol StoreRows: Sendable {
+    var store: Store { get }
+
+    /// Adds the charges of a purchase, what went back of them, and its periods.
+    ///
+    /// - Parameter customer: the key of whoever is known under one of these names.
+    func add(
+        _ purchase: Purchase,
+        in history: CatalogHistory,
+        _ customer: (HolderNames) throws -> String,
+        to rows: inout Reports.PurchaseRows
+    ) rethrows
+}
+
 extension Reports {
     /// All rows of one purchase.
     public struct PurchaseRows: Hashable, Sendable {
@@ -22,32 +37,32 @@ extension Reports {
 
     /// The rows of a purchase: a function of its record and the catalog over time, without a clock.
     ///
-    /// - Parameter customer: the key of whoever is known under one of these names.
+    /// - Parameters:
+    ///   - stores: those that sell; what another one gave brings no money.
+    ///   - customer: the key of whoever is known under one of these names.
     public static func rows(
         of purchase: Purchase,
+        by stores: [any StoreRows],
         in history: CatalogHistory,
         customer: (HolderNames) throws -> String
     ) rethrows -> PurchaseRows {
         var rows = PurchaseRows()
-        switch purchase.key.store {
-        case .appStore where purchase.periods.isEmpty: break
-        case .appStore: try addAppStore(purchase, in: history, customer, to: &rows)
-        case .stripe: try addStripe(purchase, in: history, customer, to: &rows)
-        case .tollgate: break
+        for store in stores where store.store == purchase.key.store {
+            try store.add(purchase, in: history, customer, to: &rows)
         }
         try addCoins(of: purchase, in: history, customer, to: &rows)
         return rows
     }
 
     /// A part of an amount, rounded down.
-    static func share(_ amount: Int64, _ part: Int64, of whole: Int64) -> Int64 {
+    package static func share(_ amount: Int64, _ part: Int64, of whole: Int64) -> Int64 {
         guard whole > 0, amount > 0 else { return 0 }
         let (high, low) = amount.multipliedFullWidth(by: max(0, min(part, whole)))
         return whole.dividingFullWidth((high, low)).quotient
     }
 
     /// `amount` cut into parts in proportion to `weights`, so that they add up to it exactly.
-    static func parts(of amount: Int64, by weights: [Int64]) -> [Int64] {
+    package static func parts(of amount: Int64, by weights: [Int64]) -> [Int64] {
         let weights = weights.map { max(0, min($0, 1_000_000_000_000)) }
         let whole = weights.reduce(0, +)
         guard whole > 0 else {
@@ -64,7 +79,7 @@ extension Reports {
     }
 
     /// What the catalog calls a store's product, and what it is.
-    static func product(
+    package static func product(
         _ id: String,
         of store: Store,
         by application: String? = nil,
@@ -73,21 +88,6 @@ extension Reports {
     ) -> (id: String, known: Catalog.Product?) {
         let known = history.product(StoreProduct(store, id), in: application, at: instant)
         return (known?.id ?? id, known)
-    }
-
-    /// What the catalog calls the product of an App Store period, by the app that sold it.
-    static func product(
-        of period: Period,
-        by key: Purchase.Key,
-        in history: CatalogHistory
-    ) -> (id: String, known: Catalog.Product?) {
-        product(
-            period.product,
-            of: .appStore,
-            by: key.application,
-            at: period.start,
-            in: history
-        )
     }
 }
 

@@ -111,3 +111,22 @@ extension Reports {
         public var day: Day { Day(at) }
     }
 }
+
+extension Reports.Sale {
+    /// What of this charge went back.
+    package func takenBack(
+        _ kind: Kind,
+        _ amount: Int64,
+        at instant: Instant,
+        refund: String? = nil,
+        isFirst: Bool = true
+    ) -> Reports.Sale {
+        var back = self
+        back.kind = kind
+        back.amount = amount
+        back.at = instant
+        back.refund = refund
+        back.isFirstRefund = isFirst
+        return back
+    }
+}

@@ -93,6 +93,12 @@ extension Finance {
             )
         }
 
+        /// Whether two amounts differ by no more than rounding does.
+        package func isAbout(_ other: Money) -> Bool {
+            guard currency == other.currency else { return false }
+            return (self - other).millionths.magnitude <= UInt64(max(0, smallestUnit))
+        }
+
         /// The amount rounded to what can be paid out, halves away from zero.
         public var rounded: Money {
             let unit = smallestUnit

@@ -50,21 +50,48 @@ extension Finance {
         }
     }
 
-    /// The payments of the record with what the stores' reports say of them.
+    /// What became of the money of one movement: what the store kept of it, and what is paid out.
+    public struct Settlement: Hashable, Sendable {
+        /// What is paid out, maybe in another currency; negative where money goes back.
+        public var net: Money
+        /// The tax that the store took out of it; nil where nobody can tell.
+        public var tax: Money?
+        /// What the store kept; nil where nobody can tell.
+        public var commission: Money?
+        /// The line of the store's report that says so; nil: it is what the store usually keeps.
+        public var line: String?
+        /// The payout with which it went to the bank.
+        public var payout: String?
+        /// Where the store says it was sold.
+        public var country: String?
+
+        public init(
+            net: Money,
+            tax: Money? = nil,
+            commission: Money? = nil,
+            line: String? = nil,
+            payout: String? = nil,
+            country: String? = nil
+        ) {
+            self.net = net
+            self.tax = tax
+            self.commission = commission
+            self.line = line
+            self.payout = payout
+            self.country = country
+        }
+    }
+
+    /// The payments of the record with what became of their money.
     ///
     /// - Parameters:
     ///   - movements: the record's.
-    ///   - reported: what was matched, of the App Store's reports the more binding one last.
+    ///   - settlement: what the store's report says of a movement, else what it usually keeps; nil
+    ///     where nobody knows.
     public static func payments(
         _ movements: [Movement],
-        appStore reported: [AppStoreMatching.Pair],
-        stripe balance: [StripeMatching.Pair],
-        terms: Terms = Terms()
+        settled settlement: (Movement) -> Settlement?
     ) -> [Payment] {
-        var lines: [Movement: AppStoreLine] = [:]
-        for pair in reported where pair.isSamePrice { lines[pair.movement] = pair.line }
-        var balances: [Movement: [BalanceLine]] = [:]
-        for pair in balance { balances[pair.movement] = pair.lines }
         var back: [String: (refunded: Money?, disputed: Money?)] = [:]
         for movement in movements where movement.kind != .charge {
             let key = "\(movement.environment.rawValue) \(movement.payment)"
@@ -78,11 +105,7 @@ extension Finance {
         }
         return movements.filter { !$0.isFamilyShared }.map { movement in
             var payment = Payment(movement)
-            switch movement.store {
-            case .appStore: payment.settle(movement, lines[movement], terms)
-            case .stripe: payment.settle(movement, balances[movement] ?? [], terms)
-            case .tollgate: break
-            }
+            if let settlement = settlement(movement) { payment.settle(settlement) }
             if movement.kind == .charge {
                 let sums = back["\(movement.environment.rawValue) \(movement.payment)"]
                 payment.refunded = sums?.refunded
@@ -93,9 +116,13 @@ extension Finance {
     }
 }
 
+extension Finance.Movement {
+    /// The amount, negative where it went back.
+    package var gross: Finance.Money { kind == .charge ? amount : -amount }
+}
+
 extension Finance.Payment {
     fileprivate init(_ movement: Finance.Movement) {
-        let gross = movement.kind == .charge ? movement.amount : -movement.amount
         self.init(
             store: movement.store,
             environment: movement.environment,
@@ -109,69 +136,19 @@ extension Finance.Payment {
             country: movement.country,
             at: movement.at,
             quantity: movement.quantity,
-            gross: gross,
-            net: gross,
+            gross: movement.gross,
+            net: movement.gross,
             basis: .estimated
         )
     }
 
-    /// What Apple keeps of it, by the report's line or by the usual shares.
-    fileprivate mutating func settle(
-        _ movement: Finance.Movement,
-        _ line: Finance.AppStoreLine?,
-        _ terms: Finance.Terms
-    ) {
-        guard let line else {
-            let share = Finance.Ratio(basisPoints: terms.fee(of: movement).left)
-            net = gross.scaled(by: share).rounded
-            tax = .zero(gross.currency)
-            commission = gross - net
-            return
-        }
-        basis = .reported
-        self.line = line.place
-        country = line.country.isEmpty ? country : line.country
-        let sign: Int64 = movement.kind == .charge ? 1 : -1
-        net = line.proceeds.times(movement.quantity * sign)
-        guard net.currency == gross.currency else { return }
-        let taxed = terms.net(line.price, of: line.country)
-        let shares = [Finance.Terms.fullRate, Finance.Terms.reducedRate].map {
-            Finance.Ratio(basisPoints: $0)
-        }
-        if shares.contains(where: { line.price.scaled(by: $0).isAbout(line.proceeds) }) {
-            tax = .zero(gross.currency)
-        } else if shares.contains(where: { taxed.scaled(by: $0).isAbout(line.proceeds) }) {
-            tax = gross - terms.net(gross, of: line.country).rounded
-        }
-        commission = tax.map { gross - $0 - net }
-    }
-
-    /// What Stripe keeps of it, by its balance transactions or by the usual fee.
-    fileprivate mutating func settle(
-        _ movement: Finance.Movement,
-        _ lines: [Finance.BalanceLine],
-        _ terms: Finance.Terms
-    ) {
-        guard let first = lines.first,
-            lines.allSatisfy({ $0.net.currency == first.net.currency })
-        else {
-            // Of what goes back Stripe keeps nothing more, and returns nothing of its fee.
-            // https://docs.stripe.com/refunds#refund-processing-fees
-            let fee = movement.kind == .charge ? terms.stripeFee(of: gross) : .zero(gross.currency)
-            guard let fee else { return }
-            commission = fee
-            tax = .zero(gross.currency)
-            net = gross - fee
-            return
-        }
-        basis = .reported
-        line = first.id
-        payout = first.payout
-        let zero = Finance.Money.zero(first.net.currency)
-        net = lines.reduce(zero) { $0 + $1.net }
-        let fees = lines.reduce(zero) { $0 + $1.fee }
-        guard zero.currency == gross.currency else { return }
-        tax = .zero(gross.currency)
-        commission = fees
+    fileprivate mutating func settle(_ settlement: Finance.Settlement) {
+        net = settlement.net
+        tax = settlement.tax
+        commission = settlement.commission
+        basis = settlement.line == nil ? .estimated : .reported
+        line = settlement.line
+        payout = settlement.payout
+        country = settlement.country ?? country
     }
 }

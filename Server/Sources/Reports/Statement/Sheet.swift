@@ -164,36 +164,31 @@ extension Finance.Statement {
                 add("payments", store, "estimated", month, total.estimated, nil)
             }
         }
-        for payout in appStore {
-            let period = [payout.first, payout.last].compactMap { $0.map { "\($0)" } }
-            add(
-                "payouts",
-                "app_store",
-                "\(payout.id) \(payout.status), payable \(payout.arrival)",
-                period.joined(separator: "/"),
-                nil,
-                payout.amount
-            )
-        }
-        for balance in balances {
-            for (item, amount) in [
-                ("opening", balance.opening), ("charges", balance.charges),
-                ("refunds", balance.refunds), ("disputes", balance.disputes),
-                ("fees", balance.fees), ("other", balance.other), ("payouts", balance.payouts),
-                ("closing", balance.closing),
-            ] {
-                add("balance", "stripe", item, month, nil, amount)
+        for part in stores {
+            let store = part.store.rawValue
+            for balance in part.balances ?? [] {
+                for (item, amount) in [
+                    ("opening", balance.opening), ("charges", balance.charges),
+                    ("refunds", balance.refunds), ("disputes", balance.disputes),
+                    ("fees", balance.fees), ("other", balance.other),
+                    ("payouts", balance.payouts), ("closing", balance.closing),
+                ] {
+                    add("balance", store, item, month, nil, amount)
+                }
             }
-        }
-        for payout in stripe {
-            add(
-                "payouts",
-                "stripe",
-                "\(payout.id) \(payout.status)",
-                "\(payout.arrival)",
-                nil,
-                payout.amount
-            )
+            for payout in part.payouts {
+                // What pays for a time is told by that time.
+                let period = [payout.first, payout.last].compactMap { $0.map { "\($0)" } }
+                let item = "\(payout.id) \(payout.status)"
+                add(
+                    "payouts",
+                    store,
+                    period.isEmpty ? item : "\(item), payable \(payout.arrival)",
+                    period.isEmpty ? "\(payout.arrival)" : period.joined(separator: "/"),
+                    nil,
+                    payout.amount
+                )
+            }
         }
         return sheet
     }

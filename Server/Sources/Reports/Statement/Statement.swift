@@ -2,7 +2,7 @@ public import TollgateCore
 
 extension Finance {
     /// What a calendar month brought, and what of it the stores have paid or will pay.
-    public struct Statement: Hashable, Codable, Sendable {
+    public struct Statement: Hashable, Sendable {
         /// All payments of one store in one currency.
         public struct Total: Hashable, Codable, Sendable {
             public var store: Store
@@ -32,10 +32,10 @@ extension Finance {
             }
         }
 
-        /// What moved Stripe's balance in one currency; opening and movements make the closing.
+        /// What moved a store's balance in one currency; opening and movements make the closing.
         public struct Balance: Hashable, Codable, Sendable {
             public var currency: String
-            /// Whether the opening balance is Stripe's own, or the sum of the transactions that are
+            /// Whether the opening balance is the store's own, or the sum of the transactions that are
             /// here.
             public var basis: Payment.Basis
             public var opening: Money
@@ -43,44 +43,42 @@ extension Finance {
             public var refunds: Money
             public var disputes: Money
             public var fees: Money
-            /// Corrections, taxes and whatever else Stripe books.
+            /// Corrections, taxes and whatever else the store books.
             public var other: Money
             public var payouts: Money
             public var closing: Money
+        }
+
+        /// What one store has paid, or will pay, and what moved its balance.
+        public struct StoreMonth: Hashable, Sendable {
+            public var store: Store
+            /// Those that arrive in the month, or pay for a time that ends in it.
+            public var payouts: [Payout]
+            /// `nil` where the store keeps no balance for us, but pays for times.
+            public var balances: [Balance]?
+
+            public init(store: Store, payouts: [Payout], balances: [Balance]? = nil) {
+                self.store = store
+                self.payouts = payouts
+                self.balances = balances
+            }
         }
 
         /// `YYYY-MM`.
         public var month: String
         public var environment: StoreEnvironment
         public var totals: [Total]
-        /// Of the App Store's fiscal months, those that end in the month or are paid in it.
-        public var appStore: [Payout]
-        public var balances: [Balance]
-        /// Stripe's payouts that arrive in the month.
-        public var stripe: [Payout]
-
-        enum CodingKeys: String, CodingKey {
-            case month, environment, totals
-            case appStore = "app_store_payouts"
-            case balances = "stripe_balances"
-            case stripe = "stripe_payouts"
-        }
+        public var stores: [StoreMonth]
 
         /// - Parameters:
         ///   - month: any day of it.
         ///   - payments: of this and other months.
-        ///   - payouts: of both stores.
-        ///   - opening: what Stripe's balance was when the month began, in each currency; nil: nobody
-        ///     knows, and the sum of all earlier `lines` stands for it.
-        ///   - lines: Stripe's balance transactions up to the end of the month: all of them, or those
-        ///     of the month where `opening` is known.
+        ///   - stores: with payouts of this and other months.
         public init(
             month: Day,
             environment: StoreEnvironment,
             payments: [Payment],
-            payouts: [Payout],
-            opening: [Money]? = nil,
-            lines: [BalanceLine]
+            stores: [StoreMonth]
         ) {
             self.month = month.month
             self.environment = environment
@@ -90,12 +88,17 @@ extension Finance {
                     $0.environment == environment && Day(utc: $0.at).month == name
                 }
             )
-            appStore = payouts.filter {
-                $0.store == .appStore && ($0.arrival.month == name || $0.last?.month == name)
-            }.sorted { ($0.arrival, $0.amount.currency) < ($1.arrival, $1.amount.currency) }
-            stripe = payouts.filter { $0.store == .stripe && $0.arrival.month == name }
-                .sorted { ($0.arrival, $0.id) < ($1.arrival, $1.id) }
-            balances = Self.balances(opening, lines, name)
+            self.stores = stores.map { store in
+                var store = store
+                store.payouts = store.payouts.filter {
+                    $0.arrival.month == name || $0.last?.month == name
+                }.sorted {
+                    ($0.arrival, $0.id, $0.amount.currency) < (
+                        $1.arrival, $1.id, $1.amount.currency
+                    )
+                }
+                return store
+            }
         }
 
         private static func totals(_ payments: [Payment]) -> [Total] {
@@ -111,26 +114,30 @@ extension Finance {
             }
             return totals.sorted { $0.key < $1.key }.map(\.value)
         }
+    }
+}
 
-        private static func balances(
-            _ opening: [Money]?,
-            _ lines: [BalanceLine],
-            _ month: String
-        ) -> [Balance] {
-            let basis: Payment.Basis = opening == nil ? .estimated : .reported
-            var balances: [String: Balance] = [:]
-            for amount in opening ?? [] {
-                balances[amount.currency] = Balance(amount, basis)
-            }
-            for line in lines where line.day.month <= month {
-                let isBefore = line.day.month < month
-                guard !isBefore || opening == nil else { continue }
-                let currency = line.net.currency
-                var balance = balances[currency] ?? Balance(.zero(currency), basis)
-                balance.add(line, isBefore: isBefore)
-                balances[currency] = balance
-            }
-            return balances.sorted { $0.key < $1.key }.map(\.value)
+extension Finance.Statement: Encodable {
+    private struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+
+        init(_ name: String) { stringValue = name }
+        init?(stringValue: String) { self.init(stringValue) }
+        init?(intValue: Int) { nil }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: Key.self)
+        try fields.encode(month, forKey: Key("month"))
+        try fields.encode(environment, forKey: Key("environment"))
+        try fields.encode(totals, forKey: Key("totals"))
+        for part in stores {
+            try fields.encode(part.payouts, forKey: Key("\(part.store.rawValue)_payouts"))
+            try fields.encodeIfPresent(
+                part.balances,
+                forKey: Key("\(part.store.rawValue)_balances")
+            )
         }
     }
 }
@@ -175,6 +182,35 @@ extension Finance.Statement.Total {
 }
 
 extension Finance.Statement.Balance {
+    /// What moved a store's balance in each currency.
+    ///
+    /// - Parameters:
+    ///   - month: `YYYY-MM`.
+    ///   - opening: what the balance was when the month began, in each currency; nil: nobody knows,
+    ///     and the sum of all earlier `lines` stands for it.
+    ///   - lines: the balance's transactions up to the end of the month: all of them, or those of the
+    ///     month where `opening` is known.
+    public static func balances(
+        of month: String,
+        opening: [Finance.Money]?,
+        lines: [Finance.BalanceLine]
+    ) -> [Self] {
+        let basis: Finance.Payment.Basis = opening == nil ? .estimated : .reported
+        var balances: [String: Self] = [:]
+        for amount in opening ?? [] {
+            balances[amount.currency] = Self(amount, basis)
+        }
+        for line in lines where line.day.month <= month {
+            let isBefore = line.day.month < month
+            guard !isBefore || opening == nil else { continue }
+            let currency = line.net.currency
+            var balance = balances[currency] ?? Self(.zero(currency), basis)
+            balance.add(line, isBefore: isBefore)
+            balances[currency] = balance
+        }
+        return balances.sorted { $0.key < $1.key }.map(\.value)
+    }
+
     fileprivate init(_ opening: Finance.Money, _ basis: Finance.Payment.Basis) {
         let zero = Finance.Money.zero(opening.currency)
         self.init(

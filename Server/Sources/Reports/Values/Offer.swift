@@ -1,4 +1,4 @@
-internal import TollgateCore
+package import TollgateCore
 
 extension Reports {
     /// By which offer something was bought.
@@ -18,7 +18,7 @@ extension Reports {
         /// The offer of an App Store period.
         ///
         /// A legacy receipt states no price of a trial.
-        init(_ period: Period) {
+        package init(_ period: Period) {
             switch period.offerType {
             case 1?:
                 let isFree =

@@ -44,9 +44,11 @@ struct RebuildCommand: AsyncParsableCommand {
         defer { try? FileManager.default.removeItem(at: folder) }
         let scratch = try StorageSQLite(path: folder.appendingPathComponent("scratch.sqlite").path)
         let shows = Terminal.isInteractive && !json
-        let lag = try await FigureDerivation(try await RecordStore(reading: source)).lag()
+        let lag = try await FigureDerivation.lag(of: try await RecordStore(reading: source))
         let figures: @Sendable (RecordStore) async throws -> Void = { store in
-            try await FigureDerivation(store).followToTheEnd(now: SystemClock.now())
+            try await FigureDerivation(store, rows: Tollgate.storeRows).followToTheEnd(
+                now: SystemClock.now()
+            )
         }
         let rebuild = Rebuild(of: source, into: scratch, figures: lag > 0 ? nil : figures)
         let report = try await rebuild.verify { done, all in
@@ -73,7 +75,9 @@ struct RebuildCommand: AsyncParsableCommand {
             let store = try await RecordStore(driver)
             try await store.figures.dropAll()
             let line = ProgressLine(json: json)
-            try await FigureDerivation(store).followToTheEnd(now: SystemClock.now()) {
+            try await FigureDerivation(store, rows: Tollgate.storeRows).followToTheEnd(
+                now: SystemClock.now()
+            ) {
                 line.report(WorkProgress(step: "journal rows", done: Int($0), of: Int($1)))
             }
             line.end()

@@ -79,8 +79,7 @@ struct WritingCommand: Sendable {
                     secretKey: secretKey,
                     publishableKey: Settings.list("PUBLISHABLE_KEY").first ?? "",
                     publicURL: Settings.text(nil, "PUBLIC_URL") ?? "",
-                    defaultEnvironment: stores.defaultEnvironment(for: secretKey),
-                    financeTerms: stores.financeTerms
+                    defaultEnvironment: stores.defaultEnvironment(for: secretKey)
                 ),
                 store: store,
                 appStore: try stores.verifier(),

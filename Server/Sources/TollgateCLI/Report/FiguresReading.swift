@@ -58,7 +58,9 @@ enum FiguresReading {
             do {
                 let store = try await RecordStore(driver)
                 let line = ProgressLine(json: json)
-                try await FigureDerivation(store).followToTheEnd(now: SystemClock.now()) {
+                try await FigureDerivation(store, rows: Tollgate.storeRows).followToTheEnd(
+                    now: SystemClock.now()
+                ) {
                     line.report(WorkProgress(step: "messages", done: Int($0), of: Int($1)))
                 }
                 line.end()
@@ -83,8 +85,7 @@ enum FiguresReading {
             secretKey: secretKey,
             publishableKey: "",
             publicURL: "",
-            defaultEnvironment: stores.defaultEnvironment(for: secretKey),
-            financeTerms: stores.financeTerms
+            defaultEnvironment: stores.defaultEnvironment(for: secretKey)
         )
         if secretKey.isEmpty, stores.environments.count != 1 {
             configuration.reportedEnvironment = nil
@@ -94,6 +95,7 @@ enum FiguresReading {
             configuration: configuration,
             store: store,
             appStore: nil,
+            appStoreOptions: stores.appStoreOptions(over: client),
             stripe: nil,
             clocks: .init(
                 now: try await clock.reached(over: client),

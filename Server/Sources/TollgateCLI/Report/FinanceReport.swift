@@ -80,7 +80,11 @@ enum FinanceReport: String, CaseIterable {
         let environment = selection.environment
         switch self {
         case .reconciliation:
-            let found = try await tollgate.reconciliation(from: first, to: last, in: environment)
+            let found = try await tollgate.accounts.reconciliation(
+                from: first,
+                to: last,
+                in: environment
+            )
             var text = found.coverage.map { coverage in
                 let days =
                     coverage.first.map { "\($0) to \(coverage.last.map { "\($0)" } ?? "")" }
@@ -99,16 +103,24 @@ enum FinanceReport: String, CaseIterable {
                 unexplained: found.differences.count { !$0.reason.isExplained }
             )
         case .payments:
-            let payments = try await tollgate.payments(from: first, to: last, in: environment)
+            let payments = try await tollgate.accounts.payments(
+                from: first,
+                to: last,
+                in: environment
+            )
             let sheet = Finance.Payment.sheet(payments)
             return Answer(value: payments, sheet: sheet, text: sheet.text)
         case .payouts:
-            let payouts = try await tollgate.payouts(from: first, to: last, in: environment)
+            let payouts = try await tollgate.accounts.payouts(
+                from: first,
+                to: last,
+                in: environment
+            )
             let sheet = Finance.Payout.sheet(payouts)
             return Answer(value: payouts, sheet: sheet, text: sheet.text)
         case .statement:
             let month = selection.to == nil ? last.advanced(by: -last.civil.day) : last
-            let statement = try await tollgate.statement(month: month, in: environment)
+            let statement = try await tollgate.accounts.statement(month: month, in: environment)
             return Answer(value: statement, sheet: statement.sheet, text: statement.sheet.text)
         }
     }

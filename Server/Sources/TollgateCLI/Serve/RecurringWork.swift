@@ -1,7 +1,7 @@
-import AppStoreConnector
 import ServiceLifecycle
-import StripeConnector
 import Storage
+import Stores
+import TollgateCore
 import TollgateServer
 import TollgateService
 
@@ -10,8 +10,8 @@ struct RecurringWork: Sendable {
     let tollgate: Tollgate
 
     var all: [any Service] {
-        [
-            questions, stripe, appStore, storeReports, figures, accessChecks, events,
+        reconciling + [
+            questions, storeReports, figures, accessChecks, events,
             Delivering(deliveries: tollgate.webhookDeliveries), signingKeys, keyUses, expired,
         ]
     }
@@ -20,44 +20,24 @@ struct RecurringWork: Sendable {
     private var questions: some Service {
         Recurring("store_questions", of: tollgate, every: .milliseconds(500)) { [tollgate] in
             await tollgate.fetchWanted()
-            // What fails is tried again with the next chain, or the next time.
-            try? await tollgate.appStore.keepProvenChains()
+            // What fails is tried again when there is more to keep, or the next time.
+            for connector in tollgate.connectors { try? await connector.keepWhatIsKnown() }
             return .done
         }
     }
 
-    /// Asks Stripe at start, and every ten minutes, for what the record lacks.
-    private var stripe: some Service {
-        Recurring(
-            "stripe",
-            of: tollgate,
-            every: .seconds(600),
-            afterFailure: .seconds(60)
-        ) { [tollgate] in
-            if tollgate.stripe.client != nil { _ = try await tollgate.stripe.reconcile() }
-            return .done
-        }
-    }
-
-    /// Asks the App Store for what the record lacks, every quarter of an hour, and again with the
-    /// receipts of those who live on them.
-    ///
-    /// At first whenever the last pass was: this may be a restored database. On PostgreSQL all
-    /// servers together make one pass.
-    private var appStore: some Service {
-        Recurring(
-            "app_store",
-            of: tollgate,
-            // Whatever starts together with the server is there by then.
-            after: .seconds(3),
-            every: .seconds(10),
-            afterFailure: .seconds(120),
-            keeping: Int64(0)
-        ) { [tollgate] interval in
-            let isDone = await tollgate.appStore.reconcileIfDue(every: interval)
-            if isDone { interval = 900 }
-            await tollgate.appStore.receipts.revalidateIfDue()
-            return isDone ? .done : .failed
+    /// Asks each store for what the record lacks.
+    private var reconciling: [any Service] {
+        tollgate.connectors.map { connector in
+            Recurring(
+                connector.store.rawValue,
+                of: tollgate,
+                after: connector.reconciling.start,
+                every: connector.reconciling.pause,
+                afterFailure: connector.reconciling.pauseAfterFailure
+            ) {
+                try await connector.reconcileIfDue() ? .done : .failed
+            }
         }
     }
 
@@ -71,7 +51,7 @@ struct RecurringWork: Sendable {
             every: .seconds(60),
             afterFailure: .seconds(600)
         ) { [tollgate] in
-            await tollgate.fetchStoreReportsIfDue(every: 3600) ? .done : .failed
+            await tollgate.accounts.fetchReportsIfDue(every: 3600) ? .done : .failed
         }
     }
 

@@ -60,7 +60,7 @@ struct RunningServer: Sendable {
         )
         try await tollgate.webhookEndpoints.reseal()
         try await tollgate.secondFactors.reseal()
-        try await tollgate.appStore.recallProvenChains()
+        for connector in tollgate.connectors { try await connector.begin() }
     }
 
     static let randomBytes: @Sendable (Int) -> [UInt8] = { count in

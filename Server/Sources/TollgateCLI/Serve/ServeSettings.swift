@@ -134,7 +134,6 @@ struct ServeSettings {
             appleAppIDs: Settings.list("APPLE_APP_IDS"),
             appsOfKeys: check.appsOfKeys,
             defaultEnvironment: stores.defaultEnvironment(for: keys.secret),
-            financeTerms: stores.financeTerms,
             formerSecretKeys: Array(check.secretKeys.dropFirst()),
             formerPublishableKeys: Array(check.publishableKeys.dropFirst()),
             allowsPrivateWebhooks: allowsPrivateWebhooks

@@ -6,7 +6,6 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
-import Reports
 import StripeAPI
 import TollgateCore
 import TollgateService
@@ -28,15 +27,15 @@ struct StoreSettings: Sendable {
     var stripeAPIBase = "https://api.stripe.com"
     /// How the reports of App Store Connect are fetched.
     var connect: ConnectSettings
-    /// What the stores are expected to keep.
-    var financeTerms = Finance.Terms()
+    /// What the App Store is expected to keep.
+    var appStoreTerms = AppStoreTerms()
 
     /// - Parameter catalog: lists the apps, where there are several; `nil`: it is not known.
     /// - Throws: `WrongSettings` with everything that cannot be read.
     init(_ catalog: TollgateCore.Catalog?) throws {
         var problems = SettingProblems()
         connect = problems.take { try ConnectSettings() } ?? ConnectSettings.absent
-        financeTerms.isSmallBusiness =
+        appStoreTerms.isSmallBusiness =
             problems.take { try Settings.flag("APP_STORE_SMALL_BUSINESS") } ?? false
         roots = Settings.list("APP_STORE_ROOTS").compactMap { path in
             problems.take { try Self.root(path) }
@@ -185,6 +184,7 @@ struct StoreSettings: Sendable {
             sharedSecret: sharedSecret,
             connect: connect.client(over: client)
         )
+        options.terms = appStoreTerms
         let carry = appStoreTransport(over: client)
         if checksOnline {
             options.revocation = AppStore.RevocationChecks(

@@ -44,6 +44,7 @@ struct EventLoopChannel: ServerChildChannel, HTTPChannelHandler {
                     limits,
                     admission,
                     tollgate.counters,
+                    storePaths: tollgate.storePaths,
                     now: tollgate.clocks.wall
                 )
             )

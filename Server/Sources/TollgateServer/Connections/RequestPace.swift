@@ -26,6 +26,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     private let patience: TimeAmount
     private let admission: ConnectionCounts.Admission
     private let counters: Counters
+    private let storePaths: Set<String>
     private let now: @Sendable () -> Instant
     private var date = HTTPDate()
     private var life: ConnectionLife
@@ -35,15 +36,19 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     private var hasPart = false
     private var ticking: RepeatedTask?
 
+    /// - Parameter storePaths: where stores send messages, and ask what a customer is shown who is about
+    ///   to cancel.
     init(
         _ limits: ConnectionLimits,
         _ admission: ConnectionCounts.Admission,
         _ counters: Counters,
+        storePaths: Set<String>,
         now: @escaping @Sendable () -> Instant
     ) {
         let limits = admission == .everything ? limits : limits.whereRoomIsScarce
         self.admission = admission
         self.counters = counters
+        self.storePaths = storePaths
         self.now = now
         (tick, patience) = (limits.tick, limits.write)
         life = ConnectionLife(limits, at: .now())
@@ -142,14 +147,10 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     private func isAdmitted(_ head: HTTPRequest) -> Bool {
         switch admission {
         case .everything: true
-        case .storeMessage: head.method == .post && Self.storePaths.contains(head.path ?? "")
+        case .storeMessage: head.method == .post && storePaths.contains(head.path ?? "")
         case .refusal, .refusalUnread: false
         }
     }
-
-    /// Where stores send messages, and ask what a customer is shown who is about to cancel.
-    private static let storePaths =
-        StoreWebhook.allCases.map(\.path.template) + [APIPath.appStoreRetentionMessage.template]
 
     private func look(_ context: ChannelHandlerContext) {
         let now = NIODeadline.now()

@@ -22,7 +22,7 @@ final class StoreMessages: ChannelDuplexHandler, RemovableChannelHandler {
     private enum State {
         case idle
         /// A message's body is being read.
-        case reading(HTTPRequest, StoreWebhook)
+        case reading(HTTPRequest, any StoreConnector)
         /// A message's answer is not known yet, and what comes meanwhile waits.
         case takingIn
         case closed
@@ -101,9 +101,11 @@ final class StoreMessages: ChannelDuplexHandler, RemovableChannelHandler {
         switch (part, state) {
         case (.head(let head), _):
             if passedOn == 0, context.channel.isWritable,
-                let webhook = Self.webhook(told: head)
+                let connector = tollgate.connectors.first(where: {
+                    Self.isUsual(head, to: $0.webhook)
+                })
             {
-                state = .reading(head, webhook)
+                state = .reading(head, connector)
             } else {
                 passedOn += 1
                 context.fireChannelRead(wrapInboundOut(part))
@@ -111,8 +113,8 @@ final class StoreMessages: ChannelDuplexHandler, RemovableChannelHandler {
         case (.body(let bytes), .reading):
             // At first as much as came, which is mostly all of it: what is announced takes no memory.
             body.append(contentsOf: bytes.readableBytesView)
-        case (.end, .reading(let head, let webhook)):
-            takeIn(head, webhook, context)
+        case (.end, .reading(let head, let connector)):
+            takeIn(head, connector, context)
         default:
             context.fireChannelRead(wrapInboundOut(part))
         }
@@ -122,18 +124,17 @@ final class StoreMessages: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func takeIn(
         _ head: HTTPRequest,
-        _ webhook: StoreWebhook,
+        _ connector: any StoreConnector,
         _ context: ChannelHandlerContext
     ) {
         state = .takingIn
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let tollgate = tollgate
         let message = body
         body = []
         Task(executorPreference: executor) {
             var failure: (any Error)?
             do {
-                try await webhook.receive(message, head.headerFields, tollgate)
+                try await connector.receive(message, head.headerFields)
             } catch {
                 failure = error
             }
@@ -198,18 +199,16 @@ final class StoreMessages: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: - What is taken in here
 
-    /// The webhook that is told, if the request is one that stores usually make.
-    static func webhook(told head: HTTPRequest) -> StoreWebhook? {
+    /// Whether a request tells this webhook something in the way that stores usually do.
+    static func isUsual(_ head: HTTPRequest, to webhook: StoreWebhook) -> Bool {
         let fields = head.headerFields
-        guard head.method == .post, let path = head.path,
-            let webhook = StoreWebhook.allCases.first(where: { $0.path.template == path }),
-            let length = fields[.contentLength].flatMap({ Int($0) }),
-            (0...webhook.limit).contains(length),
-            fields[.transferEncoding] == nil, fields[.contentEncoding] == nil,
-            fields[.expect] == nil,
-            fields[.connection].map({ $0.lowercased() == "keep-alive" }) ?? true
-        else { return nil }
-        return webhook
+        guard head.method == .post, head.path == webhook.path.template,
+            let length = fields[.contentLength].flatMap({ Int($0) })
+        else { return false }
+        return (0...webhook.limit).contains(length)
+            && fields[.transferEncoding] == nil && fields[.contentEncoding] == nil
+            && fields[.expect] == nil
+            && fields[.connection].map { $0.lowercased() == "keep-alive" } ?? true
     }
 
     /// How many parts of later requests are read before an answer is given; a burst may be more.

@@ -20,10 +20,10 @@ extension DashboardPages {
 
     func source(of row: JournalRow) -> String {
         guard case .facts(let facts) = row.content, let store = facts.first?.purchase.store else {
-            return words["store_tollgate"]
+            return storeName(.tollgate)
         }
         let name = storeName(store)
-        return row.kind == .command ? words["store_tollgate"] : name
+        return row.kind == .command ? storeName(.tollgate) : name
     }
 
     func fact(of row: JournalRow) -> Cell {

@@ -1,4 +1,5 @@
 internal import Storage
+internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -19,18 +20,13 @@ extension DashboardPages {
     }
 
     /// The page of a store's own on something; `nil` where it has none or is played by a sandbox.
-    func storeLink(
-        _ store: Store,
-        _ environment: StoreEnvironment,
-        _ path: String
+    func consoleURL(
+        _ object: StoreObject,
+        at store: Store,
+        _ environment: StoreEnvironment
     ) -> String? {
         guard dashboard.levers == nil else { return nil }
-        switch store {
-        case .stripe:
-            let mode = environment == .production ? "" : "test/"
-            return "https://dashboard.stripe.com/\(mode)\(path)"
-        case .appStore, .tollgate: return nil
-        }
+        return tollgate.connector(of: store)?.consoleURL(of: object, in: environment)
     }
 
     func stateCell(_ shown: PortalView.Purchase) -> Cell {

@@ -63,7 +63,7 @@ extension DashboardPages {
         return dashboard.redirect("\(address)\(sign)done=\(word)")
     }
 
-    func storeName(_ store: Store) -> String { words["store_\(store.rawValue)"] }
+    func storeName(_ store: Store) -> String { tollgate.name(of: store) }
 
     /// An email as this member may see it.
     func personal(_ email: String) -> String {

@@ -13,7 +13,7 @@ func addFinance(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) t
     router.get(APIPath.payments.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
         let (first, last) = try request.days()
-        let payments = try await tollgate.payments(
+        let payments = try await tollgate.accounts.payments(
             from: first,
             to: last,
             in: try request.environment()
@@ -29,7 +29,7 @@ func addFinance(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) t
     router.get(APIPath.reconciliation.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
         let (first, last) = try request.days()
-        let found = try await tollgate.reconciliation(
+        let found = try await tollgate.accounts.reconciliation(
             from: first,
             to: last,
             in: try request.environment()
@@ -42,7 +42,7 @@ func addFinance(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) t
     router.get(APIPath.payouts.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
         let (first, last) = try request.days()
-        let payouts = try await tollgate.payouts(
+        let payouts = try await tollgate.accounts.payouts(
             from: first,
             to: last,
             in: try request.environment()
@@ -58,13 +58,13 @@ func addFinance(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) t
     router.get(APIPath.statement.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
         let month = try request.month()
-        let statement = try await tollgate.statement(
+        let statement = try await tollgate.accounts.statement(
             month: month,
             in: try request.environment()
         )
         switch try request.format(of: "json", "csv", "html") {
         case "csv": return Response.csv(statement.sheet.csv, named: "statement-\(statement.month)")
-        case "html": return pages.page("statement", StatementPage(statement))
+        case "html": return pages.page("statement", StatementPage(statement, tollgate.name))
         default: return try Response.json(statement)
         }
     }

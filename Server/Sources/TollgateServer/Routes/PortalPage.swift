@@ -1,6 +1,5 @@
 internal import Foundation
 internal import TollgateAPI
-internal import TollgateCore
 internal import TollgateService
 
 /// The portal page as its template takes it.
@@ -24,7 +23,7 @@ struct PortalPage {
         var price: String?
         var isActive: Bool
         var isWarning: Bool
-        var isAppStore: Bool
+        var managementURL: String?
         var cancelURL: String?
         var resumeURL: String?
         var hasChoices: Bool
@@ -112,12 +111,7 @@ struct PortalPage {
 extension PortalPage.Row {
     init(_ purchase: PortalView.Purchase) {
         name = purchase.name
-        store =
-            switch purchase.store {
-            case .appStore: "App Store"
-            case .stripe: "Web"
-            case .tollgate: "Gift"
-            }
+        store = purchase.shop ?? "Gift"
         state =
             purchase.kind == .once && purchase.state == .paymentFailed(accessUntil: nil)
             ? "The payment failed, so nothing was bought." : purchase.state.sentence
@@ -125,11 +119,7 @@ extension PortalPage.Row {
         isActive = purchase.isActive
         isWarning =
             if case .paymentFailed = purchase.state { true } else { false }
-        isAppStore =
-            switch purchase.store {
-            case .appStore: purchase.kind == .plan
-            case .stripe, .tollgate: false
-            }
+        managementURL = purchase.managementURL
         func url(_ action: String, _ more: String = "") -> String {
             "/portal/change?action=\(action)&subscription=\(PortalText.escaped(purchase.id))\(more)"
         }
@@ -143,7 +133,7 @@ extension PortalPage.Row {
             )
         }
         hasChoices = !choices.isEmpty
-        hasActions = cancelURL != nil || resumeURL != nil || hasChoices || isAppStore
+        hasActions = cancelURL != nil || resumeURL != nil || hasChoices || managementURL != nil
     }
 }
 

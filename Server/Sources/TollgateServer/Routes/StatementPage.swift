@@ -31,7 +31,7 @@ struct StatementPage {
     struct Balance {
         var currency: String
         var lines: [Line]
-        /// Where the opening balance comes from, if not from Stripe.
+        /// Where the opening balance comes from, if not from the store.
         var note: String?
 
         struct Line {
@@ -50,34 +50,27 @@ struct StatementPage {
     var balances: [Balance]
     var csvURL: String
 
-    init(_ statement: Finance.Statement) {
+    /// - Parameter name: what people call a store.
+    init(_ statement: Finance.Statement, _ name: (Store) -> String) {
         month = statement.month
         isSandbox = statement.environment == .sandbox
-        totals = statement.totals.map { Total($0) }
+        totals = statement.totals.map { Total($0, name($0.store)) }
         hasTotals = !totals.isEmpty
-        payouts = (statement.appStore + statement.stripe).map { Payout($0) }
+        payouts = statement.stores.flatMap(\.payouts).map { Payout($0, name($0.store)) }
         hasPayouts = !payouts.isEmpty
-        balances = statement.balances.map { Balance($0) }
+        balances = statement.stores.flatMap { part in
+            (part.balances ?? []).map { Balance($0, name(part.store)) }
+        }
         csvURL =
             "?month=\(statement.month)&environment=\(statement.environment.rawValue)&format=csv"
     }
 }
 
-extension Store {
-    fileprivate var title: String {
-        switch self {
-        case .appStore: "App Store"
-        case .stripe: "Stripe"
-        case .tollgate: "Tollgate"
-        }
-    }
-}
-
 extension StatementPage.Total {
-    init(_ total: Finance.Statement.Total) {
+    init(_ total: Finance.Statement.Total, _ store: String) {
         let count = total.charges + total.refunds + total.disputes
         self.init(
-            store: total.store.title,
+            store: store,
             currency: total.currency,
             charges: total.charges,
             gross: total.gross.description,
@@ -95,11 +88,12 @@ extension StatementPage.Total {
 }
 
 extension StatementPage.Payout {
-    init(_ payout: Finance.Payout) {
+    init(_ payout: Finance.Payout, _ store: String) {
         let period = [payout.first, payout.last].compactMap { $0.map { "\($0)" } }
         self.init(
-            store: payout.store.title,
-            name: payout.name,
+            store: store,
+            // What pays for a time is named after it.
+            name: payout.first == nil ? payout.id : "Fiscal month \(payout.id)",
             period: period.joined(separator: " to "),
             arrival: "\(payout.arrival)",
             status: payout.status.replacing("_", with: " "),
@@ -108,22 +102,13 @@ extension StatementPage.Payout {
     }
 }
 
-extension Finance.Payout {
-    fileprivate var name: String {
-        switch store {
-        case .appStore: "Fiscal month \(id)"
-        case .stripe, .tollgate: id
-        }
-    }
-}
-
 extension StatementPage.Balance {
-    init(_ balance: Finance.Statement.Balance) {
+    init(_ balance: Finance.Statement.Balance, _ store: String) {
         currency = balance.currency
         note =
             balance.basis == .reported
             ? nil
-            : "Stripe has not told its balance: the opening one is the sum of the transactions that are here"
+            : "\(store) has not told its balance: the opening one is the sum of the transactions that are here"
         lines = [
             .init(item: "Opening balance", amount: "\(balance.opening)", isSum: true),
             .init(item: "Charges", amount: "\(balance.charges)", isSum: false),

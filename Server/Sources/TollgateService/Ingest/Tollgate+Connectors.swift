@@ -1,9 +1,20 @@
+internal import AppStoreConnector
+public import Reports
 internal import Storage
 public import Stores
+internal import StripeConnector
+public import TollgateCore
 
 extension Tollgate {
-    /// Every store's room.
-    public var connectors: [any StoreConnector] { [appStore, stripe] }
+    /// The rows of what each store sells; of no room, since who only reads builds none.
+    public static let storeRows: [any StoreRows] = [AppStoreRows(), StripeRows()]
+
+    public func connector(of store: Store) -> (any StoreConnector)? {
+        connectors.first { $0.store == store }
+    }
+
+    /// What people call a store.
+    public func name(of store: Store) -> String { connector(of: store)?.name ?? "Tollgate" }
 
     /// Asks the stores what messages did not carry.
     ///

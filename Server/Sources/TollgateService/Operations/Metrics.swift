@@ -62,7 +62,7 @@ public struct Metrics: Sendable {
         )
         gauge("tollgate_commit_waiting", [("", Int64(lengths.commits))])
         gauge("tollgate_journal_newest", [("", lengths.journal)])
-        let figures = try await FigureDerivation(records).lag()
+        let figures = try await FigureDerivation.lag(of: records)
         gauge("tollgate_figures_waiting", [("", figures)])
         gauge("tollgate_feed_newest", [("", lengths.published)])
         gauge("tollgate_feed_waiting", [("", lengths.unpublished)])

@@ -16,6 +16,7 @@ public struct Portal: Sendable {
     let coins: Coins
     let checkouts: Checkouts
     let stripe: StripeConnector
+    let connectors: [any StoreConnector]
     /// How often a customer may have a link made.
     let links: CallLimit
     let publicURL: String
@@ -112,7 +113,13 @@ public struct Portal: Sendable {
         let now = await clocks.now()
         let catalog = records.history.current
         let purchases = try await records.purchases(of: session.customer, in: session.environment)
-            .map { $0.record.portalPurchase($0.access, in: catalog, at: now) }
+            .map { record, access -> PortalView.Purchase in
+                var purchase = record.portalPurchase(access, in: catalog, at: now)
+                let seller = connectors.first { $0.store == record.key.store }
+                purchase.shop = seller?.shopName
+                purchase.managementURL = purchase.kind == .plan ? seller?.managementURL : nil
+                return purchase
+            }
             // A page that was left is no purchase; staff see it.
             .filter { $0.state != .notPaid }
             .sorted {

@@ -25,6 +25,10 @@ public struct PortalView: Sendable {
         public var name: String
         public var kind: Kind
         public var store: Store
+        /// What customers call the store that sold it; `nil`: nobody did.
+        public var shop: String?
+        /// Where it is managed, if not here.
+        public var managementURL: String?
         public var state: PortalState
         public var price: Catalog.Product.Price?
         public var interval: String?

@@ -1,4 +1,4 @@
-internal import Reports
+public import Reports
 public import Storage
 public import TollgateCore
 
@@ -28,9 +28,12 @@ public struct FigureDerivation: Sendable {
     }
 
     let store: RecordStore
+    private let rows: [any StoreRows]
 
-    public init(_ store: RecordStore) {
+    /// - Parameter rows: of every store that sells.
+    public init(_ store: RecordStore, rows: [any StoreRows]) {
         self.store = store
+        self.rows = rows
     }
 
     /// Follows the journal to its end.
@@ -50,8 +53,8 @@ public struct FigureDerivation: Sendable {
     }
 
     /// How many rows of the journal the figures are behind; 0: none.
-    public func lag() async throws -> Int64 {
-        let place = try await readPlace()?.place
+    public static func lag(of store: RecordStore) async throws -> Int64 {
+        let place = try await readPlace(in: store)?.place
         let end = try await store.figures.journalEnd()
         // A newer program's figures are as far as it says, even though it is not for us to go on.
         guard let place, place.version >= Reports.version else { return end }
@@ -60,13 +63,13 @@ public struct FigureDerivation: Sendable {
 
     /// Whether a newer program keeps the figures.
     func isLeftToOthers() async throws -> Bool {
-        (try await readPlace()?.place.version ?? 0) > Reports.version
+        (try await Self.readPlace(in: store)?.place.version ?? 0) > Reports.version
     }
 
     /// One step: takes in at most `limit` rows of the journal, and where that is all of them, as
     /// many purchases of those that are gone through again.
     public func follow(limit: Int64 = 250, now: Instant) async throws -> Progress {
-        let kept = try await readPlace()
+        let kept = try await Self.readPlace(in: store)
         if let kept, kept.place.version != Reports.version {
             // While servers are being replaced, both versions run for a while. Only the newer one
             // derives, or each would drop what the other has derived.
@@ -85,7 +88,8 @@ public struct FigureDerivation: Sendable {
         }
         let taken = try await takeJournal(kept?.bytes, place, upTo: horizon, limit, now)
         // The sweep goes on beside steady traffic, or it would wait for a quiet hour.
-        guard !taken.isDone, taken.journal >= horizon, let next = try await readPlace(),
+        guard !taken.isDone, taken.journal >= horizon,
+            let next = try await Self.readPlace(in: store),
             next.place.version == Reports.version, next.place.sweep != nil
         else { return taken }
         var swept = try await sweep(next.bytes, next.place, limit, now)
@@ -106,7 +110,9 @@ public struct FigureDerivation: Sendable {
         return try await takePurchases(kept, place, after: sweep, limit, now)
     }
 
-    private func readPlace() async throws -> (bytes: [UInt8], place: Place)? {
+    private static func readPlace(
+        in store: RecordStore
+    ) async throws -> (bytes: [UInt8], place: Place)? {
         guard let bytes = try await store.figures.place() else { return nil }
         return (bytes, try RecordDecoder.decode(Place.self, from: bytes))
     }
@@ -200,7 +206,7 @@ public struct FigureDerivation: Sendable {
     ) async throws -> FigureChange {
         var new: [RowKey: Reports.PurchaseRows] = [:]
         for changed in try await store.figures.changedPurchases(keys) {
-            new[changed.key] = Reports.rows(of: changed.record, in: history) {
+            new[changed.key] = Reports.rows(of: changed.record, by: rows, in: history) {
                 changed.customer($0).hex
             }
         }

@@ -1,5 +1,6 @@
-internal import Stores
+internal import Reports
 internal import Storage
+internal import Stores
 internal import TollgateCore
 
 /// The figures of reports, kept in step with the journal.
@@ -7,12 +8,13 @@ public struct Figures: Sendable {
     let records: RecordStore
     let clocks: Clocks
     let leases: Leases
+    let rows: [any StoreRows]
 
     /// Takes what little is new into the figures, so that who asks after an event sees it; what is
     /// more is left to the follower, or asking would be slow while much arrives.
     func catchUp() async {
         for _ in 0..<2 {
-            guard let lag = try? await FigureDerivation(records).lag(), (1...250).contains(lag),
+            guard let lag = try? await FigureDerivation.lag(of: records), (1...250).contains(lag),
                 let isDone = try? await followOnce(limit: 250), !isDone
             else { return }
         }
@@ -22,8 +24,10 @@ public struct Figures: Sendable {
     ///
     /// - Returns: whether there is nothing more to do here.
     public func followOnce(limit: Int64 = 250) async throws -> Bool {
-        let derivation = FigureDerivation(records)
-        guard try await derivation.lag() > 0, try await !derivation.isLeftToOthers() else {
+        let derivation = FigureDerivation(records, rows: rows)
+        guard try await FigureDerivation.lag(of: records) > 0,
+            try await !derivation.isLeftToOthers()
+        else {
             return true
         }
         let now = clocks.wall()

@@ -1,5 +1,3 @@
-internal import AppStoreAPI
-internal import AppStoreConnector
 internal import Foundation
 public import Reports
 internal import Storage
@@ -13,8 +11,18 @@ public struct Reporting: Sendable {
     let clocks: Clocks
     let figures: Figures
     let defaultEnvironment: StoreEnvironment
+    /// Of every store.
+    let books: [any StoreBooks]
+
     /// What the stores are expected to keep.
-    let financeTerms: Finance.Terms
+    var financeTerms: Finance.Terms {
+        Finance.Terms(
+            fees: Dictionary(
+                books.map { ($0.store, $0.fee) },
+                uniquingKeysWith: { first, _ in first }
+            )
+        )
+    }
 
     /// Figures over a range of days.
     ///
@@ -62,7 +70,7 @@ public struct Reporting: Sendable {
         await figures.catchUp()
         var table = try await table(of: request)
         if end < last { table.notes.append("Days after \(end) have not come yet.") }
-        let lag = try await FigureDerivation(records).lag()
+        let lag = try await FigureDerivation.lag(of: records)
         if lag > 0 {
             table.notes.append("The figures are \(lag) messages behind; ask again soon.")
         }
@@ -118,35 +126,18 @@ public struct Reporting: Sendable {
         return material
     }
 
-    /// What App Store Connect reported of the days, as far as it was imported.
-    private func reportedSales(_ request: Reports.Request) async throws
-        -> [Reports.ReportedSale]
-    {
-        // Apple reports nothing of its sandbox.
+    /// What the stores reported of the days, as far as it was imported.
+    private func reportedSales(
+        _ request: Reports.Request
+    ) async throws -> [Reports.ReportedSale] {
+        // Nobody reports anything of a sandbox.
         guard request.environment == .production else { return [] }
-        switch request.filters.store {
-        case nil, .appStore: break
-        case .stripe, .tollgate: return []
+        var sales: [Reports.ReportedSale] = []
+        for books in books where (request.filters.store ?? books.store) == books.store {
+            sales += try await books.reportedSales(from: request.from, to: request.to)
         }
-        let rows = try await AppStoreLines(records).salesRows(
-            from: request.from,
-            to: request.to
-        ).rows
-        return rows.compactMap { sale, _ in
-            guard let day = Reports.Day(sale.beginDate.description),
-                request.filters.country == nil || request.filters.country == sale.country
-            else { return nil }
-            return Reports.ReportedSale(
-                day: day,
-                productType: sale.productType,
-                country: sale.country,
-                units: sale.units,
-                proceeds: Reports.Fraction(
-                    Int128(sale.developerProceeds.millionths) * Int128(sale.units),
-                    1000
-                ),
-                currency: sale.proceedsCurrency ?? ""
-            )
+        return sales.filter {
+            request.filters.country == nil || request.filters.country == $0.country
         }
     }
 }

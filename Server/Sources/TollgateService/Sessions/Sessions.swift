@@ -64,7 +64,7 @@ public struct Sessions: Sendable {
 
     /// - Throws: a refusal 400 `parameter_invalid` for an app that the catalog does not list.
     private func requireListed(_ app: String) throws {
-        let apps = records.history.current.apps
+        let apps = directory.records.history.current.apps
         guard !apps.contains(where: { $0.id == app }) else { return }
         throw Refusal.invalid(
             "app",

@@ -27,7 +27,7 @@ extension SimulatedServer {
         of month: Finance.Day,
         in environment: StoreEnvironment
     ) async throws -> Finance.Statement {
-        try await tollgate.statement(month: month, in: environment)
+        try await tollgate.accounts.statement(month: month, in: environment)
     }
 }
 

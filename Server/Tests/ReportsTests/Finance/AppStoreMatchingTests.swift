@@ -1,3 +1,4 @@
+import AppStoreConnector
 import Reports
 import Testing
 import TollgateCore
@@ -229,7 +230,7 @@ struct AppStoreMatchingTests {
 
     @Test("In the Small Business Program 85 % is what was expected, and 70 % is not")
     func smallBusiness() {
-        let terms = Finance.Terms(isSmallBusiness: true)
+        let terms = AppStoreTerms(isSmallBusiness: true)
         for (proceeds, expected) in [(8_492, []), (6_993, [Finance.Reason.commissionRate])] {
             let result = Finance.AppStoreMatching.match(
                 [Self.sale()],

@@ -1,10 +1,47 @@
+import AppStoreConnector
 import Foundation
 import Reports
+import StripeConnector
 import Testing
 import TollgateCore
 
 @Suite("The monthly statement")
 struct StatementTests {
+    /// The payments with what reports say of them, or what is usual.
+    private static func payments(
+        _ movements: [Finance.Movement],
+        appStore: [Finance.AppStoreMatching.Pair] = [],
+        stripe: [Finance.StripeMatching.Pair] = []
+    ) -> [Finance.Payment] {
+        Finance.payments(movements) { movement in
+            if movement.store == .appStore {
+                return AppStoreTerms().settlement(
+                    of: movement,
+                    reportedBy: appStore.first { $0.movement == movement }?.line
+                )
+            }
+            let pair = stripe.first { $0.movement == movement }
+            return StripeTerms().settlement(of: movement, bookedBy: pair?.lines ?? [])
+        }
+    }
+
+    /// A month of Stripe's.
+    private static func month(
+        payouts: [Finance.Payout] = [],
+        opening: [Finance.Money]? = nil,
+        lines: [Finance.BalanceLine] = []
+    ) -> Finance.Statement.StoreMonth {
+        Finance.Statement.StoreMonth(
+            store: .stripe,
+            payouts: payouts,
+            balances: Finance.Statement.Balance.balances(
+                of: AppStoreMatchingTests.june.month,
+                opening: opening,
+                lines: lines
+            )
+        )
+    }
+
     /// One German sale of 9.99 EUR with a line, one American of 9.99 USD without, and a Stripe
     /// payment that was given back.
     private static func payments() -> [Finance.Payment] {
@@ -12,7 +49,7 @@ struct StatementTests {
         let american = AppStoreMatchingTests.sale("us")
         let web = StripeMatchingTests.payment()
         let refund = StripeMatchingTests.payment("re_1", kind: .refund, day: 1)
-        return Finance.payments(
+        return payments(
             [german, american, web, refund],
             appStore: [
                 .init(
@@ -69,9 +106,8 @@ struct StatementTests {
             StripeMatchingTests.payment("re_1", kind: .refund, day: 1, cents: 500),
             StripeMatchingTests.payment("dp_1", kind: .dispute, day: 1, cents: 499),
         ]
-        let payments = Finance.payments(
+        let payments = Self.payments(
             [web] + unreported,
-            appStore: [],
             stripe: [.init(movement: web, lines: [StripeMatchingTests.booked()])]
         )
         let total = try #require(
@@ -79,8 +115,7 @@ struct StatementTests {
                 month: AppStoreMatchingTests.june,
                 environment: .production,
                 payments: payments,
-                payouts: [],
-                lines: []
+                stores: []
             ).totals.first
         )
         // 9.99 less a fee of 0.59; 5.00 and 4.99 went back, and the fee did not.
@@ -99,13 +134,11 @@ struct StatementTests {
         let ofEuros = Finance.Statement(
             month: AppStoreMatchingTests.june,
             environment: .production,
-            payments: Finance.payments(
+            payments: Self.payments(
                 euros,
-                appStore: [],
                 stripe: [.init(movement: euros[0], lines: [booked])]
             ),
-            payouts: [],
-            lines: []
+            stores: []
         ).totals
         #expect(ofEuros.map { $0.commission?.description } == ["0.40 EUR"])
         #expect(ofEuros.map(\.net.description) == ["19.60 EUR"])
@@ -119,10 +152,8 @@ struct StatementTests {
                 month: AppStoreMatchingTests.june,
                 environment: .production,
                 payments: [],
-                payouts: [],
-                opening: opening,
-                lines: lines
-            ).balances
+                stores: [Self.month(opening: opening, lines: lines)]
+            ).stores.flatMap { $0.balances ?? [] }
         }
         // 1,000.00 USD were there, and 50.00 EUR that nothing has moved.
         let known = balances([
@@ -157,17 +188,22 @@ struct StatementTests {
             month: AppStoreMatchingTests.june,
             environment: .production,
             payments: Self.payments(),
-            payouts: [
-                Finance.Payout(
-                    store: .stripe,
-                    id: "po_1",
-                    arrival: AppStoreMatchingTests.june.advanced(by: 4),
-                    status: "paid",
-                    amount: -transfer
+            stores: [
+                Self.month(
+                    payouts: [
+                        Finance.Payout(
+                            store: .stripe,
+                            id: "po_1",
+                            arrival: AppStoreMatchingTests.june.advanced(by: 4),
+                            status: "paid",
+                            amount: -transfer
+                        )
+                    ],
+                    lines: [
+                        StripeMatchingTests.booked(day: -5), StripeMatchingTests.booked("txn_9"),
+                        payout,
+                    ]
                 )
-            ],
-            lines: [
-                StripeMatchingTests.booked(day: -5), StripeMatchingTests.booked("txn_9"), payout,
             ]
         )
         #expect(statement.month == "2026-06")
@@ -179,11 +215,11 @@ struct StatementTests {
         let web = try #require(statement.totals.last)
         #expect(web.charges == 1 && web.refunds == 1 && web.estimated == 0)
         #expect(statement.totals[1].estimated == 1)
-        let balance = try #require(statement.balances.first)
+        let balance = try #require(statement.stores.first?.balances?.first)
         #expect(balance.opening.decimal == "9.40")
         #expect(balance.charges.decimal == "9.99" && balance.fees.decimal == "-0.59")
         #expect(balance.payouts.decimal == "-9.40" && balance.closing.decimal == "9.40")
-        #expect(statement.stripe.count == 1)
+        #expect(statement.stores.first?.payouts.count == 1)
         let csv = statement.sheet.csv
         #expect(csv.contains("balance,stripe,USD,closing,2026-06,,9.40\r\n"))
         #expect(csv.contains("payments,app_store,EUR,net,2026-06,,5.88\r\n"))

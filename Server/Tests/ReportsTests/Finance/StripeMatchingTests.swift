@@ -1,4 +1,5 @@
 import Reports
+import StripeConnector
 import Testing
 import TollgateCore
 

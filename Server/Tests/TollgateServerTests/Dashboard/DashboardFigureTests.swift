@@ -107,7 +107,9 @@ struct DashboardFigureTests {
                 try await Self.sell(server, "\(number)", number % 2 == 0 ? "USD" : "EUR")
             }
             let tollgate = server.tollgate
-            try await FigureDerivation(tollgate.store).followToTheEnd(now: Self.start)
+            try await FigureDerivation(tollgate.store, rows: Tollgate.storeRows).followToTheEnd(
+                now: Self.start
+            )
             let today = Reports.Day(Self.start)
             var seen: [String] = []
             var next: String?

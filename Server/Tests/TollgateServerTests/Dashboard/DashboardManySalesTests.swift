@@ -40,7 +40,9 @@ struct DashboardManySalesTests {
         try await TestServer.run { server in
             try await Self.sellMuch(server, isFree: true)
             let today = Finance.Day(utc: await server.tollgate.clocks.now())
-            #expect(try await server.tollgate.salesToCompare(from: today, to: today) == 6000)
+            #expect(
+                try await server.tollgate.accounts.salesToCompare(from: today, to: today) == 6000
+            )
         }
     }
 
@@ -64,7 +66,7 @@ struct DashboardManySalesTests {
             _ = try await browser.open("\(Self.reconciliation)?now=1")
             let forged = try await browser.open("\(Self.reconciliation)/compare", form: [:])
             #expect(forged.status == 403)
-            #expect(try await server.tollgate.keptReconciliation(in: .sandbox) == nil)
+            #expect(try await server.tollgate.accounts.keptReconciliation(in: .sandbox) == nil)
             // It takes long, and replaces what everybody sees.
             #expect(try await !viewer.open(Self.reconciliation).text.contains("Compare now"))
             let now = try await browser.press("\(Self.reconciliation)/compare")
@@ -168,8 +170,8 @@ struct DashboardManySalesTests {
         try await TestServer.run { server in
             let tollgate = server.tollgate
             let today = Finance.Day(utc: await tollgate.clocks.now())
-            func compare() async throws -> Tollgate.KeptReconciliation? {
-                try await tollgate.reconcileAndKeep(from: today, to: today, in: .sandbox)
+            func compare() async throws -> Accounts.KeptReconciliation? {
+                try await tollgate.accounts.reconcileAndKeep(from: today, to: today, in: .sandbox)
             }
             func take(_ name: String, until: Int64) async throws {
                 let now = tollgate.clocks.wall()

@@ -57,8 +57,7 @@ struct DashboardPageTests {
         }
         // Words that are put together from what a record says.
         let said =
-            Store.allCases.map { "store_\($0.rawValue)" }
-            + StoreEnvironment.allCases.map { "environment_\($0.rawValue)" }
+            StoreEnvironment.allCases.map { "environment_\($0.rawValue)" }
             + StaffRole.allCases.flatMap { ["role_\($0.rawValue)", "meaning_\($0.rawValue)"] }
             + JournalItem.Kind.allCases.map { "kind_\($0.rawValue)" }
             + TollgateCore.Catalog.Product.Kind.allCases.map { "product_\($0.rawValue)" }

@@ -169,7 +169,7 @@ struct CustomerPages: DashboardPages {
                         "stripe_customer",
                         stripe,
                         copies: true,
-                        href: storeLink(.stripe, file.environment, "customers/\(stripe)")
+                        href: consoleURL(.customer(stripe), at: .stripe, file.environment)
                     )
                 )
             }

@@ -8,6 +8,7 @@ internal import TollgateService
 /// Stores' reports compared with the record, payments and the monthly statement.
 struct FinancePages: DashboardPages {
     let request: DashboardRequest
+    private var accounts: Accounts { tollgate.accounts }
 
     /// More sales than these are not compared while somebody waits.
     private static let quickly: Int64 = 5_000
@@ -16,18 +17,18 @@ struct FinancePages: DashboardPages {
         let (first, last) = try await days()
         if ask.query("format") == "csv" {
             let found = try await dashboard.allSales.run {
-                try await tollgate.reconciliation(from: first, to: last, in: environment)
+                try await accounts.reconciliation(from: first, to: last, in: environment)
             }
             return Response.csv(found.sheet.csv, named: "reconciliation-\(first)-\(last)")
         }
-        let count = try await tollgate.salesToCompare(from: first, to: last)
+        let count = try await accounts.salesToCompare(from: first, to: last)
         let isMany = count > Self.quickly
         var found: Finance.Reconciliation?
         var made: Instant?
         if !isMany {
-            found = try await tollgate.reconciliation(from: first, to: last, in: environment)
+            found = try await accounts.reconciliation(from: first, to: last, in: environment)
         } else {
-            let kept = try await tollgate.keptReconciliation(in: environment)
+            let kept = try await accounts.keptReconciliation(in: environment)
             found = kept?.reconciliation
             made = kept?.made
         }
@@ -94,7 +95,7 @@ struct FinancePages: DashboardPages {
             by: actor
         ) {
             try await dashboard.allSales.run {
-                try await tollgate.reconcileAndKeep(from: first, to: last, in: environment)
+                try await accounts.reconcileAndKeep(from: first, to: last, in: environment)
             }
         }
         return done(
@@ -219,20 +220,25 @@ struct FinancePages: DashboardPages {
         let (first, last) = try await days()
         if ask.query("format") == "csv" {
             let payments = try await dashboard.allSales.run {
-                try await tollgate.payments(from: first, to: last, in: environment)
+                try await accounts.payments(from: first, to: last, in: environment)
             }
             return Response.csv(
                 Finance.Payment.sheet(payments).csv,
                 named: "payments-\(first)-\(last)"
             )
         }
-        let count = try await tollgate.salesToCompare(from: first, to: last)
+        let count = try await accounts.salesToCompare(from: first, to: last)
         let isMany = count > Self.quickly
         let payments =
             isMany
-            ? try await tollgate.newestPayments(100, from: first, to: last, in: environment)
-            : try await tollgate.payments(from: first, to: last, in: environment)
-        let payouts = try await tollgate.payouts(
+            ? try await accounts.newestPayments(
+                100,
+                from: first,
+                to: last,
+                in: environment
+            )
+            : try await accounts.payments(from: first, to: last, in: environment)
+        let payouts = try await accounts.payouts(
             from: first,
             to: last,
             in: environment,
@@ -306,11 +312,11 @@ struct FinancePages: DashboardPages {
             )
         }
         let statement = try await dashboard.allSales.run {
-            try await tollgate.statement(month: month, in: environment)
+            try await accounts.statement(month: month, in: environment)
         }
         if ask.query("format") == "csv" {
             return Response.csv(statement.sheet.csv, named: "statement-\(statement.month)")
         }
-        return try PageTemplates().page("statement", StatementPage(statement))
+        return try PageTemplates().page("statement", StatementPage(statement, tollgate.name))
     }
 }

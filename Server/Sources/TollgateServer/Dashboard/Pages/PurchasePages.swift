@@ -100,13 +100,12 @@ struct PurchasePages: DashboardPages {
         if let app = tollgate.store.history.current.app(application: record.key.application) {
             lines.insert(line("app", app.name), at: 2)
         }
-        let path = record.subscription == nil ? "payments" : "subscriptions"
         lines.append(
             line(
                 "store_id",
                 record.key.id,
                 copies: true,
-                storeLink(record.key.store, record.key.environment, "\(path)/\(record.key.id)")
+                consoleURL(.purchase(record), at: record.key.store, record.key.environment)
             )
         )
         if !record.storeProducts.isEmpty {

@@ -1,9 +1,7 @@
-internal import AppStoreConnector
 internal import Foundation
 internal import Hummingbird
 internal import Storage
 internal import Stores
-internal import StripeConnector
 internal import TollgateCore
 internal import TollgateService
 
@@ -127,12 +125,10 @@ struct SystemPages: DashboardPages {
                     line(words["engine"], "\(health.engineVersion)"),
                     line(words["now_stores"], formats.moment(now)),
                     line(words["now_wall"], formats.moment(wall)),
-                    line(
-                        words["app_store"],
-                        words[tollgate.appStore.verifier == nil ? "not_set_up" : "set_up"]
-                    ),
-                    line("Stripe", words[tollgate.stripe.client == nil ? "not_set_up" : "set_up"]),
-                ], "counters": tollgate.counters.text,
+                ]
+                    + tollgate.connectors.map {
+                        line($0.name, words[$0.isSetUp ? "set_up" : "not_set_up"])
+                    }, "counters": tollgate.counters.text,
             ]
         )
     }

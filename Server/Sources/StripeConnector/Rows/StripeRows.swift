@@ -1,22 +1,28 @@
-internal import TollgateCore
+public import Reports
+public import TollgateCore
 
-extension Reports {
-    static func addStripe(
+/// The sales and periods of what Stripe sold.
+public struct StripeRows: StoreRows {
+    public let store = Store.stripe
+
+    public init() {}
+
+    public func add(
         _ purchase: Purchase,
         in history: CatalogHistory,
         _ customer: (HolderNames) throws -> String,
-        to rows: inout PurchaseRows
+        to rows: inout Reports.PurchaseRows
     ) rethrows {
         let buyer = try customer(purchase.stripeBuyer)
         if let payment = purchase.payment, payment.isComplete, payment.isPaid {
-            rows.sales += sales(of: payment, purchase, in: history, buyer)
+            rows.sales += Self.sales(of: payment, purchase, in: history, buyer)
         }
         let invoices = purchase.invoices.filter(\.value.isPaid).sorted {
             ($0.charged, $0.value.id) < ($1.charged, $1.value.id)
         }
         var periods = StripePeriods(purchase, in: history, buyer)
         for (index, invoice) in invoices.enumerated() {
-            let charges = charges(
+            let charges = Self.charges(
                 of: invoice,
                 purchase,
                 in: history,
@@ -25,7 +31,7 @@ extension Reports {
             )
             for charge in charges { periods.add(charge, of: invoice) }
             rows.sales += charges.map(\.sale)
-            rows.sales += takenBack(
+            rows.sales += Self.takenBack(
                 charges.map(\.sale),
                 of: invoice.value.amount,
                 currency: invoice.value.currency,
@@ -43,22 +49,24 @@ extension Reports {
         _ purchase: Purchase,
         in history: CatalogHistory,
         _ buyer: String
-    ) -> [Sale] {
+    ) -> [Reports.Sale] {
         let payment = record.payment
         // What was bought is read later; the money counts at once.
         let lines = record.lines ?? [StripePayment.Line(price: "", quantity: 1)]
-        let known = lines.map { product($0.price, of: .stripe, at: payment.created, in: history) }
+        let known = lines.map {
+            Reports.product($0.price, of: .stripe, at: payment.created, in: history)
+        }
         let weights = zip(lines, known).map { line, known in
             let price = max(1, min(known.known?.price?.amount ?? 1, 1_000_000))
             return price * max(1, min(line.quantity, 1_000_000))
         }
         let currency = payment.currency.uppercased()
-        let amount = Currency.milliunits(minor: max(0, payment.amount), currency: currency)
-        let parts = parts(of: amount, by: weights)
+        let amount = Reports.Currency.milliunits(minor: max(0, payment.amount), currency: currency)
+        let parts = Reports.parts(of: amount, by: weights)
         // The page may have been opened a day before it was paid, and a bank debit takes days.
         let paid = record.paid ?? payment.created
         let sales = lines.indices.map { index in
-            Sale(
+            Reports.Sale(
                 kind: .charge,
                 store: .stripe,
                 environment: purchase.key.environment,
@@ -100,7 +108,7 @@ extension Reports {
     /// and where a tax came on top: that is cash, and the plan costs what it costs.
     struct StripeCharge {
         var line: StripeInvoice.Line
-        var sale: Sale
+        var sale: Reports.Sale
         var price: Int64
     }
 
@@ -116,16 +124,19 @@ extension Reports {
         let lines = invoice.value.lines.filter {
             $0.amount > 0 || isTrial($0, of: invoice, in: history)
         }
-        let paid = Currency.milliunits(minor: max(0, invoice.value.amount), currency: currency)
-        let parts = parts(of: paid, by: owed(for: lines, of: invoice.value))
-        let full = lines.map { Currency.milliunits(minor: $0.amount, currency: currency) }
+        let paid = Reports.Currency.milliunits(
+            minor: max(0, invoice.value.amount),
+            currency: currency
+        )
+        let parts = Reports.parts(of: paid, by: owed(for: lines, of: invoice.value))
+        let full = lines.map { Reports.Currency.milliunits(minor: $0.amount, currency: currency) }
         let prices = prices(of: lines, invoice.value, currency)
         return lines.indices.map { index in
             let (line, amount) = (lines[index], parts[index])
-            let product = product(line.price, of: .stripe, at: line.start, in: history)
-            let offer: Offer =
+            let product = Reports.product(line.price, of: .stripe, at: line.start, in: history)
+            let offer: Reports.Offer =
                 line.amount == 0 ? .trial : prices[index] < full[index] ? .discount : .none
-            let sale = Sale(
+            let sale = Reports.Sale(
                 kind: .charge,
                 store: .stripe,
                 environment: purchase.key.environment,
@@ -171,7 +182,7 @@ extension Reports {
             rest = sum([rest, max(0, left)])
         }
         guard rest < sum(owed) else { return lines.map(\.amount) }
-        return zip(owed, parts(of: rest, by: owed)).map { max(0, $0 - $1) }
+        return zip(owed, Reports.parts(of: rest, by: owed)).map { max(0, $0 - $1) }
     }
 
     /// What lines cost a period in milliunits: without their discounts, and without taxes on top.
@@ -184,17 +195,17 @@ extension Reports {
         guard !isStated else {
             return lines.map { line in
                 let price = line.amount - min(line.amount, max(0, line.discount ?? 0))
-                return Currency.milliunits(minor: price, currency: currency)
+                return Reports.Currency.milliunits(minor: price, currency: currency)
             }
         }
         // A fact that is older than this says only what the whole invoice came to.
-        let full = lines.map { Currency.milliunits(minor: $0.amount, currency: currency) }
+        let full = lines.map { Reports.Currency.milliunits(minor: $0.amount, currency: currency) }
         guard invoice.lines.allSatisfy({ $0.amount >= 0 }) else { return full }
-        let total = Currency.milliunits(
+        let total = Reports.Currency.milliunits(
             minor: max(0, invoice.total ?? invoice.amount),
             currency: currency
         )
-        return total < sum(full) ? parts(of: total, by: full) : full
+        return total < sum(full) ? Reports.parts(of: total, by: full) : full
     }
 
     private static func sum(_ amounts: [Int64]) -> Int64 {
@@ -214,7 +225,8 @@ extension Reports {
         in history: CatalogHistory
     ) -> Bool {
         line.amount == 0 && !line.isProration && line.end > invoice.charged
-            && product(line.price, of: .stripe, at: line.start, in: history).known?.price?.amount
+            && Reports.product(line.price, of: .stripe, at: line.start, in: history).known?.price?
+                .amount
                 != 0
     }
 
@@ -225,14 +237,14 @@ extension Reports {
     /// Refunds together are at most what was paid, and so are disputes. Both together may be more:
     /// whoever was refunded can dispute too, and then the money is gone twice.
     private static func takenBack(
-        _ charges: [Sale],
+        _ charges: [Reports.Sale],
         of amount: Int64,
         currency: String,
         paying invoice: String?,
         _ purchase: Purchase
-    ) -> [Sale] {
+    ) -> [Reports.Sale] {
         struct Movement {
-            var kind: Sale.Kind
+            var kind: Reports.Sale.Kind
             var id: String
             var amount: Int64
             var at: Instant
@@ -254,16 +266,19 @@ extension Reports {
                     at: $0.value.created ?? $0.stated.instant
                 )
             }
-        var rest: [Sale.Kind: Int64] = [:]
+        var rest: [Reports.Sale.Kind: Int64] = [:]
         var refunded: Set<String> = []
-        var rows: [Sale] = []
+        var rows: [Reports.Sale] = []
         for movement in movements.sorted(by: { ($0.at, $0.id) < ($1.at, $1.id) }) {
             let left = rest[movement.kind] ?? max(0, amount)
             let back = max(0, min(movement.amount, left))
             guard back > 0 else { continue }
             rest[movement.kind] = left - back
-            let milliunits = Currency.milliunits(minor: back, currency: currency.uppercased())
-            let parts = parts(of: milliunits, by: charges.map(\.amount))
+            let milliunits = Reports.Currency.milliunits(
+                minor: back,
+                currency: currency.uppercased()
+            )
+            let parts = Reports.parts(of: milliunits, by: charges.map(\.amount))
             for (charge, part) in zip(charges, parts) where part > 0 {
                 rows.append(
                     charge.takenBack(

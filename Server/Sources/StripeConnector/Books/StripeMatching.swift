@@ -1,3 +1,4 @@
+public import Reports
 public import TollgateCore
 
 extension Finance {
@@ -48,7 +49,7 @@ extension Finance {
         /// What reports call themselves.
         public static let source = "STRIPE_BALANCE"
 
-        private let terms: Terms
+        private let terms: StripeTerms
         private var undone: Set<String> = []
         private var result = Result()
 
@@ -72,7 +73,7 @@ extension Finance {
             beside further: [BalanceLine] = [],
             covering covered: Set<Day>,
             in environment: StoreEnvironment = .production,
-            terms: Terms = Terms()
+            terms: StripeTerms = StripeTerms()
         ) -> Result {
             var matching = StripeMatching(terms: terms)
             let known = matching.setAside(movements, environment)
@@ -93,7 +94,7 @@ extension Finance {
             return matching.result
         }
 
-        private init(terms: Terms) {
+        private init(terms: StripeTerms) {
             self.terms = terms
         }
 
@@ -295,7 +296,7 @@ extension Finance {
         ) {
             guard let fee = Self.sum(lines.map { $0.fee - $0.feeTax }),
                 let amount = Self.sum(lines.map(\.amount)),
-                let expected = terms.stripeFee(of: amount), !fee.isAbout(expected)
+                let expected = terms.fee(of: amount), !fee.isAbout(expected)
             else { return }
             differ(
                 .commissionRate,

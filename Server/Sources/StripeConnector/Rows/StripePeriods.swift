@@ -1,3 +1,4 @@
+internal import Reports
 internal import TollgateCore
 
 /// The periods of a Stripe subscription: the lines of its paid invoices, with the ends that a change
@@ -37,7 +38,7 @@ struct StripePeriods {
     }
 
     /// Takes in a line that was paid; what is sold once is no period.
-    mutating func add(_ charge: Reports.StripeCharge, of invoice: Newest<StripeInvoice>) {
+    mutating func add(_ charge: StripeRows.StripeCharge, of invoice: Newest<StripeInvoice>) {
         let line = charge.line
         let isPlan = charge.sale.productKind.map { $0 == .autoRenewable } ?? true
         guard isPlan, line.start < line.end else { return }
@@ -208,27 +209,37 @@ struct StripePeriods {
             let product = Reports.product(item.price, of: .stripe, at: item.start, in: history)
             // What costs nothing anyway is tried by nobody.
             guard product.known?.price?.amount != 0 else { return nil }
-            return Reports.PaidPeriod(
+            let trial = Reports.Sale(
+                kind: .charge,
                 store: .stripe,
                 environment: purchase.key.environment,
                 purchase: purchase.key,
-                id: item.id,
                 transaction: item.id,
+                lot: item.id,
                 product: product.id,
                 storeProduct: item.price,
+                productKind: product.known?.kind,
                 country: purchase.buyer?.value.country ?? "",
                 currency: "",
                 amount: 0,
+                quantity: 1,
                 offer: .trial,
+                purchased: item.start,
+                at: item.start,
+                isRenewal: false,
+                isAfterOneYear: false,
                 isFamilyShared: false,
-                start: item.start,
+                customer: buyer
+            )
+            return Reports.PaidPeriod(
+                trial,
+                id: item.id,
                 end: item.end,
                 paidUntil: item.end,
                 effectiveEnd: item.end,
                 refunded: nil,
                 retriedSince: nil,
-                duration: product.known?.duration?.iso8601,
-                customer: buyer
+                duration: product.known?.duration?.iso8601
             )
         }
     }

@@ -1,3 +1,5 @@
+public import Reports
+
 extension Finance {
     /// A line of a sales or finance report of the App Store: units of one product at one price.
     public struct AppStoreLine: Hashable, Sendable {

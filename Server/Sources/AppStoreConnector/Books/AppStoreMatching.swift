@@ -1,3 +1,4 @@
+public import Reports
 public import TollgateCore
 
 extension Finance {
@@ -37,7 +38,7 @@ extension Finance {
 
         private let source: String
         private let environment: StoreEnvironment
-        private let terms: Terms
+        private let terms: AppStoreTerms
         private var lines: [AppStoreLine]
         private var movements: [Movement] = []
         private var isMatched: [Bool] = []
@@ -51,7 +52,7 @@ extension Finance {
         private init(
             source: String,
             environment: StoreEnvironment,
-            terms: Terms,
+            terms: AppStoreTerms,
             lines: [AppStoreLine]
         ) {
             self.source = source
@@ -73,7 +74,7 @@ extension Finance {
             source: String,
             covering covered: Set<Day>,
             in environment: StoreEnvironment = .production,
-            terms: Terms = Terms()
+            terms: AppStoreTerms = AppStoreTerms()
         ) -> Result {
             var matching = AppStoreMatching(
                 source: source,
@@ -346,7 +347,7 @@ extension Finance {
         /// Whether the store pays what was expected of a sale on which both sides agree.
         private mutating func compareProceeds(_ movement: Movement, _ line: AppStoreLine) {
             let price = line.price
-            let share = terms.fee(of: movement).left
+            let share = terms.left(of: movement)
             let expected = price.scaled(by: Ratio(basisPoints: share))
             guard line.proceeds.currency == price.currency else {
                 return differ(
@@ -358,7 +359,7 @@ extension Finance {
                 )
             }
             guard !line.proceeds.isAbout(expected) else { return }
-            let others = [Terms.fullRate, Terms.reducedRate].filter { $0 != share }
+            let others = [AppStoreTerms.fullRate, AppStoreTerms.reducedRate].filter { $0 != share }
             for other in others {
                 let proceeds = price.scaled(by: Ratio(basisPoints: other))
                 guard line.proceeds.isAbout(proceeds) else { continue }
@@ -468,17 +469,9 @@ extension Finance.Movement {
     }
 }
 
-extension Finance.Money {
-    /// Whether two amounts differ by no more than rounding does.
-    func isAbout(_ other: Finance.Money) -> Bool {
-        guard currency == other.currency else { return false }
-        return (self - other).millionths.magnitude <= UInt64(max(0, smallestUnit))
-    }
-}
-
 extension Int64 {
     /// Hundredths of a percent, as people write them.
-    var asPercent: String {
+    fileprivate var asPercent: String {
         self % 100 == 0
             ? "\(self / 100) %" : "\(self / 100).\(self % 100 < 10 ? "0" : "")\(self % 100) %"
     }

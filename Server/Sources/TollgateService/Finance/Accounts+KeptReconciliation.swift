@@ -7,7 +7,7 @@ public import TollgateCore
 
 // Comparing the sales of many customers takes a while and much memory. So it is done when reports
 // have come, or when somebody asks for it, and what was found is kept for whoever looks.
-extension Tollgate {
+extension Accounts {
     /// A comparison with the stores' reports that was made earlier.
     public struct KeptReconciliation: Sendable {
         /// At most the first thousand differences; their sums are of all.
@@ -30,12 +30,12 @@ extension Tollgate {
     /// they are looked at as well.
     public func salesToCompare(from first: Finance.Day, to last: Finance.Day) async throws -> Int64
     {
-        let begin = first.advanced(by: -2 * Books.margin)
+        let begin = first.advanced(by: -2 * BookSpan.margin)
         let early = begin.advanced(by: 1 - begin.civil.day)
-        let late = last.advanced(by: Books.margin + 1)
+        let late = last.advanced(by: BookSpan.margin + 1)
         var count: Int64 = 0
         for environment in StoreEnvironment.allCases {
-            let found = try await store.figures.rollups(
+            let found = try await records.figures.rollups(
                 [Reports.Measure.charge, .refund].map {
                     RollupSelection(
                         $0.rawValue,
@@ -78,15 +78,15 @@ extension Tollgate {
         in environment: StoreEnvironment,
         _ prolong: @Sendable () async throws -> Void
     ) async throws -> KeptReconciliation? {
-        guard try await FigureDerivation(store).lag() < Self.muchBehind else { return nil }
+        guard try await FigureDerivation.lag(of: records) < Self.muchBehind else { return nil }
         // What comes from here on is not compared.
         let made = clocks.wall()
-        let reports = try await store.reports.mark()
+        let reports = try await records.reports.mark()
         var found = try await reconciliation(from: first, to: last, in: environment)
         found.differences = Array(found.differences.prefix(1_000))
         // Nothing is kept over what somebody has found who took over from us.
         try await prolong()
-        try await store.cursors.keep(
+        try await records.cursors.keep(
             Self.keptName(environment),
             Array(try APIJSON.encode(Kept(reconciliation: found, reports: reports))),
             now: made
@@ -98,7 +98,7 @@ extension Tollgate {
     public func keptReconciliation(
         in environment: StoreEnvironment
     ) async throws -> KeptReconciliation? {
-        guard let kept = try await store.cursors.read(Self.keptName(environment)),
+        guard let kept = try await records.cursors.read(Self.keptName(environment)),
             // What an earlier version kept in another form is found again soon.
             let found = try? APIJSON.decode(Kept.self, from: Data(kept.body))
         else { return nil }
@@ -126,19 +126,14 @@ extension Tollgate {
     ) async throws -> [Finance.Payment] {
         // Rows are found by their days. Within one they lie in no order of time, so more of them
         // are looked at, up to as many as cost next to nothing.
-        let sales = try await store.figures.newest(
+        let sales = try await records.figures.newest(
             kind: FigureKind.sale.rawValue,
             in: environment,
             days: first.number...max(first, last).number,
             limit: max(count, 500)
         ).reversed().map { try $0.sale() }.sorted { $0.at < $1.at }.suffix(Int(clamping: count))
         return try await named(
-            Finance.payments(
-                Finance.movements(of: Array(sales)),
-                appStore: [],
-                stripe: [],
-                terms: configuration.financeTerms
-            ),
+            Finance.payments(Finance.movements(of: Array(sales)), settled: usual),
             in: environment
         )
     }

@@ -1,15 +1,11 @@
-internal import AppStoreAPI
-internal import AppStoreConnector
-internal import Foundation
 internal import Logging
 internal import Reports
 internal import Storage
 internal import Stores
-internal import StripeConnector
 internal import TollgateCore
 
-extension Tollgate {
-    /// Fetches the reports of both stores that are not here yet, where they are configured and no
+extension Accounts {
+    /// Fetches the reports of all stores that are not here yet, where they are configured and no
     /// other server is at it.
     ///
     /// Any number of servers may call it at any time; what fails is logged and tried again.
@@ -17,24 +13,12 @@ extension Tollgate {
     /// - Parameter seconds: how much real time lies between two rounds.
     /// - Returns: whether nothing failed.
     @discardableResult
-    public func fetchStoreReportsIfDue(every seconds: Int64) async -> Bool {
+    public func fetchReportsIfDue(every seconds: Int64) async -> Bool {
         var isDone = true
-        if let connect = appStore.options.connect {
-            let count = await fetchIfDue("reports/app_store", every: seconds) {
-                [store] today, _ in
-                try await ConnectReports(store).fetch(with: connect, today: today, days: 90).count
-            }
-            isDone = count != nil
-        }
-        if let client = stripe.client {
-            let count = await fetchIfDue("reports/stripe", every: seconds) {
-                [store] today, prolong in
-                try await StripeReports(store).fetch(
-                    with: client,
-                    today: today,
-                    days: 90,
-                    prolong: prolong
-                ).count
+        for books in books where books.canFetch {
+            let name = "reports/\(books.store.rawValue)"
+            let count = await fetchIfDue(name, every: seconds) { today, prolong in
+                try await books.fetch(today: today, prolong: prolong)
             }
             isDone = isDone && count != nil
         }
@@ -48,8 +32,8 @@ extension Tollgate {
     /// - Returns: whether nothing failed.
     private func compareNewReports() async -> Bool {
         do {
-            let environment = configuration.defaultEnvironment
-            guard let reports = try await store.reports.mark() else { return true }
+            let environment = defaultEnvironment
+            guard let reports = try await records.reports.mark() else { return true }
             if try await keptReconciliation(in: environment)?.reports == reports { return true }
             let today = Finance.Day(utc: await clocks.now())
             let made = try await reconcileAndKeep(
@@ -73,11 +57,12 @@ extension Tollgate {
         _ name: String,
         every seconds: Int64,
         _ fetch:
-            @escaping (Instant, _ prolong: @Sendable () async throws -> Void) async throws -> Int
+            @escaping (Instant, _ prolong: @escaping @Sendable () async throws -> Void) async throws
+            -> Int
     ) async -> Int? {
         do {
             let wall = clocks.wall()
-            if let last = try await store.cursors.read(name)?.updated, last <= wall,
+            if let last = try await records.cursors.read(name)?.updated, last <= wall,
                 wall < last.advanced(by: seconds * 1000)
             {
                 return 0
@@ -87,7 +72,7 @@ extension Tollgate {
                 try await fetch(today, prolong)
             }
             guard let count else { return 0 }
-            try await store.cursors.keep(name, [], now: clocks.wall())
+            try await records.cursors.keep(name, [], now: clocks.wall())
             if count > 0 {
                 logger.info(
                     "reports of a store have come",

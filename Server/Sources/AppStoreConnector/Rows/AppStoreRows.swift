@@ -1,25 +1,37 @@
-internal import TollgateCore
+public import Reports
+public import TollgateCore
 
-extension Reports {
-    static func addAppStore(
+/// The sales and periods of purchases in the App Store.
+public struct AppStoreRows: StoreRows {
+    public let store = Store.appStore
+
+    public init() {}
+
+    public func add(
         _ purchase: Purchase,
         in history: CatalogHistory,
         _ customer: (HolderNames) throws -> String,
-        to rows: inout PurchaseRows
+        to rows: inout Reports.PurchaseRows
     ) rethrows {
         /// Milliseconds of paid service so far: a year of it lowers the App Store's share.
         var service: Int64 = 0
-        let year: Int64 = 365 * Day.length
+        let year: Int64 = 365 * Reports.Day.length
         let periods = purchase.effectivePeriods
         for (index, effective) in periods.enumerated() {
             let period = effective.period
-            let product = product(of: period, by: purchase.key, in: history)
+            let product = Reports.product(
+                period.product,
+                of: store,
+                by: purchase.key.application,
+                at: period.start,
+                in: history
+            )
             let isPlan = period.kind == .autoRenewable || product.known?.kind == .autoRenewable
             let buyer = try customer(effective.buyer)
-            let offer = isPlan ? Offer(period) : .none
-            let sale = Sale(
+            let offer = isPlan ? Reports.Offer(period) : .none
+            let sale = Reports.Sale(
                 kind: .charge,
-                store: .appStore,
+                store: store,
                 environment: purchase.key.environment,
                 purchase: purchase.key,
                 transaction: period.transactionID,
@@ -27,7 +39,7 @@ extension Reports {
                 product: product.id,
                 storeProduct: period.product,
                 productKind: product.known?.kind,
-                country: period.storefront.map { Country.code(ofStorefront: $0) } ?? "",
+                country: period.storefront.map { Reports.Country.code(ofStorefront: $0) } ?? "",
                 currency: period.currency?.uppercased() ?? "",
                 amount: period.isFamilyShared ? 0 : max(0, period.price ?? 0),
                 quantity: max(0, period.quantity),
@@ -40,7 +52,7 @@ extension Reports {
                 customer: buyer
             )
             rows.sales.append(sale)
-            if !period.isFamilyShared { rows.sales += refunds(of: sale, effective) }
+            if !period.isFamilyShared { rows.sales += Self.refunds(of: sale, effective) }
             guard isPlan,
                 let end = period.end
                     ?? product.known?.duration?.adding(to: period.start.milliseconds)
@@ -54,7 +66,7 @@ extension Reports {
                 service += min(paid.partialValue, 2 * year)
             }
             let isNewest = index == periods.count - 1
-            var row = PaidPeriod(
+            var row = Reports.PaidPeriod(
                 sale,
                 id: period.id,
                 end: end,
@@ -71,23 +83,26 @@ extension Reports {
     }
 
     /// The refunds of some seats and of the whole; what went back with seats does not go back again.
-    private static func refunds(of sale: Sale, _ effective: EffectivePeriod) -> [Sale] {
+    private static func refunds(
+        of sale: Reports.Sale,
+        _ effective: EffectivePeriod
+    ) -> [Reports.Sale] {
         let period = effective.period
         var returned: Int64 = 0
-        var refunds: [Sale] = []
+        var refunds: [Reports.Sale] = []
         func add(_ amount: Int64, at instant: Instant) {
             refunds.append(
                 sale.takenBack(.refund, amount, at: instant, isFirst: refunds.isEmpty)
             )
         }
         for refund in effective.seatRefunds {
-            let amount = share(sale.amount, refund.seats, of: max(1, period.quantity))
+            let amount = Reports.share(sale.amount, refund.seats, of: max(1, period.quantity))
             add(amount - returned, at: refund.stated)
             returned = amount
         }
         if let revoked = effective.revoked {
             add(
-                share(sale.amount - returned, period.revokedShare ?? 100_000, of: 100_000),
+                Reports.share(sale.amount - returned, period.revokedShare ?? 100_000, of: 100_000),
                 at: revoked
             )
         }
@@ -100,61 +115,5 @@ extension Purchase {
     fileprivate var retriedSince: Instant? {
         guard let status, status.value.value == SubscriptionStatus.billingRetry else { return nil }
         return status.stated.instant
-    }
-}
-
-extension Reports.PaidPeriod {
-    /// The period that a charge paid for.
-    init(
-        _ sale: Reports.Sale,
-        id: String,
-        end: Instant,
-        paidUntil: Instant,
-        effectiveEnd: Instant,
-        refunded: Instant?,
-        retriedSince: Instant?,
-        duration: String?
-    ) {
-        self.init(
-            store: sale.store,
-            environment: sale.environment,
-            purchase: sale.purchase,
-            id: id,
-            transaction: sale.transaction,
-            product: sale.product,
-            storeProduct: sale.storeProduct,
-            country: sale.country,
-            currency: sale.currency,
-            amount: sale.amount,
-            offer: sale.offer,
-            isFamilyShared: sale.isFamilyShared,
-            start: sale.purchased,
-            end: end,
-            paidUntil: paidUntil,
-            effectiveEnd: effectiveEnd,
-            refunded: refunded,
-            retriedSince: retriedSince,
-            duration: duration,
-            customer: sale.customer
-        )
-    }
-}
-
-extension Reports.Sale {
-    /// What of this charge went back.
-    func takenBack(
-        _ kind: Kind,
-        _ amount: Int64,
-        at instant: Instant,
-        refund: String? = nil,
-        isFirst: Bool = true
-    ) -> Reports.Sale {
-        var back = self
-        back.kind = kind
-        back.amount = amount
-        back.at = instant
-        back.refund = refund
-        back.isFirstRefund = isFirst
-        return back
     }
 }
