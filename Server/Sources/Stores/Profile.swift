@@ -68,23 +68,6 @@ extension RecordStore {
 }
 
 extension House {
-    /// Registers a profile under all its names, now.
-    ///
-    /// - Parameter more: names that the profile itself does not hold.
-    @discardableResult
-    public func register(
-        _ profile: Profile,
-        also more: [Holder] = [],
-        dedupeKey: RowKey
-    ) async throws -> JournalOutcome {
-        try await records.register(
-            profile,
-            also: more,
-            dedupeKey: dedupeKey,
-            at: await clocks.now()
-        )
-    }
-
     /// - Throws: refusals 404 `resource_missing`, 410 `customer_erased`.
     public func profile(of customer: Customer.ID) async throws -> Profile {
         guard let stored = try await records.profile(customer) else {

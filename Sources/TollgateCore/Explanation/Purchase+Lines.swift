@@ -1,13 +1,7 @@
 extension Purchase {
     /// Everything the store sold in this purchase.
     public var storeProducts: [StoreProduct] {
-        let products =
-            switch record {
-            case .appStore(let record): record.products
-            case .stripe(let record): record.products
-            case .own(let record): record.products
-            }
-        return Set(products).sorted()
+        Set(record.products).sorted()
     }
 
     func concerns(_ lookupKey: String, in catalog: Catalog) -> Bool {
@@ -19,12 +13,7 @@ extension Purchase {
 
     /// The record as sentences.
     func lines(_ answer: ActiveEntitlement?, at instant: Instant) -> [Explanation.Line] {
-        let telling = Explanation.Telling(purchase: key, answer: answer, at: instant)
-        return switch record {
-        case .appStore(let record): record.lines(telling)
-        case .stripe(let record): record.lines(telling)
-        case .own(let record): record.lines(telling)
-        }
+        record.lines(Explanation.Telling(purchase: key, answer: answer, at: instant))
     }
 }
 
@@ -54,7 +43,7 @@ extension Explanation {
 }
 
 extension FreeSubscriptionReports {
-    fileprivate func lines(_ telling: Explanation.Telling) -> [Explanation.Line] {
+    func lines(_ telling: Explanation.Telling) -> [Explanation.Line] {
         // What was taken again is there since the last time, not since the first.
         let began = reports.filter { $0.stated.instant <= telling.at }
             .reduce(Newest<FreeSubscription>?.none) { $1.value.isOn ? $0 ?? $1 : nil }
@@ -71,7 +60,7 @@ extension FreeSubscriptionReports {
 }
 
 extension OwnRecord {
-    fileprivate var products: [StoreProduct] {
+    var products: [StoreProduct] {
         var products: [StoreProduct] = []
         if let grant { products.append(StoreProduct(.tollgate, grant.value.lookupKey)) }
         if let report = freeSubscription?.newest {
@@ -80,7 +69,7 @@ extension OwnRecord {
         return products
     }
 
-    fileprivate func lines(_ telling: Explanation.Telling) -> [Explanation.Line] {
+    func lines(_ telling: Explanation.Telling) -> [Explanation.Line] {
         var lines: [Explanation.Line] = []
         if let grant {
             let until = grant.value.until.map { "until \($0)" } ?? "for ever"
@@ -103,7 +92,7 @@ extension OwnRecord {
 }
 
 extension StripeRecord {
-    fileprivate var products: [StoreProduct] {
+    var products: [StoreProduct] {
         let prices =
             (subscription?.value.items.map(\.price) ?? []) + (payment?.lines?.map(\.price) ?? [])
         return prices.map { StoreProduct(.stripe, $0) }
@@ -115,7 +104,7 @@ extension StripeRecord {
             .map { StoreProduct(.stripe, $0.price) }
     }
 
-    fileprivate func lines(_ telling: Explanation.Telling) -> [Explanation.Line] {
+    func lines(_ telling: Explanation.Telling) -> [Explanation.Line] {
         var lines: [Explanation.Line] = []
         let answer = telling.answer
         if let subscription {
@@ -154,11 +143,11 @@ extension StripeRecord {
 }
 
 extension AppStoreRecord {
-    fileprivate var products: [StoreProduct] {
+    var products: [StoreProduct] {
         periods.map { StoreProduct(.appStore, $0.period.product) }
     }
 
-    fileprivate func lines(_ telling: Explanation.Telling) -> [Explanation.Line] {
+    func lines(_ telling: Explanation.Telling) -> [Explanation.Line] {
         let answer = telling.answer
         let orderedPeriods = orderedPeriods
         var lines = orderedPeriods.map { record in

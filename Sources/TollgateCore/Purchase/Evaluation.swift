@@ -86,11 +86,7 @@ extension Purchase {
     /// What this purchase gives to whom, by the catalog's versions.
     public func evaluate(in history: CatalogHistory) -> Evaluation {
         var evaluation = Evaluation()
-        switch record {
-        case .appStore(let record): record.evaluate(ownership, in: history, &evaluation)
-        case .stripe(let record): record.evaluate(ownership, in: history, &evaluation)
-        case .own(let record): record.evaluate(ownership, &evaluation)
-        }
+        record.evaluate(ownership, in: history, &evaluation)
         if evaluation.shares.isEmpty {
             evaluation.add(PurchaseAccess(), to: ownership.owner(named: []))
         }

@@ -35,12 +35,7 @@ extension Fact {
 extension Purchase {
     /// Everybody whom this record may make a holder.
     public var names: [Holder] {
-        var names: [Holder] =
-            switch record {
-            case .appStore(let record): record.names
-            case .stripe(let record): record.names
-            case .own(let record): record.names
-            }
+        var names = record.names
         names += claims.map { .customer($0.customer) }
         if let assignment { names.append(.customer(assignment.value.customer)) }
         return names

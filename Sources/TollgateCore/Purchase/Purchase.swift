@@ -5,22 +5,6 @@
 ///
 /// Lists are kept sorted and there are no dictionaries, so equal records have equal bytes.
 public struct Purchase: Hashable, Sendable {
-    /// The statements of one store, in its own words.
-    public enum Record: Hashable, Sendable {
-        case appStore(AppStoreRecord)
-        case stripe(StripeRecord)
-        case own(OwnRecord)
-
-        /// A record of which nothing is known yet.
-        init(of store: Store) {
-            switch store {
-            case .appStore: self = .appStore(AppStoreRecord())
-            case .stripe: self = .stripe(StripeRecord())
-            case .tollgate: self = .own(OwnRecord())
-            }
-        }
-    }
-
     public let key: Key
     /// Sorted by customer.
     public private(set) var claims: [ClaimRecord] = []
@@ -80,55 +64,16 @@ public struct Purchase: Hashable, Sendable {
     }
 
     /// Puts hashes in the place of names that must go.
-    public mutating func rename(_ renaming: Renaming) throws {
-        switch record {
-        case .appStore(var own):
-            try own.rename(renaming)
-            record = .appStore(own)
-        case .stripe(var own):
-            try own.rename(renaming)
-            record = .stripe(own)
-        case .own: break
-        }
-    }
-}
-
-extension Purchase.Record {
-    /// - Parameter id: the purchase's.
-    fileprivate mutating func join(_ fact: Fact, of id: String) {
-        // What is taken out first is held once here, and so changed in place.
-        switch self {
-        case .appStore(var record):
-            self = .own(OwnRecord())
-            record.join(fact, of: id)
-            self = .appStore(record)
-        case .stripe(var record):
-            self = .own(OwnRecord())
-            record.join(fact)
-            self = .stripe(record)
-        case .own(var record):
-            record.join(fact)
-            self = .own(record)
-        }
-    }
+    public mutating func rename(_ renaming: Renaming) throws { try record.rename(renaming) }
 }
 
 extension Purchase: Codable {
-    enum CodingKeys: String, CodingKey {
-        case key, claims, assignment, appStore, stripe, own
-    }
-
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         key = try fields.decode(Key.self, forKey: .key)
         claims = try fields.decode([ClaimRecord].self, forKey: .claims)
         assignment = try fields.decodeIfPresent(Newest<Assignment>.self, forKey: .assignment)
-        record =
-            switch key.store {
-            case .appStore: .appStore(try fields.decode(AppStoreRecord.self, forKey: .appStore))
-            case .stripe: .stripe(try fields.decode(StripeRecord.self, forKey: .stripe))
-            case .tollgate: .own(try fields.decode(OwnRecord.self, forKey: .own))
-            }
+        record = try Record(of: key.store, from: fields)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -136,10 +81,6 @@ extension Purchase: Codable {
         try fields.encode(key, forKey: .key)
         try fields.encode(claims, forKey: .claims)
         try fields.encodeIfPresent(assignment, forKey: .assignment)
-        switch record {
-        case .appStore(let record): try fields.encode(record, forKey: .appStore)
-        case .stripe(let record): try fields.encode(record, forKey: .stripe)
-        case .own(let record): try fields.encode(record, forKey: .own)
-        }
+        try record.encode(to: &fields)
     }
 }

@@ -19,13 +19,7 @@ public struct AppStoreRows: StoreRows {
         let periods = purchase.effectivePeriods
         for (index, effective) in periods.enumerated() {
             let period = effective.period
-            let product = Reports.product(
-                period.product,
-                of: store,
-                by: purchase.key.application,
-                at: period.start,
-                in: history
-            )
+            let product = product(of: period, by: purchase.key, in: history)
             let isPlan = period.kind == .autoRenewable || product.known?.kind == .autoRenewable
             let buyer = try customer(effective.buyer)
             let offer = isPlan ? Reports.Offer(period) : .none
@@ -80,6 +74,21 @@ public struct AppStoreRows: StoreRows {
             row.isAddition = effective.isAddition ? true : nil
             rows.periods.append(row)
         }
+    }
+
+    /// What the catalog calls a period's product, by the app that sold it.
+    private func product(
+        of period: Period,
+        by key: Purchase.Key,
+        in history: CatalogHistory
+    ) -> (id: String, known: Catalog.Product?) {
+        Reports.product(
+            period.product,
+            of: store,
+            by: key.application,
+            at: period.start,
+            in: history
+        )
     }
 
     /// The refunds of some seats and of the whole; what went back with seats does not go back again.

@@ -198,16 +198,3 @@ extension FigureStore {
         }
     }
 }
-
-extension Purchase {
-    /// Everybody whom its money may be counted for.
-    fileprivate var buyers: [HolderNames] {
-        var buyers = effectivePeriods.map(\.buyer)
-        switch key.store {
-        case .appStore: break
-        case .stripe: buyers.append(stripeBuyer)
-        case .tollgate: buyers += names.map { [$0] }
-        }
-        return buyers
-    }
-}

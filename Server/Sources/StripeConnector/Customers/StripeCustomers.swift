@@ -19,20 +19,22 @@ struct StripeCustomers: Sendable {
         var profile = try Profile(stored)
         guard profile.stripeCustomer == id else { return }
         profile.stripeCustomer = nil
-        try await house.register(
+        try await house.records.register(
             profile,
             also: [.stripeCustomer(id)],
-            dedupeKey: RowKey("stripe customer deleted", id)
+            dedupeKey: RowKey("stripe customer deleted", id),
+            at: await house.clocks.now()
         )
     }
 
     func link(_ profile: Profile, to stripeCustomer: String) async throws {
         var profile = profile
         profile.stripeCustomer = profile.stripeCustomer ?? stripeCustomer
-        try await house.register(
+        try await house.records.register(
             profile,
             also: [.stripeCustomer(stripeCustomer)],
-            dedupeKey: RowKey("stripe customer", profile.customer.id, stripeCustomer)
+            dedupeKey: RowKey("stripe customer", profile.customer.id, stripeCustomer),
+            at: await house.clocks.now()
         )
     }
 

@@ -19,6 +19,7 @@ final class EntitlementReads: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let tollgate: Tollgate
+    private let entitlements: Entitlements
     /// A request of which only the head was read so far, and which may be answered here.
     private var held: HTTPRequest?
     /// Requests that were passed on and not answered yet: answers keep the order of requests.
@@ -27,6 +28,7 @@ final class EntitlementReads: ChannelDuplexHandler, RemovableChannelHandler {
 
     init(_ tollgate: Tollgate) {
         self.tollgate = tollgate
+        entitlements = tollgate.entitlements
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -87,7 +89,7 @@ final class EntitlementReads: ChannelDuplexHandler, RemovableChannelHandler {
             let id = try? credentials.customer(String(customer), .activeEntitlements)
         else { return nil }
         let session = credentials.session
-        return try? tollgate.entitlements.activeAtOnce(
+        return try? entitlements.activeAtOnce(
             of: id,
             in: session?.environment,
             signed: session != nil,

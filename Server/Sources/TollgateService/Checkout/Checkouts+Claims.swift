@@ -23,10 +23,11 @@ extension Checkouts {
         let profile = try await directory.profile(session.customer.rawValue)
         try await requireUnclaimed(reference, for: session.customer)
         try claims.admit(session.customer.rawValue, at: clocks.wall())
-        try await customers.register(
+        try await records.register(
             profile,
             also: [.reference(reference)],
-            dedupeKey: RowKey("checkout claim", reference, profile.customer.id)
+            dedupeKey: RowKey("checkout claim", reference, profile.customer.id),
+            at: await clocks.now()
         )
         // Two customers may have shown it at once; the first registration stands.
         try await requireUnclaimed(reference, for: session.customer)
@@ -60,14 +61,15 @@ extension Checkouts {
         guard !payers.isEmpty else { return }
         var profile = profile
         profile.stripeCustomer = profile.stripeCustomer ?? payers.first
-        try await customers.register(
+        try await records.register(
             profile,
             also: payers.map { .stripeCustomer($0) },
             dedupeKey: RowKey(
                 "stripe customers",
                 profile.customer.id,
                 payers.joined(separator: ",")
-            )
+            ),
+            at: await clocks.now()
         )
     }
 }

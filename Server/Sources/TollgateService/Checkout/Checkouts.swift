@@ -13,7 +13,6 @@ public struct Checkouts: Sendable {
     let clocks: Clocks
     let random: RandomSource
     let directory: CustomerDirectory
-    let customers: Customers
     let purchases: Purchases
     let stripe: StripeConnector
     /// How often a customer may show the secret of a checkout.
@@ -201,9 +200,10 @@ public struct Checkouts: Sendable {
         } catch {
             throw unavailable(error)
         }
-        try await customers.register(
+        try await records.register(
             profile,
-            dedupeKey: RowKey("stripe customer", profile.customer.id, random.id(""))
+            dedupeKey: RowKey("stripe customer", profile.customer.id, random.id("")),
+            at: await clocks.now()
         )
         return profile
     }

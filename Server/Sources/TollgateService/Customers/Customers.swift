@@ -59,9 +59,10 @@ public struct Customers: Sendable {
             consumptionConsent: request.consumptionConsent ?? false,
             created: await clocks.now().milliseconds
         )
-        let outcome = try await register(
+        let outcome = try await records.register(
             Profile(customer: customer),
-            dedupeKey: RowKey("customer", request.appUserID)
+            dedupeKey: RowKey("customer", request.appUserID),
+            at: await clocks.now()
         )
         if case .duplicate = outcome {
             // Somebody else was registering the same user; theirs stands.
@@ -110,28 +111,12 @@ public struct Customers: Sendable {
             profile.customer.consumptionConsent = consent
         }
         if profile.customer != before {
-            try await register(
+            try await records.register(
                 profile,
-                dedupeKey: RowKey("customer update", before.id, random.id(""))
+                dedupeKey: RowKey("customer update", before.id, random.id("")),
+                at: await clocks.now()
             )
         }
         return profile.customer
-    }
-
-    /// Registers a profile under all its names.
-    ///
-    /// - Parameter more: names that the profile itself does not hold.
-    @discardableResult
-    func register(
-        _ profile: Profile,
-        also more: [Holder] = [],
-        dedupeKey: RowKey
-    ) async throws -> JournalOutcome {
-        try await records.register(
-            profile,
-            also: more,
-            dedupeKey: dedupeKey,
-            at: await clocks.now()
-        )
     }
 }

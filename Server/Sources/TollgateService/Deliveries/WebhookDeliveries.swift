@@ -17,7 +17,8 @@ public struct WebhookDeliveries: Sendable {
     let transport: WebhookTransport?
     let counters: Counters
     let logger: Logger
-    private let pace = WorkPace()
+    /// How often old deliveries are forgotten.
+    let pace: WorkPace
 
     /// How much may wait for one endpoint outside of the feed.
     private static let maximalWaiting: Int64 = 10_000

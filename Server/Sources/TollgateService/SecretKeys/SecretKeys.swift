@@ -11,9 +11,10 @@ public struct SecretKeys: Sendable {
     let random: RandomSource
     let auditLog: AuditLog
     let logger: Logger
+    /// When each was used, until `keepUses` writes it.
+    let uses: KeyUses
     /// What the secrets of new keys begin with: `sk_live_` or `sk_test_`.
     let prefix: String
-    private let uses = KeyUses()
 
     /// How many keys that are not revoked there may be.
     private static let most: Int64 = 200
