@@ -55,6 +55,13 @@ build() {
         $service/Deliveries/IPAddress.swift $service/Deliveries/WebhookAddress.swift \
         $(sources $service/Catalog | grep -v PublishedCatalog)
 
+    # A source file that is gone leaves its object behind.
+    for object in "$products"/*.build/*.swift.o; do
+        target="$(basename "${object%/*}" .build)"
+        [ -d "Server/Sources/$target" ] || continue
+        [ -n "$(find "Server/Sources/$target" -name "$(basename "$object" .o)" -print -quit)" ] ||
+            rm -f "$object"
+    done
     rm -f "$out/below.a"
     find -L "$products" -path '*.build/*' -name '*.o' \
         -not -path '*Tests.build/*' -not -path '*/StrictJSON.build/*' -not -path '*/AppStoreAPI.build/*' \
