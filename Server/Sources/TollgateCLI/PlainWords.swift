@@ -16,7 +16,7 @@ extension PlainWords {
             of(
                 error,
                 modules: [
-                    "Tollgate", "AppStore", "Stripe", "Storage", "Reports", "Intake", "StrictJSON",
+                    "Tollgate", "AppStore", "Stripe", "Stores", "Storage", "Reports", "StrictJSON",
                 ]
             )
         }

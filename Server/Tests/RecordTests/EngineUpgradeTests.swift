@@ -191,7 +191,7 @@ struct EngineUpgradeTests {
         // Nothing is left of either.
         #expect(discarded.withLock { $0 } == 1)
         let notes = try await driver.readNow("SELECT name FROM meta ORDER BY name", [])
-        #expect(notes == [Row([.text("engine")]), Row([.text("erasures_complete_2")])])
+        #expect(notes == [Row([.text("engine")]), Row([.text("erasures_complete_3")])])
         await #expect(throws: StorageError.self) {
             try await driver.readNow("SELECT count(*) FROM next_customer", [])
         }

@@ -268,7 +268,7 @@ struct ErasedPayerTests {
         try await mark(answer: [0xF6], profile: [])
         try await store.driver.write { connection in
             _ = try connection.execute(
-                "UPDATE meta SET name = 'erasures_complete' WHERE name = 'erasures_complete_2'"
+                "UPDATE meta SET name = 'erasures_complete' WHERE name = 'erasures_complete_3'"
             )
         }
         #expect(try await Self.tables(with: "cus_new", store) == ["journal", "purchase"])
@@ -280,7 +280,7 @@ struct ErasedPayerTests {
         // Once only.
         try await store.driver.write { connection in
             _ = try connection.execute(
-                "DELETE FROM meta WHERE name = 'erasures_complete_2'"
+                "DELETE FROM meta WHERE name = 'erasures_complete_3'"
             )
         }
         let again = try await RecordStore(store.driver).rebuilt()
@@ -294,7 +294,7 @@ struct ErasedPayerTests {
         try await mark(answer: [0xF6], profile: [])
         try await store.driver.write { connection in
             _ = try connection.execute(
-                "DELETE FROM meta WHERE name = 'erasures_complete_2'"
+                "DELETE FROM meta WHERE name = 'erasures_complete_3'"
             )
         }
         let last = try await RecordStore(store.driver)

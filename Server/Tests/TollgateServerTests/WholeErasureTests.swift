@@ -158,7 +158,7 @@ struct WholeErasureTests {
                 )
                 try connection.execute("UPDATE journal SET body = NULL")
                 try connection.execute(
-                    "UPDATE meta SET name = 'erasures_complete' WHERE name = 'erasures_complete_2'"
+                    "UPDATE meta SET name = 'erasures_complete' WHERE name = 'erasures_complete_3'"
                 )
             }
             let text = token.uuidString.lowercased()
@@ -173,9 +173,10 @@ struct WholeErasureTests {
 
     @Test(
         "Messages that an earlier program kept go with whom they are about",
-        arguments: Backend.allCases
+        arguments: Backend.allCases,
+        ["erasures_complete", "erasures_complete_2"]
     )
-    func earlierMessages(_ backend: Backend) async throws {
+    func earlierMessages(_ backend: Backend, completed: String) async throws {
         try await Shop.run(on: backend) { shop in
             let driver = shop.server.tollgate.store.driver
             let ann = try await Self.person("ann", in: shop)
@@ -183,7 +184,8 @@ struct WholeErasureTests {
             let unknown = try await driver.write { connection in
                 let count = try connection.execute("UPDATE journal SET person = NULL")
                 try connection.execute(
-                    "UPDATE meta SET name = 'erasures_complete' WHERE name = 'erasures_complete_2'"
+                    "UPDATE meta SET name = $1 WHERE name = 'erasures_complete_3'",
+                    [.text(completed)]
                 )
                 return count
             }
@@ -192,6 +194,44 @@ struct WholeErasureTests {
             let gone = try await shop.server.send(.delete, "/v1/customers/\(ann.id)")
             #expect(gone.status == 200)
             try await Self.expectNothing(of: ann, in: driver)
+        }
+    }
+
+    /// A session of a plan that names nobody of the app's, such as a Payment Link's, has no facts: only
+    /// Stripe's customer leads to it.
+    @Test(
+        "A Checkout Session that was read goes with its payer, before the erasure and after it",
+        arguments: Backend.allCases
+    )
+    func sessionsOfPlans(_ backend: Backend) async throws {
+        // No events: sessions are known from reads alone.
+        try await Shop.run(on: backend, hasWebhook: false) { shop in
+            let server = shop.server
+            let driver = server.tollgate.store.driver
+            let id = try await server.customer("ann")
+            let own = try await shop.buy("coins_100", for: id)
+            try await server.tollgate.stripe.reads.fulfil(checkoutSession: own)
+            let payer = try await shop.stripeCustomer(of: id)
+            /// Buys a plan, and has the server read the session.
+            func buy(as email: String) async throws {
+                let session = try await shop.call(
+                    "POST",
+                    "/v1/checkout/sessions",
+                    "mode=subscription&line_items[0][price]=price_pro_monthly"
+                        + "&line_items[0][quantity]=1&customer=\(payer)"
+                        + "&metadata[note]=\(email)&success_url=https://shop.example/"
+                )
+                let page = try #require(session["id"].string)
+                _ = try await shop.stripe.pay(checkoutSession: page)
+                try await server.tollgate.stripe.reads.fulfil(checkoutSession: page)
+            }
+            try await buy(as: "before@example.com")
+            let before = try await WholeDatabase(driver)
+            #expect(before.tables(with: "before@example.com") == ["journal"])
+            #expect(try await server.send(.delete, "/v1/customers/\(id)").status == 200)
+            #expect(try await WholeDatabase(driver).tables(with: "before@example.com") == [])
+            try await buy(as: "after@example.com")
+            #expect(try await WholeDatabase(driver).tables(with: "after@example.com") == [])
         }
     }
 

@@ -2,8 +2,9 @@ internal import TollgateCore
 
 extension RecordStore {
     /// Programs that wrote `erasures_complete` gave names to erased customers and journalled nothing of
-    /// it, so that a replay forgot them.
-    private static let completed = "erasures_complete_2"
+    /// it, so that a replay forgot them; those that wrote `erasures_complete_2` kept what they read from
+    /// Stripe without its payer.
+    private static let completed = "erasures_complete_3"
 
     /// Takes out what earlier programs had left of customers who were erased: the names by which stores
     /// knew them, and messages without facts.

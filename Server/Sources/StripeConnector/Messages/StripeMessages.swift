@@ -61,16 +61,14 @@ struct StripeMessages: Sendable {
     /// One row for both: the event's id is what both share.
     func translate(_ event: Stripe.Event, from message: ReceivedMessage) -> Translation {
         let meaning = StripeTranslator.message(event)
-        var evidence = Evidence(
+        let evidence = Evidence(
             source: event.id,
             key: RowKey("event", event.livemode ? "live" : "test", event.id),
             stated: Instant(seconds: event.created),
             kind: message.way == .fetched ? .fetched : .delivered,
             body: message.body
         )
-        // What a purchase's facts do not lead to must be found by whom it is about.
-        if case .facts = meaning {} else { evidence.person = Self.payer(in: message.body) }
-        return Translation(meaning, evidence: evidence)
+        return Translation(ofStripe: meaning, evidence: evidence)
     }
 
     // MARK: - The clock

@@ -246,7 +246,10 @@ public struct StripeReads: Sendable {
             kind: .fetched,
             body: Array(body.rawBytes)
         )
-        return try await house.journal(Translation(message, evidence: evidence), of: .stripe)
+        return try await house.journal(
+            Translation(ofStripe: message, evidence: evidence),
+            of: .stripe
+        )
             == .recorded
     }
 
