@@ -308,6 +308,42 @@ struct DerivationTests {
         }
     }
 
+    @Test(
+        "figures follow a purchase that changes because another one continues it",
+        arguments: Backend.allCases
+    )
+    func linked(_ backend: Backend) async throws {
+        let store = try await RecordStore(backend.makeDatabase().open())
+        try await store.adopt(Shop.catalog, at: .day(-1000))
+        let derivation = FigureDerivation(store, rows: Tollgate.storeRows)
+        func claim(_ customer: String, _ purchase: String, on day: Double) -> Fact {
+            let claim = Claim(customer: Customer.ID(customer), mode: .purchased)
+            return .said(.claim(claim), on: day, about: .appStore(purchase))
+        }
+        let facts: [Fact] = [
+            .period("a", of: "1", from: 0, to: 365, product: "app.yearly"),
+            // A migration: what is said is about the purchase that goes on, and moves the other's end.
+            .period("b", of: "2", from: 14, to: 365, price: 0, previous: "1"),
+            .period("c", of: "3", from: 30, to: 60, previous: "2"),
+            // Whose the first one is, the others are.
+            claim("ann", "1", on: 40),
+        ]
+        for (number, fact) in facts.enumerated() {
+            _ = try await store.submit(.message(number, fact))
+            try await derivation.followToTheEnd(now: .day(0))
+            let followed = try await Self.contents(store)
+            try await store.figures.dropAll()
+            try await derivation.followToTheEnd(now: .day(0))
+            #expect(try await Self.contents(store) == followed, "\(fact)")
+        }
+        let active = try await store.driver.readNow(
+            "SELECT coalesce(sum(items), 0) FROM rollup WHERE grain = 0 AND day <= $1 AND measure IN (10, 11, 12, 13, 14)",
+            [.integer(Reports.Day.story(20).number)]
+        )
+        #expect(try active.first?.int64(0) == 1, "one subscription, under two ids")
+        await store.driver.close()
+    }
+
     @Test("a figure that was tampered with is found", arguments: Backend.allCases)
     func tampered(_ backend: Backend) async throws {
         let store = try await RecordStore(backend.makeDatabase().open())

@@ -104,6 +104,7 @@ extension Fact {
         trial: Bool = false,
         revoked: Double? = nil,
         upgraded: Double? = nil,
+        previous: String? = nil,
         additional: String? = nil,
         country: String = "JPN",
         currency: String = "JPY",
@@ -126,6 +127,7 @@ extension Fact {
                     offerType: trial ? 1 : nil,
                     discount: trial ? "FREE_TRIAL" : nil,
                     storefront: country,
+                    previous: previous,
                     additionalReason: additional
                 )
             ),

@@ -175,26 +175,45 @@ extension FigureStore {
         return try rows.map { try RowKey(bytes: $0.bytes(0)) }
     }
 
-    /// These purchases, as far as they are there, with whoever stands behind their names.
+    /// These purchases, as far as they are there, with whoever stands behind their names; and those
+    /// that they continue or that continue them, however long the chain.
+    ///
+    /// What is stated of one changes the others: where it ends, and whose it is (RULES §8).
     public func changedPurchases(_ keys: [RowKey]) async throws -> [ChangedPurchase] {
         try await driver.read { connection in
-            let rows = try connection.queryMany(
-                "SELECT record FROM purchase WHERE key = $1",
-                keys.map { [$0.value] }
-            )
-            return try zip(keys, rows).compactMap { key, row in
-                guard let bytes = try row.first?.bytes(0), !bytes.isEmpty else { return nil }
-                let record = try RecordDecoder.decode(Purchase.self, from: bytes)
-                var holders: [String: RowKey] = [:]
-                for names in record.buyers {
-                    guard let first = names.first else { continue }
-                    holders[first.canonical] = try connection.row(
-                        of: names,
-                        in: record.key.environment
-                    )
+            var (asked, seen) = (keys, Set(keys))
+            var changed: [ChangedPurchase] = []
+            while !asked.isEmpty {
+                let found = try Self.purchases(asked, connection)
+                changed += found
+                asked = found.flatMap(\.record.linked).map { RowKey($0) }.filter {
+                    seen.insert($0).inserted
                 }
-                return ChangedPurchase(key: key, record: record, holders: holders)
             }
+            return changed
+        }
+    }
+
+    private static func purchases(
+        _ keys: [RowKey],
+        _ connection: any StorageConnection
+    ) throws -> [ChangedPurchase] {
+        let rows = try connection.queryMany(
+            "SELECT record FROM purchase WHERE key = $1",
+            keys.map { [$0.value] }
+        )
+        return try zip(keys, rows).compactMap { key, row -> ChangedPurchase? in
+            guard let bytes = try row.first?.bytes(0), !bytes.isEmpty else { return nil }
+            let record = try RecordDecoder.decode(Purchase.self, from: bytes)
+            var holders: [String: RowKey] = [:]
+            for names in record.buyers {
+                guard let first = names.first else { continue }
+                holders[first.canonical] = try connection.row(
+                    of: names,
+                    in: record.key.environment
+                )
+            }
+            return ChangedPurchase(key: key, record: record, holders: holders)
         }
     }
 }
