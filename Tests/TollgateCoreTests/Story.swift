@@ -167,6 +167,8 @@ extension Fact {
         returned: Int64? = nil,
         switched: Bool = false,
         previous: String? = nil,
+        price: Int64? = nil,
+        offer: Int64? = nil,
         source: String? = nil
     ) -> Fact {
         .said(
@@ -184,6 +186,8 @@ extension Fact {
                     quantity: seats,
                     token: token,
                     isFamilyShared: family,
+                    price: price,
+                    offerType: offer,
                     previous: previous,
                     additionalReason: addition ? "SEAT_ADDITION" : nil,
                     revokedSeats: returned,

@@ -90,11 +90,11 @@ struct CustomerCheck {
     /// Where the server answers otherwise.
     func findings() -> [AccessFinding] {
         var told = Set(active.map(\.lookupKey))
-        // What was replaced may be over, though nobody heard of it.
-        let replaced = Set(evidence.values.compactMap(\.replaced))
+        // What was replaced may be over, though nobody heard of it; what began later is not.
+        let replaced = evidence.values.flatMap(\.replaced)
         let due = judged.filter { subject, opinion in
             opinion.verdict == .yes && opinion.owners.certain.contains(person.customer)
-                && !replaced.contains(subject)
+                && !replaced.contains { $0.subject == subject && opinion.since < $0.since }
         }
         return active.compactMap(letIn)
             + due.flatMap { entry in

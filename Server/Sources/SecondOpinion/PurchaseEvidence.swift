@@ -9,8 +9,8 @@ struct PurchaseEvidence: Sendable {
     private(set) var name: String?
     /// Whether something is not kept any more, or cannot be read: then nobody is let in by nothing.
     private(set) var isUnjudged = false
-    /// The purchase that this one replaced.
-    private(set) var replaced: RowKey?
+    /// The purchases that this one replaced, and when.
+    private(set) var replaced: [(subject: RowKey, since: Instant)] = []
     /// Rows that are about another purchase than the one they are filed under.
     private(set) var misfiled: [(subject: RowKey, row: Int64)] = []
     /// The stores' own ids of messages, by row.
@@ -65,8 +65,8 @@ struct PurchaseEvidence: Sendable {
         messages[row.id] = word?.messageID ?? words.messageID ?? ""
         if let word { stripe.add(word) } else { appStore.add(words) }
         // What came over from another purchase keeps its owner, whom only that one may know.
-        guard let replaced = words.transaction?.replaced else { return true }
-        (isUnjudged, self.replaced) = (true, RowKey(purchaseNamed: replaced))
+        guard let new = words.transaction, let former = new.replaced else { return true }
+        (isUnjudged, replaced) = (true, replaced + [(RowKey(purchaseNamed: former), new.purchased)])
         return true
     }
 

@@ -194,7 +194,7 @@ struct RecordCodingTests {
             #expect(try RecordEncoder.encode(fact) == RecordEncoder.encodeCodable(fact))
         }
         var record = Purchase(key: .appStore("1"), joining: all)
-        record.isContinued(by: .init(id: "3", since: .day(9)))
+        for day in [9.0, 12] { record.isContinued(by: .init(id: "3", since: .day(day))) }
         #expect(record.periods.contains { $0.upgradedBy != nil && $0.receipt != nil })
         #expect(record.periods.contains { $0.revocation != nil && $0.seatRefunds != nil })
         #expect(record.predecessors != nil && record.appStore?.reversals != nil)

@@ -48,6 +48,27 @@ extension Story {
             expected: [29: .yes, 45: .yes, 61: .no]
         ),
         Story(
+            testDescription: "a plan is switched to a bundle, and back under its own id",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice(
+                    "SUBSCRIBED",
+                    signed: 10,
+                    Paid(id: "2", original: "2", from: 10, to: 40, user: nil, previous: "1"),
+                    Terms(renewalDate: 40),
+                    status: 1
+                ),
+                .notice(
+                    "SUBSCRIBED",
+                    signed: 20,
+                    Paid(id: "3", from: 20, to: 50, previous: "2"),
+                    Terms(renewalDate: 50),
+                    status: 1
+                ),
+            ],
+            expected: [5: .yes, 15: .open, 25: .yes]
+        ),
+        Story(
             testDescription: "a renewal fails, and no grace is granted: status 3",
             words: [
                 .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),

@@ -40,6 +40,8 @@ struct Paid: Sendable {
     var type = "Auto-Renewable Subscription"
     var family = false
     var seats = false
+    /// The purchase that it continues.
+    var previous: String?
 }
 
 /// What is signed of how a subscription goes on.
@@ -132,6 +134,7 @@ extension Paid {
         }
         if upgraded { json["isUpgraded"] = true }
         if seats { json["additionalTransactionReason"] = "SEAT_ADDITION" }
+        if let previous { json["previousOriginalTransactionId"] = previous }
         if let user { json["appAccountToken"] = Counter.token(of: user) }
         return json
     }

@@ -15,7 +15,7 @@ extension Batch {
             let row = RowKey(record.key.sibling(predecessor.id))
             guard var state = rows.purchases[row] else { continue }
             let before = state.record
-            state.record.isContinued(by: .init(id: record.key.id, since: predecessor.since))
+            state.record.isContinued(by: Successor(id: record.key.id, continuing: predecessor))
             guard state.record != before else { continue }
             rows.purchases[row] = state
             changed.insert(row)

@@ -47,7 +47,11 @@ extension AppStoreTruth {
         }
         guard let running, running.isOwn else { return }
         let latest = running.transaction
-        if let since = replacement(of: chain, in: chains), latest.purchaseDate < since, since <= now
+        // One that the store calls active has come back since it was replaced.
+        let isActive = [.active, .billingGrace].contains(subscription.state)
+        if let since = replacement(of: chain, in: chains), latest.purchaseDate < since,
+            since <= now,
+            !isActive
         {
             return
         }

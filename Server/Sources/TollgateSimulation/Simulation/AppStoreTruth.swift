@@ -90,7 +90,11 @@ struct AppStoreTruth {
     }
 
     func credit(_ transaction: Transaction, replaced: Int64? = nil, _ truth: inout Truth) {
-        guard transaction.ownership == .purchased,
+        // The first period after a migration was paid for before it.
+        let isMigrated =
+            transaction.previousOriginalID != nil && transaction.price == 0
+            && transaction.offer == nil
+        guard transaction.ownership == .purchased, !isMigrated,
             let coins = product(transaction.productID)?.coins, coins > 0
         else { return }
         let credit = coins * Int64(transaction.quantity)

@@ -249,11 +249,15 @@ extension FigureTruth {
             .grouped(by: \.originalID)
         {
             let ordered = chain.sorted { (Int64($0.id) ?? 0) < (Int64($1.id) ?? 0) }
+            // One that the store calls active has come back since it was replaced.
+            let isActive =
+                subscriptions[original].map { [.active, .billingGrace].contains($0.state) } ?? false
             for (index, sale) in ordered.enumerated() {
                 let next = ordered.dropFirst(index + 1).first { !Self.adds($0, to: sale) }
                 let isAdded = ordered.prefix(index).contains { Self.adds(sale, to: $0) }
                 let replaced = sales.filter {
-                    $0.previousOriginalID == original && sale.purchaseDate < $0.purchaseDate
+                    !isActive && $0.previousOriginalID == original
+                        && sale.purchaseDate < $0.purchaseDate
                 }.map(\.purchaseDate).min()
                 read(
                     sale,

@@ -16,11 +16,12 @@ extension AppStoreRecord {
         let product = StoreProduct(.appStore, period.product)
         guard !period.isFamilyShared,
             let known = history.product(product, in: application, at: period.start),
-            let credit = CoinLot.coins(known.coins, times: period.quantity), credit > 0
+            let credit = CoinLot.coins(known.coins, times: period.quantity), credit > 0,
+            !isPaidElsewhere(period)
         else { return }
         let replaced = replacement(of: record, in: ordered)
         var clawed: Int64 = 0
-        if let revoked = revocation(of: record), period.isSwitched != true {
+        if let revoked = revocation(of: record), !period.gaveNothingBack {
             // The refund of an upgrade is by time, below.
             let isUpgrade = period.revokedShare == nil && replaced.map { revoked <= $0 } ?? false
             if !isUpgrade {
@@ -44,6 +45,16 @@ extension AppStoreRecord {
                 credited: period.start
             )
         )
+    }
+
+    /// Whether a period was paid for in the purchase that this one continues: a migration's first one
+    /// (RULES §8).
+    private func isPaidElsewhere(_ period: Period) -> Bool {
+        guard period.price == 0, period.offerType == nil, let end = period.end,
+            let former = predecessors?.first(where: { $0.id == period.previous }),
+            former.since == period.start, let paid = former.paidUntil
+        else { return false }
+        return end <= paid
     }
 
     /// When another plan replaced the period before its end, so that the money for the rest went back

@@ -16,11 +16,6 @@ extension AppStoreRecord {
         return earlier(end, revokedByStatus(record))
     }
 
-    /// When a purchase that continues this one took its place (RULES §8).
-    func replacement(of record: PeriodRecord) -> Instant? {
-        (successors ?? []).map(\.since).filter { record.period.start < $0 }.min()
-    }
-
     /// The newest period; where several transactions represent it, one that was not taken back.
     func newestPeriod(in ordered: [PeriodRecord]) -> PeriodRecord? {
         guard let last = ordered.last, revocation(of: last) != nil else { return ordered.last }
@@ -122,6 +117,7 @@ extension AppStoreRecord {
         {
             return true
         }
+        if ordered.contains(where: isContinuedInSpite) { return true }
         let status = status.flatMap { $0.value.value == SubscriptionStatus.revoked ? $0 : nil }
         return ordered.contains { record in
             if record.isContested { return true }

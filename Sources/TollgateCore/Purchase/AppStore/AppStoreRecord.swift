@@ -96,7 +96,8 @@ public struct AppStoreRecord: Hashable, Codable, Sendable {
         successors = known
     }
 
-    /// Takes over the token that held in the purchase `id` when this one began to continue it.
+    /// Takes over what held in the purchase `id` when this one began to continue it: the token, and
+    /// until when it was paid.
     ///
     /// - Returns: whether this one continues that.
     mutating func follow(_ predecessor: AppStoreRecord, id: String) -> Bool {
@@ -104,6 +105,7 @@ public struct AppStoreRecord: Hashable, Codable, Sendable {
             case .found(let index) = known.position(of: id, by: { $0.id })
         else { return false }
         known[index].token = predecessor.token(at: known[index].since)
+        known[index].paidUntil = predecessor.paidUntil(at: known[index].since)
         predecessors = known
         return true
     }

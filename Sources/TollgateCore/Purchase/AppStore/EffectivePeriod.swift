@@ -31,7 +31,7 @@ extension AppStoreRecord {
                     period: record.period,
                     buyer: buyer,
                     end: end(of: record, in: ordered),
-                    revoked: record.period.isSwitched == true ? nil : revocation(of: record),
+                    revoked: record.period.gaveNothingBack ? nil : revocation(of: record),
                     isAddition: ordered.contains { record.period.isAddition(to: $0.period) }
                 )
                 effective.seatRefunds = (record.seatRefunds ?? []).filter { refund in

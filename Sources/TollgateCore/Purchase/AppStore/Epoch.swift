@@ -44,6 +44,11 @@ extension AppStoreRecord {
         epochs.last { $0.start <= instant }?.token
     }
 
+    /// The paid end of the period that runs at an instant.
+    func paidUntil(at instant: Instant) -> Instant? {
+        orderedPeriods.last { $0.period.start <= instant }?.period.end
+    }
+
     /// By start, then by id.
     var orderedPeriods: [PeriodRecord] {
         periods.filter { !isRepeated($0) }.sorted {

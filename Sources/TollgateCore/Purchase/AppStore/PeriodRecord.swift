@@ -159,6 +159,9 @@ extension Period {
         return period
     }
 
+    /// Whether its revocation is a switch to a bundle by which no money went back (RULES §2.12).
+    var gaveNothingBack: Bool { isSwitched == true && revokedShare == nil }
+
     /// Whether this transaction adds seats to the period of `other`, and so does not end it (RULES
     /// §2.11).
     func isAddition(to other: Period) -> Bool {

@@ -5,17 +5,27 @@ public struct Predecessor: Hashable, Codable, Sendable {
     public let id: String
     /// The start of the first period that names it.
     public private(set) var since: Instant
-    /// The token that held there then; `nil`: none, or not known yet.
+    /// The starts of the other periods that name it, sorted; `nil`: none.
+    ///
+    /// Renewals may name it, too.
+    public private(set) var later: [Instant]?
+    /// The token that held there at the first start; `nil`: none, or not known yet.
     public internal(set) var token: String?
+    /// The paid end of the period that ran there at the first start; `nil`: none, or not known yet.
+    public internal(set) var paidUntil: Instant?
 
     init(id: String, since: Instant) {
         self.id = id
         self.since = since
     }
 
+    /// The starts of all periods that name it, sorted.
+    public var starts: [Instant] { [since] + (later ?? []) }
+
     mutating func join(_ other: Predecessor) {
-        since = min(since, other.since)
+        (since, later) = Instant.joined(starts, other.starts)
         token = token ?? other.token
+        paidUntil = paidUntil ?? other.paidUntil
     }
 }
 
@@ -25,13 +35,35 @@ public struct Successor: Hashable, Codable, Sendable {
     public let id: String
     /// The start of its first period that says so.
     public private(set) var since: Instant
+    /// The starts of its other periods that say so, sorted; `nil`: none.
+    public private(set) var later: [Instant]?
 
     public init(id: String, since: Instant) {
         self.id = id
         self.since = since
     }
 
+    /// The successor that `predecessor` makes of the purchase `id`.
+    public init(id: String, continuing predecessor: Predecessor) {
+        self.id = id
+        since = predecessor.since
+        later = predecessor.later
+    }
+
+    /// The starts of all its periods that say so, sorted.
+    public var starts: [Instant] { [since] + (later ?? []) }
+
     mutating func join(_ other: Successor) {
-        since = min(since, other.since)
+        (since, later) = Instant.joined(starts, other.starts)
+    }
+}
+
+extension Instant {
+    /// The first of all instants in two lists, and the others, sorted; `nil`: no others.
+    ///
+    /// - Parameter one: at least one.
+    fileprivate static func joined(_ one: [Instant], _ other: [Instant]) -> (Instant, [Instant]?) {
+        let all = Set(one + other).sorted()
+        return (all[0], all.count > 1 ? Array(all.dropFirst()) : nil)
     }
 }
