@@ -196,7 +196,7 @@ struct RecordCodingTests {
         var record = Purchase(key: .appStore("1"), joining: all)
         for day in [9.0, 12] { record.isContinued(by: .init(id: "3", since: .day(day))) }
         #expect(record.periods.contains { $0.upgradedBy != nil && $0.receipt != nil })
-        #expect(record.periods.contains { $0.revocation != nil && $0.seatRefunds != nil })
+        #expect(record.periods.contains { $0.revocation != nil && $0.seatStatements != nil })
         #expect(record.predecessors != nil && record.appStore?.reversals != nil)
         let bytes = try RecordEncoder.encode(record)
         #expect(try bytes == RecordEncoder.encodeCodable(record))

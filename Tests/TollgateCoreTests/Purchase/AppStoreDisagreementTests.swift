@@ -300,9 +300,77 @@ struct AppStoreDisagreementTests {
             expected: [.on(9, .payment), .off(11)],
             coins: 10
         ),
+        Story(
+            testDescription: "refunded seats, and then a higher plan that takes effect at once",
+            facts: [
+                .paid("p1", 0, 30, seats: 10), .paid("p1", 0, 30, said: 5, seats: 10, returned: 5),
+                .paid("p1", 0, 30, said: 15, revoked: 15, upgraded: true, seats: 10),
+                .paid("y", 15, 380, Shop.yearly, seats: 10),
+            ],
+            expected: [.on(14, .payment), .off(16), .archive(16, .payment)],
+            coins: 25
+        ),  // of the 50 that five seats left, ⌊50 × 15/30⌋
+        Story(
+            testDescription: "refunded seats, and then half of the rest",
+            facts: [
+                .paid("p1", 0, 30, said: 5, seats: 10, returned: 5),
+                .paid("p1", 0, 30, said: 15, revoked: 15, share: 50_000, seats: 10),
+            ],
+            expected: [.on(14, .payment), .off(16)],
+            coins: 25
+        ),
+        Story(
+            testDescription: "refunded seats that were taken back before the whole was refunded",
+            facts: [
+                .paid("p1", 0, 30, said: 5, seats: 10, returned: 5),
+                .paid("p1", 0, 30, said: 10, seats: 10),
+                .paid("p1", 0, 30, said: 15, revoked: 15, share: 50_000, seats: 10),
+            ],
+            coins: 50
+        ),
+        Story(
+            testDescription: "refunded seats that were taken back, and then fewer",
+            facts: [
+                .paid("p1", 0, 30, said: 5, seats: 10, returned: 5),
+                .paid("p1", 0, 30, said: 10, seats: 10),
+                .paid("p1", 0, 30, said: 15, seats: 10, returned: 3),
+            ],
+            expected: [.on(25, .payment)],
+            coins: 70
+        ),
     ]
 
-    static let stories = reversals + contradictions + stale + receipts + seats
+    static let upgrades = [
+        Story(
+            testDescription: "an upgrade's refund that is dated seconds after the new period",
+            facts: [
+                .paid("p1", 0, 30),
+                .paid("p1", 0, 30, said: 15, revoked: 15 + 2.0 / 86_400, upgraded: true),
+                .paid("y", 15, 380, Shop.yearly),
+            ],
+            expected: [.on(14, .payment), .off(16), .archive(16, .payment)],
+            coins: 5
+        ),
+        Story(
+            testDescription: "one of an upgrade that only the new period tells of",
+            facts: [
+                .paid("p1", 0, 30), .paid("p1", 0, 30, said: 15, revoked: 15 + 60.0 / 86_400),
+                .paid("y", 15, 380, Shop.yearly),
+            ],
+            coins: 5
+        ),
+        Story(
+            testDescription: "a refund of its own after the upgrade",
+            facts: [
+                .paid("p1", 0, 30),
+                .paid("p1", 0, 30, said: 15, revoked: 15 + 61.0 / 86_400, upgraded: true),
+                .paid("y", 15, 380, Shop.yearly),
+            ],
+            coins: 0
+        ),
+    ]
+
+    static let stories = reversals + contradictions + stale + receipts + seats + upgrades
 
     @Test("access follows the newer statement", arguments: stories)
     func access(_ story: Story) {

@@ -183,7 +183,45 @@ struct EffectivePeriodTests {
                 .paid("p1", 0, 30, said: 14, seats: 5, returned: 3),
                 .paid("p1", 0, 30, said: 14, seats: 5, returned: 2),
             ],
-            rows: [Row(id: "p1", end: 30, seatRefunds: [10: 2, 14: 3])]
+            rows: [Row(id: "p1", end: 30, seatRefunds: [10: 1, 14: 3])]
+        ),
+        Case(
+            testDescription: "refunded seats that were taken back, and then fewer",
+            facts: [
+                .paid("p1", 0, 30, said: 0, seats: 10),
+                .paid("p1", 0, 30, said: 5, seats: 10, returned: 5),
+                .paid("p1", 0, 30, said: 10, seats: 10),
+                .paid("p1", 0, 30, said: 15, seats: 10, returned: 3),
+            ],
+            rows: [Row(id: "p1", end: 30, seatRefunds: [15: 3])]
+        ),
+        Case(
+            testDescription: "some of the refunded seats that were taken back",
+            facts: [
+                .paid("p1", 0, 30, said: 5, seats: 10, returned: 2),
+                .paid("p1", 0, 30, said: 7, seats: 10, returned: 5),
+                .paid("p1", 0, 30, said: 15, seats: 10, returned: 3),
+            ],
+            rows: [Row(id: "p1", end: 30, seatRefunds: [5: 2, 7: 3])]
+        ),
+        Case(
+            testDescription: "as many again as had been taken back, since the last word of fewer",
+            facts: [
+                .paid("p1", 0, 30, said: 5, seats: 10, returned: 5),
+                .paid("p1", 0, 30, said: 10, seats: 10),
+                .paid("p1", 0, 30, said: 15, seats: 10, returned: 5),
+                .paid("p1", 0, 30, said: 20, seats: 10, returned: 5),
+            ],
+            rows: [Row(id: "p1", end: 30, seatRefunds: [10: 5])]
+        ),
+        Case(
+            testDescription: "refunded seats that were taken back before the whole was revoked",
+            facts: [
+                .paid("p1", 0, 30, said: 5, seats: 10, returned: 5),
+                .paid("p1", 0, 30, said: 10, seats: 10),
+                .paid("p1", 0, 30, said: 20, revoked: 20, seats: 10),
+            ],
+            rows: [Row(id: "p1", end: 20, revoked: 20)]
         ),
         Case(
             testDescription: "some seats, and then the whole",

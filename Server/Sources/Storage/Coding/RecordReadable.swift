@@ -112,19 +112,20 @@ extension PeriodRecord: RecordReadable {
             newest: newest,
             upgradedBy: try cursor.instant("upgradedBy"),
             revocation: try cursor.value(StatedRevocation.self, "revocation"),
-            seatRefunds: try cursor.value([SeatRefund].self, "seatRefunds"),
+            seatStatements: try cursor.value([SeatStatement].self, "seatStatements"),
             receipt: try cursor.value(Newest<Period>.self, "receipt")
         )
         guard cursor.close() else { return nil }
     }
 }
 
-extension SeatRefund: RecordReadable {
+extension SeatStatement: RecordReadable {
     init?(reading cursor: inout RecordCursor) throws {
         guard cursor.openMap(), let seats = try cursor.int64("seats"),
-            let stated = try cursor.instant("stated"), cursor.close()
+            let first = try cursor.instant("first"), let last = try cursor.instant("last"),
+            cursor.close()
         else { return nil }
-        self.init(seats: seats, stated: stated)
+        self.init(seats: seats, first: first, last: last)
     }
 }
 

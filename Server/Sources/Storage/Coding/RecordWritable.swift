@@ -146,17 +146,18 @@ extension PeriodRecord: RecordWritable {
         try record.add("newest", newest)
         record.add("upgradedBy", upgradedBy)
         try record.add("revocation", revocation)
-        try record.add("seatRefunds", seatRefunds)
+        try record.add("seatStatements", seatStatements)
         try record.add("receipt", receipt)
         record.close()
     }
 }
 
-extension SeatRefund: RecordWritable {
+extension SeatStatement: RecordWritable {
     package func write(to record: inout RecordBytes) throws {
         record.openMap()
         record.add("seats", seats)
-        record.add("stated", stated)
+        record.add("first", first)
+        record.add("last", last)
         record.close()
     }
 }

@@ -151,11 +151,12 @@ extension AppStoreTruth {
     ///   https://developer.apple.com/documentation/storekit/transaction/revocationreason-swift.struct/upgradedtobundle
     /// - Seats that were refunded take theirs, and the transaction stays valid for the others:
     ///   https://developer.apple.com/documentation/appstoreserverapi/revokedseatquantity
-    func takenBack(of credit: Int64, _ transaction: Transaction) -> Int64 {
-        if isRefunded(transaction), let revocation = transaction.revocation {
-            return credit * Int64(revocation.percentage ?? 100_000) / 100_000
-        }
+    func takenBack(of credit: Int64, _ transaction: Transaction, isOfUpgrade: Bool) -> Int64 {
         let seats = Int64(transaction.revokedSeats ?? 0)
-        return credit * seats / Int64(max(1, transaction.quantity))
+        let back = credit * seats / Int64(max(1, transaction.quantity))
+        // An upgrade's refund comes without a percentage, where the store tells of it at all.
+        guard !isOfUpgrade, isRefunded(transaction), let revocation = transaction.revocation
+        else { return back }
+        return back + (credit - back) * Int64(revocation.percentage ?? 100_000) / 100_000
     }
 }

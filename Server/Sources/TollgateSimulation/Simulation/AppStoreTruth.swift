@@ -98,9 +98,8 @@ struct AppStoreTruth {
             let coins = product(transaction.productID)?.coins, coins > 0
         else { return }
         let credit = coins * Int64(transaction.quantity)
-        // That refund comes without a percentage, where the store tells of it at all.
         let isOfUpgrade = replaced != nil && transaction.revocation?.percentage == nil
-        var kept = isOfUpgrade ? credit : credit - takenBack(of: credit, transaction)
+        var kept = credit - takenBack(of: credit, transaction, isOfUpgrade: isOfUpgrade)
         if let replaced, let end = transaction.expiresDate, replaced < end {
             kept = kept * (replaced - transaction.purchaseDate) / (end - transaction.purchaseDate)
         }

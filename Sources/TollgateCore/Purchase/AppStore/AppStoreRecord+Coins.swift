@@ -20,16 +20,12 @@ extension AppStoreRecord {
             !isPaidElsewhere(period)
         else { return }
         let replaced = replacement(of: record, in: ordered)
-        var clawed: Int64 = 0
-        if let revoked = revocation(of: record), !period.gaveNothingBack {
-            // The refund of an upgrade is by time, below.
-            let isUpgrade = period.revokedShare == nil && replaced.map { revoked <= $0 } ?? false
-            if !isUpgrade {
-                clawed = CoinLot.share(credit, period.revokedShare ?? Self.whole, of: Self.whole)
-            }
-        } else if record.refundedSeats > 0 {
-            clawed = CoinLot.share(credit, record.refundedSeats, of: period.quantity)
-        }
+        var clawed = CoinLot.share(credit, record.refundedSeats, of: period.quantity)
+        clawed += CoinLot.share(
+            credit - clawed,
+            revokedShare(of: record, replaced: replaced),
+            of: Self.whole
+        )
         if let replaced, let end = period.end {
             let (used, paid) = (
                 period.start.milliseconds(to: replaced), period.start.milliseconds(to: end)
@@ -45,6 +41,16 @@ extension AppStoreRecord {
                 credited: period.start
             )
         )
+    }
+
+    /// The share of a period's money that its revocation gave back, in thousandths of a percent.
+    private func revokedShare(of record: PeriodRecord, replaced: Instant?) -> Int64 {
+        let period = record.period
+        guard let revoked = revocation(of: record), !period.gaveNothingBack else { return 0 }
+        if let share = period.revokedShare { return share }
+        // The refund of an upgrade is by time. Apple dates it up to a few seconds after the new period.
+        let isUpgrade = replaced.map { revoked <= $0.advanced(by: 60_000) } ?? false
+        return isUpgrade ? 0 : Self.whole
     }
 
     /// Whether a period was paid for in the purchase that this one continues: a migration's first one

@@ -34,9 +34,8 @@ extension AppStoreRecord {
                     revoked: record.period.gaveNothingBack ? nil : revocation(of: record),
                     isAddition: ordered.contains { record.period.isAddition(to: $0.period) }
                 )
-                effective.seatRefunds = (record.seatRefunds ?? []).filter { refund in
-                    refund.seats <= record.refundedSeats
-                        && effective.revoked.map { refund.stated < $0 } ?? true
+                effective.seatRefunds = record.seatRefunds.filter { refund in
+                    effective.revoked.map { refund.stated < $0 } ?? true
                 }
                 if record.period.kind == .autoRenewable, effective.revoked == nil,
                     record.period.id == newest?.period.id, let end = record.period.end,

@@ -8,8 +8,8 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
     public private(set) var upgradedBy: Instant?
     /// Where its latest revocation was stated first.
     public private(set) var revocation: StatedRevocation?
-    /// When how many seats were refunded, in the order of time; `nil`: none were.
-    public private(set) var seatRefunds: [SeatRefund]?
+    /// Each number of refunded seats that was stated, sorted; `nil`: it was never sold by the seat.
+    public private(set) var seatStatements: [SeatStatement]?
     /// The newest statement of a legacy receipt beside a signed one; `nil`: none.
     public private(set) var receipt: Newest<Period>?
 
@@ -18,13 +18,13 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
         newest: Newest<Period>,
         upgradedBy: Instant?,
         revocation: StatedRevocation?,
-        seatRefunds: [SeatRefund]?,
+        seatStatements: [SeatStatement]?,
         receipt: Newest<Period>?
     ) {
         self.newest = newest
         self.upgradedBy = upgradedBy
         self.revocation = revocation
-        self.seatRefunds = seatRefunds
+        self.seatStatements = seatStatements
         self.receipt = receipt
     }
 
@@ -39,8 +39,8 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
         if let date = period.revoked, !(isOfReceipt && period.isUpgraded) {
             revocation = StatedRevocation(date: date, stated: stated.stated, source: stated.source)
         }
-        if let seats = period.revokedSeats, seats > 0 {
-            seatRefunds = [SeatRefund(seats: seats, stated: stated.stated.instant)]
+        seatStatements = period.statedSeats.map {
+            [SeatStatement(seats: $0, at: stated.stated.instant)]
         }
     }
 
@@ -68,7 +68,8 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
     /// How many seats were refunded; beside a revocation, which is of every seat, a statement is
     /// silent about them.
     var refundedSeats: Int64 {
-        newest.value.revoked == nil ? newest.value.revokedSeats ?? 0 : seatRefunds?.last?.seats ?? 0
+        guard newest.value.revoked != nil else { return newest.value.revokedSeats ?? 0 }
+        return seatStatements?.max { ($0.last, $0.seats) < ($1.last, $1.seats) }?.seats ?? 0
     }
 
     /// Whether a receipt says something of the present that the older signed statement does not
@@ -95,36 +96,19 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
             newest = other.newest
         }
         upgradedBy = earlier(upgradedBy, other.upgradedBy)
-        if let theirs = other.seatRefunds {
-            seatRefunds = SeatRefund.joined((seatRefunds ?? []) + theirs)
-        }
+        for theirs in other.seatStatements ?? [] { join(theirs) }
         if let theirs = other.revocation {
             revocation = revocation.map { $0.joined(with: theirs) } ?? theirs
         }
     }
-}
 
-/// Seats of a multiseat purchase that were refunded: what was said of a day must not change because
-/// more of them are refunded later (RULES §16).
-public struct SeatRefund: Hashable, Codable, Sendable {
-    /// How many in all, by then.
-    public var seats: Int64
-    /// The earliest clock that stated so many.
-    public var stated: Instant
-
-    public init(seats: Int64, stated: Instant) {
-        self.seats = seats
-        self.stated = stated
-    }
-
-    /// The clocks at which the number grew.
-    static func joined(_ all: [SeatRefund]) -> [SeatRefund] {
-        var grown: [SeatRefund] = []
-        for refund in all.sorted(by: { ($0.stated, $1.seats) < ($1.stated, $0.seats) })
-        where refund.seats > grown.last?.seats ?? 0 {
-            grown.append(refund)
+    private mutating func join(_ statement: SeatStatement) {
+        var known = seatStatements ?? []
+        switch known.position(of: statement.seats, by: { $0.seats }) {
+        case .found(let index): known[index].join(statement)
+        case .missing(let index): known.insert(statement, at: index)
         }
-        return grown
+        seatStatements = known
     }
 }
 
