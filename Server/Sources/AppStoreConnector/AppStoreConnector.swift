@@ -115,8 +115,8 @@ public final class AppStoreConnector: StoreConnector {
         try messages.translate(message, at: now)
     }
 
-    public func askWhatIsWanted() async {
-        await consumption.answer()
-        await questions.ask()
+    public func askWhatIsWanted() async -> Bool {
+        let isAnswered = await consumption.answer()
+        return await questions.ask() && isAnswered
     }
 }

@@ -38,7 +38,9 @@ public protocol StoreConnector: Sendable {
     /// Asks the store what its messages did not carry, as far as it may be asked now.
     ///
     /// Call it again and again.
-    func askWhatIsWanted() async
+    ///
+    /// - Returns: `false` while asking fails.
+    func askWhatIsWanted() async -> Bool
 
     /// Keeps for servers after this one what was learned since the last time.
     func keepWhatIsKnown() async throws
@@ -89,7 +91,7 @@ extension StoreConnector {
         }
     }
 
-    public func askWhatIsWanted() async {}
+    public func askWhatIsWanted() async -> Bool { true }
 
     public func keepWhatIsKnown() async throws {}
 

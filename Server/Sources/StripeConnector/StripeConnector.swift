@@ -87,11 +87,11 @@ public final class StripeConnector: StoreConnector {
         return "https://dashboard.stripe.com/\(mode)\(path)"
     }
 
-    public func askWhatIsWanted() async { await questions.ask() }
+    public func askWhatIsWanted() async -> Bool { await questions.ask() }
 
     /// Asks all that waits: Stripe answers, as somebody else has found.
     func askAll() async {
         questions.succeeded()
-        await questions.ask()
+        _ = await questions.ask()
     }
 }

@@ -80,4 +80,37 @@ struct RecurringTests {
             #expect(ages.withLock { $0.prefix(3) } == ["\(name) 0", "\(name) 7", "\(name) 0"])
         }
     }
+
+    @Test(
+        "Work that logs its errors says that it failed, for as long as it does",
+        arguments: Backend.allCases
+    )
+    func failing(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let tollgate = server.tollgate
+            func rounds() async -> [Bool] {
+                [
+                    await tollgate.fetchWanted(), await tollgate.events.publish(),
+                    await tollgate.replies.dropExpired(),
+                ]
+            }
+            #expect(await rounds() == [true, true, true])
+            let tables = ["wanted", "message", "idempotency"]
+            func rename(_ from: String, _ to: String) async throws {
+                try await tollgate.store.driver.write { connection in
+                    for table in tables {
+                        try connection.execute(
+                            "ALTER TABLE \(table)\(from) RENAME TO \(table)\(to)"
+                        )
+                    }
+                }
+            }
+            try await rename("", "_gone")
+            for _ in 0..<2 { #expect(await rounds() == [false, false, false]) }
+            try await rename("_gone", "")
+            // What failed waits before it is asked again.
+            server.wall.advance(seconds: 3600)
+            #expect(await rounds() == [true, true, true])
+        }
+    }
 }

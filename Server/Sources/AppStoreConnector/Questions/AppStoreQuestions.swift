@@ -19,9 +19,11 @@ struct AppStoreQuestions: Sendable {
     }
 
     /// Asks what may be asked now.
-    func ask() async {
-        guard !reads.environments.isEmpty else { return }
-        await questions.ask { again, round in
+    ///
+    /// - Returns: `false` while asking fails.
+    func ask() async -> Bool {
+        guard !reads.environments.isEmpty else { return true }
+        return await questions.ask { again, round in
             var asked: [(kind: Wanted.Kind, rows: [WantedRow])] = []
             for kind in [Wanted.Kind.subscriptionStatus, .transactionHistory, .appAccountToken] {
                 let rows = try await questions.due(kind, again: again) { row in

@@ -24,8 +24,11 @@ struct ConsumptionAnswers: Sendable {
     ///
     /// Without the customer's consent nothing is sent; whatever became of a
     /// question is journalled.
-    func answer() async {
-        guard let clients, pace.isDue(at: house.clocks.wall()) else { return }
+    ///
+    /// - Returns: `false` while answering fails.
+    func answer() async -> Bool {
+        guard let clients else { return true }
+        guard pace.isDue(at: house.clocks.wall()) else { return false }
         var failure: (any Error)?
         do {
             for wanted in try await house.records.questions.wanted(.consumption, limit: 100) {
@@ -35,12 +38,16 @@ struct ConsumptionAnswers: Sendable {
         } catch {
             failure = error
         }
-        guard let failure else { return pace.succeeded() }
+        guard let failure else {
+            pace.succeeded()
+            return true
+        }
         pace.failed(at: house.clocks.wall())
         house.logger.warning(
             "answering the App Store about consumption will be tried again",
             metadata: ["error": "\(failure)"]
         )
+        return false
     }
 
     private func answer(_ wanted: WantedRow, with clients: AppStoreClients) async throws {

@@ -310,14 +310,19 @@ public struct AppStoreReceipts: Sendable {
     }
 
     /// Validates again what is due; errors are logged and tried again.
-    public func revalidateIfDue() async {
+    ///
+    /// - Returns: whether nothing failed.
+    @discardableResult
+    public func revalidateIfDue() async -> Bool {
         do {
             while let result = try await revalidate(), result.receipts > 0 {}
+            return true
         } catch {
             house.logger.warning(
                 "validating receipts again will be tried again",
                 metadata: ["error": "\(error)"]
             )
+            return false
         }
     }
 }

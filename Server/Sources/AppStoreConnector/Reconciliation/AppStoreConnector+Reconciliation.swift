@@ -101,8 +101,8 @@ extension AppStoreConnector {
     public func reconcileIfDue() async -> Bool {
         let isDone = await reconcileIfDue(every: dueAfter.withLock { $0 })
         if isDone { dueAfter.withLock { $0 = 900 } }
-        await receipts.revalidateIfDue()
-        return isDone
+        let isValidated = await receipts.revalidateIfDue()
+        return isDone && isValidated
     }
 
     /// While purchases are read that take hours, what is sent is looked at every ten minutes.

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// What came of the questions that a store was asked in one round.
 public struct QuestionRound {
     /// So many faults in a row are not only some objects'.
@@ -52,5 +54,16 @@ struct QuestionPaces {
     func succeeded() {
         first.succeeded()
         again.succeeded()
+    }
+}
+
+/// Which of the last rounds broke off: of the questions that never failed, of the others.
+final class BrokenRounds: Sendable {
+    private let state = Mutex((first: false, again: false))
+
+    var isAny: Bool { state.withLock { $0.first || $0.again } }
+
+    func note(_ again: Bool, _ isBroken: Bool) {
+        state.withLock { if again { $0.again = isBroken } else { $0.first = isBroken } }
     }
 }

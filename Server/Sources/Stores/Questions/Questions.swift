@@ -8,6 +8,7 @@ public struct Questions: Sendable {
     private let house: House
     private let retries = QuestionRetries()
     private let paces = QuestionPaces()
+    private let brokenOff = BrokenRounds()
 
     public init(_ house: House) {
         self.house = house
@@ -19,9 +20,12 @@ public struct Questions: Sendable {
     /// Asks in two rounds: what never failed, then what did and is due again.
     ///
     /// A round in which there was no answer lets the next one of its kind wait.
+    ///
+    /// - Returns: `false` where the last round of either kind broke off: the store cannot be asked, or
+    ///   its answers cannot be kept. One question that has no answer breaks nothing off.
     public func ask(
         _ questions: (_ again: Bool, _ round: inout QuestionRound) async throws -> Void
-    ) async {
+    ) async -> Bool {
         for (again, pace) in [(false, paces.first), (true, paces.again)]
         where pace.isDue(at: house.clocks.wall()) {
             var round = QuestionRound()
@@ -29,7 +33,9 @@ public struct Questions: Sendable {
             do {
                 try await questions(again, &round)
                 isInTrouble = round.faults > 0 && round.answers == 0
+                brokenOff.note(again, false)
             } catch {
+                brokenOff.note(again, true)
                 isInTrouble = error is any StoreFault
                 house.logger.warning(
                     "asking for what is missing will be tried again",
@@ -39,6 +45,7 @@ public struct Questions: Sendable {
             if round.answers > 0 { pace.succeeded() }
             if isInTrouble { pace.failed(at: house.clocks.wall()) }
         }
+        return !brokenOff.isAny
     }
 
     /// A hundred questions of a kind whose turn it is: the oldest, or of those that failed before those

@@ -26,9 +26,11 @@ struct StripeQuestions: Sendable {
     func succeeded() { questions.succeeded() }
 
     /// Asks what may be asked now.
-    func ask() async {
-        guard reads.client != nil else { return }
-        await questions.ask { again, round in
+    ///
+    /// - Returns: `false` while asking fails.
+    func ask() async -> Bool {
+        guard reads.client != nil else { return true }
+        return await questions.ask { again, round in
             for kind in [
                 Wanted.Kind.checkoutLines, .subscription, .invoice, .payment, .entitlements,
             ] {

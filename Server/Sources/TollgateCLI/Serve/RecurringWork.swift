@@ -19,10 +19,12 @@ struct RecurringWork: Sendable {
     /// Asks the stores for what their messages did not carry.
     private var questions: some Service {
         Recurring("store_questions", of: tollgate, every: .milliseconds(500)) { [tollgate] in
-            await tollgate.fetchWanted()
+            var isWell = await tollgate.fetchWanted()
             // What fails is tried again when there is more to keep, or the next time.
-            for connector in tollgate.connectors { try? await connector.keepWhatIsKnown() }
-            return .done
+            for connector in tollgate.connectors {
+                do { try await connector.keepWhatIsKnown() } catch { isWell = false }
+            }
+            return isWell ? .done : .failed
         }
     }
 
@@ -95,8 +97,7 @@ struct RecurringWork: Sendable {
     /// Gives events their places in the feed.
     private var events: some Service {
         Recurring("events", of: tollgate, every: .milliseconds(250)) { [tollgate] in
-            await tollgate.events.publish()
-            return .done
+            await tollgate.events.publish() ? .done : .failed
         }
     }
 
@@ -105,8 +106,7 @@ struct RecurringWork: Sendable {
     private var signingKeys: some Service {
         Recurring("signing_keys", of: tollgate, after: .seconds(20), every: .seconds(20)) {
             [tollgate] in
-            await tollgate.signingKeys.refresh()
-            return .done
+            await tollgate.signingKeys.refresh() ? .done : .failed
         }
     }
 
@@ -119,16 +119,14 @@ struct RecurringWork: Sendable {
             every: .seconds(60),
             atEnd: { [tollgate] in await tollgate.secretKeys.keepUses() }
         ) { [tollgate] in
-            await tollgate.secretKeys.keepUses()
-            return .done
+            await tollgate.secretKeys.keepUses() ? .done : .failed
         }
     }
 
     /// Drops what has expired, also while nobody writes: kept replies after two days, and sessions.
     private var expired: some Service {
         Recurring("expired", of: tollgate, every: .seconds(60)) { [tollgate] in
-            await tollgate.replies.dropExpired()
-            return .done
+            await tollgate.replies.dropExpired() ? .done : .failed
         }
     }
 }

@@ -14,10 +14,13 @@ public struct Events: Sendable {
     /// Announces what lapsed, and gives waiting messages their places in the feed.
     ///
     /// Call it again and again, on any number of servers: one at a time does it.
-    public func publish() async {
+    ///
+    /// - Returns: whether nothing failed.
+    @discardableResult
+    public func publish() async -> Bool {
         do {
             let now = await clocks.now()
-            guard try await records.feed.hasNews(at: now) else { return }
+            guard try await records.feed.hasNews(at: now) else { return true }
             _ = try await leases.holding("feed", seconds: 10) { prolong in
                 while try await !records.feed.sweep(until: now).isDone { try await prolong() }
                 // What comes meanwhile waits for the next time: a commit for each few messages would
@@ -32,7 +35,9 @@ public struct Events: Sendable {
             logger.debug("the feed will be tried again", metadata: ["error": "\(error)"])
         } catch {
             logger.warning("the feed will be tried again", metadata: ["error": "\(error)"])
+            return false
         }
+        return true
     }
 
     /// The pull feed: what changed for customers, oldest first, each with the whole answer.

@@ -19,8 +19,16 @@ extension Tollgate {
     /// Asks the stores what messages did not carry.
     ///
     /// Call it again and again; each time it asks what may be asked now.
-    public func fetchWanted() async {
-        for connector in connectors { await connector.askWhatIsWanted() }
+    ///
+    /// - Returns: `false` while asking one of them fails.
+    @discardableResult
+    public func fetchWanted() async -> Bool {
+        var isWell = true
+        for connector in connectors {
+            let answers = await connector.askWhatIsWanted()
+            isWell = isWell && answers
+        }
+        return isWell
     }
 
     /// The messages that could not be used.

@@ -146,14 +146,19 @@ public struct IdempotentReplies: Sendable {
     /// Drops kept replies and sessions whose time is over.
     ///
     /// A timer calls this, since a reply must expire even if nobody writes any more.
-    public func dropExpired() async {
+    ///
+    /// - Returns: whether they could be dropped.
+    @discardableResult
+    public func dropExpired() async -> Bool {
         do {
             try await records.dropExpired(now: clocks.wall())
+            return true
         } catch {
             logger.warning(
                 "expired replies and sessions will be dropped later",
                 metadata: ["error": "\(error)"]
             )
+            return false
         }
     }
 }

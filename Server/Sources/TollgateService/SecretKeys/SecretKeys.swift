@@ -117,16 +117,21 @@ public struct SecretKeys: Sendable {
     }
 
     /// Writes when keys were used last; called once a minute, and when the server ends.
-    public func keepUses() async {
+    ///
+    /// - Returns: whether it could be written.
+    @discardableResult
+    public func keepUses() async -> Bool {
         let uses = self.uses.take()
-        guard !uses.isEmpty else { return }
+        guard !uses.isEmpty else { return true }
         do {
             try await records.keep(keyUses: uses)
+            return true
         } catch {
             logger.warning(
                 "the last use of secret keys was not kept",
                 metadata: ["error": "\(error)"]
             )
+            return false
         }
     }
 }

@@ -61,14 +61,19 @@ public struct SigningKeys: Sendable {
     }
 
     /// Reads the keys again, which another server may have changed.
-    public func refresh() async {
+    ///
+    /// - Returns: whether they could be read.
+    @discardableResult
+    public func refresh() async -> Bool {
         do {
             try await signer.refresh(at: clocks.wall())
+            return true
         } catch {
             logger.warning(
                 "the signing keys will be read again",
                 metadata: ["error": "\(error)"]
             )
+            return false
         }
     }
 }

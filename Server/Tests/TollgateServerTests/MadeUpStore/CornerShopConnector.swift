@@ -119,7 +119,7 @@ struct CornerShopConnector: StoreConnector {
 
     // MARK: - What it is asked
 
-    func askWhatIsWanted() async {
+    func askWhatIsWanted() async -> Bool {
         await questions.ask { again, round in
             round.beginKind()
             for wanted in try await questions.due(.subscriptionStatus, again: again)
