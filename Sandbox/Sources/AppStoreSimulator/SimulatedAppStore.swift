@@ -26,7 +26,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     let signer: PayloadSigner
     let authority: CertificateAuthority
     private let deliver: Deliver
-    private let statePath: String?
+    private let stateFile: StateFile?
     let realtimeLimit: Int64
 
     /// Keys for the App Store Server API; the first one is the store's own.
@@ -58,9 +58,10 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     var lastSigned: Int64 = 0
 
     /// The instant at which the store in a state file was left, so that a clock can go on there.
-    public static func savedNow(statePath: String) -> Int64? {
-        let bytes = try? Data(contentsOf: URL(fileURLWithPath: statePath))
-        return bytes.flatMap { try? JSONDecoder().decode(Snapshot.self, from: $0) }?.now
+    ///
+    /// - Throws: `StateFile.Problem`.
+    public static func savedNow(statePath: String) throws -> Int64? {
+        try StateFile(statePath).read(Snapshot.self)?.now
     }
 
     /// Certificates and keys that several stores can share, as bytes to be kept.
@@ -88,7 +89,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         try JSONDecoder().decode(CertificateAuthority.Snapshot.self, from: bytes).root.certificate
     }
 
-    /// Opens the store, or takes up the one that `statePath` holds.
+    /// Opens the store, or takes up the one that the state file holds.
     ///
     /// The caller lets it join `clock`.
     /// - Parameter deliver: how notifications reach the app's server; over HTTP unless a test
@@ -100,7 +101,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         deliver: Deliver? = nil
     ) throws {
         self.clock = clock
-        statePath = configuration.statePath
+        stateFile = try configuration.statePath.map { try StateFile($0) }
         realtimeLimit = configuration.realtimeLimit
         environment = configuration.environment
         faults = configuration.faults
@@ -114,9 +115,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         }
         self.deliver =
             deliver ?? HTTPDelivery(timeout: configuration.deliveryTimeout).post
-        if let path = configuration.statePath, FileManager.default.fileExists(atPath: path) {
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-            let snapshot = try JSONDecoder().decode(Snapshot.self, from: bytes)
+        if let snapshot = try stateFile?.read(Snapshot.self) {
             authority = try CertificateAuthority(snapshot.authority)
             apiKeys = snapshot.apiKeys
             world = snapshot.world
@@ -364,14 +363,13 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     // MARK: - Keeping
 
     func save() {
-        guard let statePath else { return }
+        guard let stateFile else { return }
         let snapshot = Snapshot(
             authority: authority.snapshot,
             apiKeys: apiKeys,
             world: world,
             now: lastNow
         )
-        guard let bytes = try? PayloadSigner.encoder.encode(snapshot) else { return }
-        try? bytes.write(to: URL(fileURLWithPath: statePath), options: .atomic)
+        stateFile.write { try PayloadSigner.encoder.encode(snapshot) }
     }
 }

@@ -13,7 +13,7 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
 
     nonisolated let clock: VirtualClock
     private let push: Push
-    private let statePath: String?
+    private let stateFile: StateFile?
     private let enforcesQuotas: Bool
 
     private(set) var store: PlayStore
@@ -49,9 +49,10 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
     }
 
     /// The instant at which the store in a state file was left, so that a clock can go on there.
-    public static func savedNow(statePath: String) -> Int64? {
-        let bytes = try? Data(contentsOf: URL(fileURLWithPath: statePath))
-        return bytes.flatMap { try? JSONDecoder().decode(Snapshot.self, from: $0) }?.now
+    ///
+    /// - Throws: `StateFile.Problem`.
+    public static func savedNow(statePath: String) throws -> Int64? {
+        try StateFile(statePath).read(Snapshot.self)?.now
     }
 
     /// Opens the store, or takes up the one that the state file holds.
@@ -67,13 +68,11 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
         self.clock = clock
         self.push = push
         seed = configuration.seed
-        statePath = configuration.statePath
+        stateFile = try configuration.statePath.map { try StateFile($0) }
         enforcesQuotas = configuration.enforcesQuotas
         recorder = configuration.onDeed.map(StoryRecorder.init)
         let now = clock.nowAtOnce
-        if let path = configuration.statePath, FileManager.default.fileExists(atPath: path) {
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-            let saved = try JSONDecoder().decode(Snapshot.self, from: bytes)
+        if let saved = try stateFile?.read(Snapshot.self) {
             (store, pubSub, keys, account) = (saved.store, saved.pubSub, saved.keys, saved.account)
             (tokens, faults, bucket) = (saved.tokens, saved.faults, saved.bucket)
             (faultRandom, lastNow, licence) = (saved.faultRandom, saved.now, saved.licence)
@@ -281,7 +280,7 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
         )
     }
 
-    /// What the token endpoint answers to an assertion.
+    /// Answers an assertion at the token endpoint.
     func token(
         for assertion: String,
         tokenURL: String,
@@ -329,7 +328,7 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
     }
 
     private func save() {
-        guard let statePath else { return }
+        guard let stateFile else { return }
         let snapshot = Snapshot(
             store: store,
             pubSub: pubSub,
@@ -342,7 +341,6 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
             faultRandom: faultRandom,
             now: lastNow
         )
-        guard let bytes = try? JSONEncoder().encode(snapshot) else { return }
-        try? bytes.write(to: URL(fileURLWithPath: statePath), options: .atomic)
+        stateFile.write { try JSONEncoder().encode(snapshot) }
     }
 }

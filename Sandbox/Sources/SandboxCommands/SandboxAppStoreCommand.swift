@@ -100,9 +100,8 @@ struct SandboxAppStorePlayCommand: AsyncParsableCommand {
     var rateLimits = false
 
     func run() async throws {
-        let start =
-            now ?? state.flatMap(SimulatedAppStore.savedNow)
-            ?? Int64(Date().timeIntervalSince1970 * 1000)
+        let saved = try state.flatMap { try SimulatedAppStore.savedNow(statePath: $0) }
+        let start = now ?? saved ?? Int64(Date().timeIntervalSince1970 * 1000)
         let clock = VirtualClock(now: start)
         let store = try SimulatedAppStore(configuration: try configuration(), clock: clock)
         await clock.join(store)

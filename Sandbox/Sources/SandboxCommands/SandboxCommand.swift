@@ -17,7 +17,7 @@ public struct SandboxCommand: AsyncParsableCommand {
     public static func words(_ error: any Error) -> String {
         PlainWords.of(
             error,
-            modules: ["AppStoreSimulator", "GooglePlaySimulator", "StripeSimulator"]
+            modules: ["AppStoreSimulator", "GooglePlaySimulator", "Sandbox", "StripeSimulator"]
         )
     }
 }

@@ -68,9 +68,8 @@ struct SandboxGooglePlayPlayCommand: AsyncParsableCommand {
     var quotas = false
 
     func run() async throws {
-        let start =
-            now ?? state.flatMap(SimulatedGooglePlay.savedNow)
-            ?? Int64(Date().timeIntervalSince1970 * 1000)
+        let saved = try state.flatMap { try SimulatedGooglePlay.savedNow(statePath: $0) }
+        let start = now ?? saved ?? Int64(Date().timeIntervalSince1970 * 1000)
         guard (0...253_402_300_799_000).contains(start) else {
             throw ValidationError(
                 "--now is an instant in UNIX milliseconds, before the year 10000."
@@ -145,7 +144,7 @@ struct SandboxGooglePlayPlayCommand: AsyncParsableCommand {
     }
 }
 
-/// Where a sandbox listens.
+/// The address on which a sandbox listens.
 enum ListenAddress {
     /// `host:port` or `:port`, which means this machine only.
     static func parse(_ text: String) throws -> (host: String, port: Int) {

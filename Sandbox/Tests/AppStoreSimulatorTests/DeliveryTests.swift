@@ -90,7 +90,7 @@ import Testing
         let second = try await TestStore(statePath: path)
         #expect(first.store.rootDER == second.store.rootDER)
         #expect(await first.store.apiKey == second.store.apiKey)
-        #expect(SimulatedAppStore.savedNow(statePath: path) == TestStore.start)
+        #expect(try SimulatedAppStore.savedNow(statePath: path) == TestStore.start)
         await second.pass(days: 32)
         #expect(try await second.store.transactions(customer: customer.id).count == 2)
     }

@@ -16,7 +16,8 @@ extension PlainWords {
             of(
                 error,
                 modules: [
-                    "Tollgate", "AppStore", "Stripe", "Stores", "Storage", "Reports", "StrictJSON",
+                    "Tollgate", "AppStore", "GooglePlay", "Sandbox", "Stripe", "Stores", "Storage",
+                    "Reports", "StrictJSON",
                 ]
             )
         }

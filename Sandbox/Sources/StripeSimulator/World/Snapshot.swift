@@ -1,4 +1,5 @@
 import Foundation
+import SandboxClock
 
 /// The state of a world in a file: a first line with all of it, then a line for each change.
 ///
@@ -13,9 +14,18 @@ struct Snapshot: Sendable {
     private var length: (whole: Int, changes: Int)
 
     /// - Returns: `nil` if there is no such file.
-    /// - Throws: if there is one and it cannot be read; it is never silently replaced.
+    /// - Throws: `StateFile.Problem` if there is one and it cannot be read; it is never silently
+    ///   replaced.
     static func load(_ path: String?) throws -> World? {
         guard let path, FileManager.default.fileExists(atPath: path) else { return nil }
+        do {
+            return try read(path)
+        } catch {
+            throw StateFile.Problem.unreadable(path)
+        }
+    }
+
+    private static func read(_ path: String) throws -> World {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true)
         let decoder = JSONDecoder()
@@ -39,6 +49,7 @@ struct Snapshot: Sendable {
 
     /// Writes all of `world` to `path` and is ready for what changes from then on.
     init(_ world: inout World, at path: String) throws {
+        _ = try StateFile(path)
         let whole = try Self.whole(world)
         try whole.write(to: URL(fileURLWithPath: path), options: .atomic)
         self.path = path
