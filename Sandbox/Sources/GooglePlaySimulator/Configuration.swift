@@ -1,23 +1,23 @@
 public import Foundation
 
 extension SimulatedGooglePlay {
-    /// How one simulated Google Play is set up: one app.
+    /// The settings of a simulated Google Play with one app.
     public struct Configuration: Sendable {
         /// The app's package name.
         public var packageName: String
         /// The Google Cloud project with the topic and the service account.
         public var project: String
-        /// What the app sells, as `PUT /sandbox/catalog` takes it.
+        /// The catalog, in the form of `PUT /sandbox/catalog`.
         public var catalog: Data?
-        /// Where notifications are posted; without one they are pulled.
+        /// The push endpoint; `nil`: notifications are pulled.
         public var pushEndpoint: String?
         /// The audience of push tokens; the endpoint if left out.
         public var pushAudience: String?
-        /// What all ids are drawn from: the same seed and acts, the same ids.
+        /// The seed of all ids: the same seed and acts give the same ids.
         public var seed: UInt64
         /// A file that holds the whole state between runs, keys included.
         public var statePath: String?
-        /// Whether calls beyond Google's quotas get 429, by real time.
+        /// Answers calls beyond Google's quotas with 429, by real time.
         public var enforcesQuotas: Bool
         /// Milliseconds of real time that an endpoint has to answer a push.
         public var pushTimeout: Int64

@@ -1,5 +1,5 @@
 extension SimulatedGooglePlay {
-    /// What was done to this store so far, so that it can be written down and done again.
+    /// The acts of this store so far, kept so that they can be written down and repeated.
     public struct Story: Sendable {
         public var packageName: String
         public var seed: UInt64

@@ -107,7 +107,7 @@ struct APIError: Error, Hashable, Sendable {
         domain: "global"
     )
 
-    /// What a fault answers that names a status.
+    /// The error for a fault that names a status.
     static func fault(_ status: Int) -> Self {
         switch status {
         case 401: .permissionDenied

@@ -1,4 +1,4 @@
-/// What `monetization` tells of the catalog; the catalog is not changed by it.
+/// The methods of `monetization` that read the catalog; writing methods are not served.
 enum CatalogEndpoints {
     private static let plans = "subscriptions/{productId}/basePlans/{basePlanId}/offers"
     private static let options =

@@ -1,6 +1,6 @@
 /// One call of the Developer API.
 struct Call: Hashable, Sendable {
-    /// What the path names: `token`, `productId`, ….
+    /// The parameters in the path: `token`, `productId`, ….
     var parameters: [String: String]
     var query: [(name: String, value: String)]
     var body: JSON?
@@ -35,7 +35,7 @@ struct Call: Hashable, Sendable {
     }
 }
 
-/// What counts against which of Google's quotas.
+/// Google's quota buckets.
 ///
 /// https://developers.google.com/android-publisher/quotas
 enum QuotaBucket: String, Hashable, Sendable, Codable {
@@ -98,7 +98,7 @@ struct Endpoint: Sendable {
     }
 }
 
-/// How often each bucket was drawn from in the running minute of real time.
+/// The calls of each quota bucket in the current minute of real time.
 struct Quotas: Hashable, Sendable {
     private var minute: Int64 = 0
     private var used: [QuotaBucket: Int] = [:]

@@ -185,7 +185,7 @@ enum SubscriptionEndpoints {
         return ["newExpiryTimeMillis": .long(found.expiry)]
     }
 
-    /// What the state machine refuses, as the API says it.
+    /// The API's error for a refusal of the state machine.
     static func refusing<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

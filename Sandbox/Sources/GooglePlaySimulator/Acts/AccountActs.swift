@@ -51,7 +51,7 @@ struct ChangeAccount: Act {
         return Summary.of(account)
     }
 
-    /// What was declined is charged now.
+    /// Charges declined payments again.
     private func recover(
         _ account: Account,
         in store: inout PlayStore,

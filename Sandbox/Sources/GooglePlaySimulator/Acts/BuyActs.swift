@@ -247,7 +247,7 @@ struct OneTimePurchase {
     }
 }
 
-/// When a payment that takes time is decided, and how.
+/// The outcome of a pending payment and its time.
 enum PendingPayment {
     static func decision(of buyer: Account, at now: Int64) -> Subscription.Decision {
         switch buyer.payment {

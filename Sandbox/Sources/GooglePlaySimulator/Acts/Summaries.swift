@@ -1,4 +1,4 @@
-/// What the control API says of purchases, for those who do not read them by Google's API.
+/// Summaries of purchases for the control API.
 enum Summary {
     static func of(_ subscription: Subscription, _ store: PlayStore) -> JSON {
         let state = subscription.stateName(store.behaviour)

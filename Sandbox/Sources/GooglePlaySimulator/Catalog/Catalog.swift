@@ -1,4 +1,4 @@
-/// What the app sells.
+/// The products that the app sells.
 struct Catalog: Hashable, Sendable, Codable {
     var subscriptions: [SubscriptionProduct]?
     var oneTimeProducts: [OneTimeProduct]?

@@ -52,7 +52,7 @@ struct PurchaseOption: Hashable, Sendable, Codable {
 struct OneTimeOffer: Hashable, Sendable, Codable {
     var offerID: String
     var priceMicros: Int64?
-    /// When a pre-order is released, in UNIX milliseconds.
+    /// The release of a pre-order, in UNIX milliseconds.
     var releaseTime: Int64?
     var tags: [String]?
 }

@@ -31,7 +31,7 @@ struct BasePlan: Hashable, Sendable, Codable {
     var priceMicros: Int64
     /// `nil`: USD.
     var currency: String?
-    /// What it costs elsewhere, by region.
+    /// The prices in other regions.
     var regions: [String: RegionalPrice]?
     /// `P0D` ends it; Play's own length if left out.
     var gracePeriod: BillingPeriod?

@@ -50,7 +50,7 @@ extension ControlAPI {
         var permissions: [ServiceAccount.Permission]
     }
 
-    /// What is set up rather than done; `nil` where the address is none of these.
+    /// Handles the routes that change settings; returns `nil` for other addresses.
     func setUp(_ exchange: Exchange, _ path: String) async throws -> JSON? {
         switch (exchange.method, path) {
         case ("POST", "clock/advance"): return try await advance(exchange.body)

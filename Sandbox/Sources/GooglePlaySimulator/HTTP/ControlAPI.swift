@@ -81,7 +81,7 @@ struct ControlAPI: Sendable {
         }
     }
 
-    /// What there is to do, for whoever opens `/sandbox` in a browser.
+    /// The list of control routes at `GET /sandbox`.
     private func help() -> JSON {
         let acts = Acts.all.map { ($0.name, JSON.string("POST /sandbox/\($0.act.path)")) }
         return [

@@ -7,7 +7,7 @@ struct Exchange: Sendable {
     var path: [String]
     var query: [(name: String, value: String)]
     var authorization: String?
-    /// Where it came in: `http://127.0.0.1:8083`.
+    /// The server's address as the client named it: `http://127.0.0.1:8083`.
     var origin: String
     var body: Data
 
@@ -52,7 +52,7 @@ struct Exchange: Sendable {
     }
 }
 
-/// What goes back.
+/// The response.
 struct Answer: Sendable {
     var status = 200
     var body = Data()

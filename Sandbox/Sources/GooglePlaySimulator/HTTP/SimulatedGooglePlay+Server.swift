@@ -8,7 +8,7 @@ import NIOCore
 extension SimulatedGooglePlay {
     /// Which of the store's interfaces an address offers.
     public enum Surface: Sendable {
-        /// What Google serves.
+        /// The routes of Google's APIs.
         case google
         /// The sandbox's own interface under `/sandbox`.
         case control

@@ -8,7 +8,7 @@ struct ProductPurchase: Hashable, Sendable, Codable {
         case canceled = "CANCELLED"
     }
 
-    /// How it came to be without money.
+    /// The kind of a purchase without money: a test or a promo code.
     enum Gift: String, Hashable, Sendable, Codable {
         case promo
         case rewarded
@@ -21,7 +21,7 @@ struct ProductPurchase: Hashable, Sendable, Codable {
         var offerTags: [String] = []
         var price: Money
         var quantity = 1
-        /// What was not refunded yet.
+        /// The quantity that is not refunded.
         var refundable = 1
         var isConsumed = false
         var isRental = false
@@ -46,7 +46,7 @@ struct ProductPurchase: Hashable, Sendable, Codable {
     var endedAt: Int64?
 
     var isConsumed: Bool { lines.allSatisfy(\.isConsumed) }
-    /// Whether it stands in the way of buying the product again.
+    /// Returns `true` while the product cannot be bought again.
     var isOwned: Bool { state != .canceled && !isConsumed }
 
     var nextDue: Int64? {
@@ -57,7 +57,7 @@ struct ProductPurchase: Hashable, Sendable, Codable {
         }
     }
 
-    /// What follows from a change.
+    /// The effects of a change.
     enum Effect: Hashable, Sendable {
         /// `notificationType` 1 or 2.
         case hint(isPurchased: Bool)

@@ -74,7 +74,7 @@ struct Order: Hashable, Sendable, Codable {
         return lines.reduce(Money(currency: currency, micros: 0)) { $0 + $1.total }
     }
 
-    /// What was paid and not given back.
+    /// The paid amount that is not refunded.
     var kept: Money {
         if refund != nil { return Money(currency: total.currency, micros: 0) }
         return partialRefunds.reduce(total) { $0 - $1.amount }

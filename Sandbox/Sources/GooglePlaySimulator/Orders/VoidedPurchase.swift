@@ -66,6 +66,6 @@ struct VoidedPurchase: Hashable, Sendable, Codable {
         var offset = 0
     }
 
-    /// How far back the list goes.
+    /// The age of the oldest listed void, in milliseconds.
     static let window = 30 * Timestamp.day
 }

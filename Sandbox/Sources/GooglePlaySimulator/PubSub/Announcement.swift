@@ -1,4 +1,4 @@
-/// What Google Play has to say about one purchase: a hint to read it.
+/// A notification about one purchase: a hint to read it.
 ///
 /// https://developer.android.com/google/play/billing/rtdn-reference
 struct Announcement: Hashable, Sendable, Codable {

@@ -4,7 +4,7 @@ import Foundation
 struct PubSubMessage: Hashable, Sendable, Codable {
     let id: String
     let data: String
-    /// When it was published, in virtual time.
+    /// The time of publication, in virtual time.
     let publishedAt: Int64
 
     func wire(_ behaviour: Behaviour, isPushed: Bool) -> JSON {
@@ -23,7 +23,7 @@ struct PubSubMessage: Hashable, Sendable, Codable {
 ///
 /// https://cloud.google.com/pubsub/docs/subscription-properties
 struct PubSubQueue: Hashable, Sendable, Codable {
-    /// How a subscription is set up; times in seconds.
+    /// The settings of a Pub/Sub subscription; times in seconds.
     struct Settings: Hashable, Sendable, Codable {
         /// Messages are posted there; `nil`: they are pulled.
         var pushEndpoint: String?
@@ -163,7 +163,7 @@ struct PubSubQueue: Hashable, Sendable, Codable {
         deadLetters.append(entries.remove(at: index).message)
     }
 
-    /// What nobody acknowledged in time is lost.
+    /// Drops messages whose retention is over.
     private mutating func forget(at now: Int64) {
         entries.removeAll { now > $0.message.publishedAt + settings.retention }
     }

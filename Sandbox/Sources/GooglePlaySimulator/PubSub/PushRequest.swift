@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// What is posted to an endpoint.
+/// The request that is posted to a push endpoint.
 struct PushRequest: Hashable, Sendable {
     var url: String
     var authorization: String?

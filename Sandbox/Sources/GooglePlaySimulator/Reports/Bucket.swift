@@ -2,7 +2,7 @@ import Foundation
 
 /// The bucket with the reports of Play Console, made from the orders whenever somebody looks.
 struct Bucket: Hashable, Sendable, Codable {
-    /// What is otherwise in a report than in the orders, for those who reconcile.
+    /// A deliberate difference between a report and the orders, to test reconciliation.
     struct Rules: Hashable, Sendable, Codable {
         /// Orders that no report has.
         var missingOrders: [String]?

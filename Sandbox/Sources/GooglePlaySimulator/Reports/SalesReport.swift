@@ -55,7 +55,7 @@ enum EarningsReport {
         "Amount (Merchant Currency)", "Base Plan ID", "Offer ID",
     ]
 
-    /// What one unit of a currency is worth in US dollars.
+    /// The value of one unit of a currency in US dollars.
     private static let rates = [
         "USD": 1.0, "EUR": 1.1, "GBP": 1.25, "JPY": 0.0067, "BRL": 0.18, "KRW": 0.00072,
         "INR": 0.012,

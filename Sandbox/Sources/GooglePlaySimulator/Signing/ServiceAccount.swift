@@ -1,6 +1,6 @@
 /// The service account by which the app's server reads and acts.
 struct ServiceAccount: Hashable, Sendable, Codable {
-    /// What it may do in Play Console.
+    /// The account's permissions in Play Console.
     enum Permission: String, Hashable, Sendable, Codable, CaseIterable {
         case viewApp = "view_app"
         case viewFinancialData = "view_financial_data"

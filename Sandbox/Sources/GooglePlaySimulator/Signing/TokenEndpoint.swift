@@ -1,6 +1,6 @@
 import Foundation
 
-/// What `oauth2.googleapis.com/token` answers to a service account, by real time.
+/// The token endpoint, `oauth2.googleapis.com/token`, for service accounts; by real time.
 ///
 /// https://developers.google.com/identity/protocols/oauth2/service-account
 struct TokenEndpoint: Hashable, Sendable, Codable {
@@ -86,7 +86,7 @@ struct TokenEndpoint: Hashable, Sendable, Codable {
         ]
     }
 
-    /// Whether a request's bearer token is good for one of `scopes`: one that was granted, or one
+    /// Returns whether a request's bearer token is good for one of `scopes`: one that was granted, or one
     /// that the account signed for itself, as Google's newer libraries do.
     func accepts(
         _ authorization: String?,

@@ -1,6 +1,6 @@
 /// Somebody with a Google account.
 struct Account: Hashable, Sendable, Codable {
-    /// What their payment method does when it is charged.
+    /// The behaviour of the buyer's payment method when it is charged.
     ///
     /// https://developer.android.com/google/play/billing/test#test-payment-methods
     enum Payment: String, Hashable, Sendable, Codable {
@@ -19,11 +19,11 @@ struct Account: Hashable, Sendable, Codable {
     /// A licence tester: purchases are marked as tests and live fast.
     var isTester: Bool
     var payment: Payment
-    /// What the app states with each purchase, if nothing else is said.
+    /// The default account ids of the buyer's purchases.
     var identifiers: Identifiers
 
     var durations: Durations { Durations(isTester: isTester) }
-    /// Whether a charge goes through.
+    /// Returns whether a charge goes through.
     var pays: Bool { payment == .approves || payment == .slowlyApproves }
 }
 

@@ -17,7 +17,7 @@ struct Behaviour: Hashable, Sendable, Codable {
     /// A replaced token reads EXPIRED at once; otherwise CANCELED until its own expiry, as an
     /// article of 2018 has it.
     var replacedTokenExpiresAtOnce = true
-    /// When EXPIRED is sent about the old token, beside PURCHASED about the new one.
+    /// The moment at which EXPIRED is sent for the old token, relative to PURCHASED for the new one.
     var replacedExpiredIsSent = When.after
     /// Days after its expiry from which a token answers 410.
     var tokenDays: Int64 = 60
@@ -42,7 +42,7 @@ struct Behaviour: Hashable, Sendable, Codable {
     /// Minutes after which a licence tester's purchase is refunded unless acknowledged: 5 by the
     /// table, 3 by the text.
     var testAcknowledgementMinutes: Int64 = 5
-    /// How many reads after a change still show what was before.
+    /// The number of reads after a change that still show the earlier state.
     var staleReads = 0
     /// An unknown token that does not look like one answers 400 instead of 404.
     var malformedTokenIsInvalid = true
@@ -52,7 +52,7 @@ struct Behaviour: Hashable, Sendable, Codable {
     init() {}
 }
 
-/// What goes wrong, by chance or on purpose.
+/// Faults, by chance or on purpose.
 struct Faults: Hashable, Sendable, Codable {
     /// Share of notifications that are never published.
     var lost: Double?

@@ -1,5 +1,5 @@
 extension PlayStore {
-    /// When something happens by itself next.
+    /// The time of the next event that happens by itself.
     var nextDue: Int64? {
         let dues =
             subscriptions.values.compactMap(\.nextDue) + products.values.compactMap(\.nextDue)

@@ -16,7 +16,7 @@ struct PlayStore: Hashable, Sendable, Codable {
     var reviews: [String: RefundReview] = [:]
     var external: [String: ExternalTransaction] = [:]
     private(set) var stale = StaleReads()
-    /// What is to be published.
+    /// The hints to be published.
     private(set) var outbox: [Announcement] = []
 
     init(packageName: String, seed: UInt64) {

@@ -1,4 +1,4 @@
-/// Why the sandbox does not do what it was asked to.
+/// A reason for which the sandbox refuses an act.
 enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     case notFound(String)
     /// It exists, but is not in a state that allows this.

@@ -1,4 +1,4 @@
-/// What reads still show of purchases that changed just now, where reads lag behind hints.
+/// Earlier states of purchases, for reads that lag behind hints.
 struct StaleReads: Hashable, Sendable, Codable {
     private struct Shown: Hashable, Sendable, Codable {
         /// `nil`: the purchase was not there yet.

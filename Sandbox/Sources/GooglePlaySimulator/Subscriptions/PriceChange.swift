@@ -124,7 +124,7 @@ extension Subscription {
 }
 
 extension SubscriptionItem {
-    /// Whether a price or a step up that nobody consented to stands in the way of renewing.
+    /// Returns whether a missing consent to a new price prevents the renewal.
     func lacksConsent(at now: Int64) -> Bool {
         if let change = priceChange, change.state == .outstanding, change.effective <= now {
             return true

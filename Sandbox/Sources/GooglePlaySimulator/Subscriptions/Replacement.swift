@@ -1,4 +1,4 @@
-/// How a subscription that replaces another one is billed.
+/// The billing of a subscription that replaces another one.
 ///
 /// https://developer.android.com/google/play/billing/subscriptions#replacement-modes
 enum ReplacementMode: String, Hashable, Sendable, Codable, CaseIterable {
@@ -82,12 +82,12 @@ struct Replacement {
         )
     }
 
-    /// When a top-up's own time begins: only then the next one is sold.
+    /// The start of a top-up's own time; the next top-up is sold from then on.
     private var topUpEnd: Int64? { oldBase?.plan.isPrepaid == true ? oldBase?.expiry : nil }
 
     // MARK: - Items
 
-    /// What is left of the old base item's price.
+    /// The unused part of the old base item's price.
     private func credit(_ item: SubscriptionItem) -> Money {
         guard let period = item.period, let start = item.start, let end = item.expiry,
             end > now, end > start

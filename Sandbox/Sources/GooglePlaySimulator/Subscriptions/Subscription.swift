@@ -26,7 +26,7 @@ struct Subscription: Hashable, Sendable, Codable {
         case replacement
     }
 
-    /// What is told until it is acknowledged, of one that was bought in Play after the last ended.
+    /// `outOfAppPurchaseContext` of a resubscription in Play; cleared by the acknowledgement.
     struct OutOfApp: Hashable, Sendable, Codable {
         var expiredToken: String
         var identifiers: Identifiers
@@ -53,9 +53,9 @@ struct Subscription: Hashable, Sendable, Codable {
     var renewals = 0
     /// Products whose renewal was declined, since when, and the order that waits.
     var declined: Declined?
-    /// When a pending payment is decided, and how.
+    /// The outcome of the pending payment and its time.
     var decision: Decision?
-    /// How a pending purchase replaces the one before it.
+    /// The replacement that a pending purchase carries out once it is paid.
     var pendingMode: ReplacementMode?
     /// Counts changes: the etag.
     var revision = 0
@@ -96,7 +96,7 @@ struct Subscription: Hashable, Sendable, Codable {
     /// The latest instant to which anything of it runs.
     var expiry: Int64? { items.compactMap(\.expiry).max() }
 
-    /// Whether it is alive: neither waiting for its first payment nor over.
+    /// Returns `true` from the first payment to the end.
     var isLive: Bool {
         switch phase {
         case .active, .retrying, .grace, .hold, .paused, .canceled: true
@@ -104,10 +104,10 @@ struct Subscription: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether it goes on by itself.
+    /// Returns `true` where it renews by itself.
     var isRenewing: Bool { isLive && phase != .canceled && !isPrepaid }
 
-    /// Whether a renewal waits for a payment.
+    /// Returns `true` while a renewal waits for its payment.
     var isInDecline: Bool {
         switch phase {
         case .retrying, .grace, .hold: true
@@ -134,7 +134,7 @@ struct Subscription: Hashable, Sendable, Codable {
 
     // MARK: - Time
 
-    /// When something happens to it by itself next.
+    /// The time of the next event that happens to it by itself.
     var nextDue: Int64? {
         let own: Int64? =
             switch phase {

@@ -1,4 +1,4 @@
-/// What follows from a change of a subscription, for others to carry out.
+/// An effect of a subscription's change, to be carried out by the store.
 enum SubscriptionEffect: Hashable, Sendable {
     case hint(SubscriptionHint)
     case charge(Charge)
@@ -46,10 +46,10 @@ enum SubscriptionHint: Int, Hashable, Sendable, Codable, CaseIterable {
     case priceStepUpConsentUpdated = 22
 }
 
-/// What a subscription's change depends on, apart from itself.
+/// The circumstances of a subscription's change.
 struct Circumstances: Hashable, Sendable {
     var now: Int64
-    /// Whether the buyer's payment method takes a charge.
+    /// `true` where the buyer's payment method accepts a charge.
     var pays: Bool
     var durations: Durations
     var behaviour: Behaviour

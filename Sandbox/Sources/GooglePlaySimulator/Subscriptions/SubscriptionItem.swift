@@ -5,7 +5,7 @@ struct SubscriptionItem: Hashable, Sendable, Codable {
     var plan: BasePlan
     var offerID: String?
     var offerTags: [String] = []
-    /// What a period of the base plan costs this buyer.
+    /// The buyer's price for a period of the base plan.
     var price: Money
     /// The running period; `nil` while it is not owned yet.
     var period: PricedPeriod?
@@ -35,7 +35,7 @@ struct SubscriptionItem: Hashable, Sendable, Codable {
         case vanityCode(String)
     }
 
-    /// What this item replaced; told for 60 days.
+    /// The item that this one replaced; shown for 60 days.
     struct ItemReplacement: Hashable, Sendable, Codable {
         var productID: String
         var planID: String

@@ -50,7 +50,7 @@ struct BillingPeriod: Hashable, Sendable, Codable, CustomStringConvertible {
         }
     }
 
-    /// How long it lasts, months counted as 30 days.
+    /// The length in days, with months of 30 days.
     var length: Int64 {
         let days =
             switch unit {
@@ -63,7 +63,7 @@ struct BillingPeriod: Hashable, Sendable, Codable, CustomStringConvertible {
     }
 }
 
-/// How long things last for one buyer: licence testers live fast.
+/// The lengths of periods and windows for one buyer: shorter for licence testers.
 ///
 /// https://developer.android.com/google/play/billing/test#subs
 struct Durations: Hashable, Sendable {
@@ -93,7 +93,7 @@ struct Durations: Hashable, Sendable {
             : pause.end(from: start)
     }
 
-    /// When a purchase is refunded if nobody acknowledges it.
+    /// The time at which an unacknowledged purchase is refunded.
     func acknowledgement(of prepaid: BillingPeriod?, testMinutes: Int64) -> Int64 {
         if isTester { return min(100_000, max(0, testMinutes)) * Timestamp.minute }
         guard let prepaid, prepaid.length < 7 * Timestamp.day else { return 3 * Timestamp.day }

@@ -1,7 +1,7 @@
 import StrictJSON
 
 extension GooglePlay {
-    /// Why a call to Google failed.
+    /// A failed call to Google.
     public struct APIFault: Error, Sendable, CustomStringConvertible {
         /// The method, in Google's words: `purchases.subscriptionsv2.get`.
         public var operation: String
@@ -26,7 +26,7 @@ extension GooglePlay {
             public var retryAfter: Int64?
         }
 
-        /// What an error says of its question.
+        /// The consequence of an error for its question.
         public enum Meaning: Hashable, Sendable {
             /// The credentials, their permissions or the package are not ours: an alarm, and no change
             /// of anybody's access. The question stays.

@@ -5,12 +5,12 @@ extension GooglePlay {
     public struct RefundReview: Hashable, Sendable {
         /// From the notification.
         public var pendingRefundToken: String
-        /// Whether the app gives a sample or trial of its content.
+        /// `true` where the app gives a sample or trial of its content.
         public var sampleContentProvided: Bool
         public var preference: Preference
         /// The used share, in thousandths of a per cent: 0 to 100,000.
         public var consumedMilliunits: Int64?
-        /// What was used and when; at most 1,000.
+        /// The uses, with their times; at most 1,000.
         public var usage: [Usage]
 
         public init(

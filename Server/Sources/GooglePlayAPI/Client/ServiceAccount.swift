@@ -4,7 +4,7 @@ import JWTKit
 extension GooglePlay {
     /// The key of a service account, as Google Cloud gives it out: a JSON file.
     public struct ServiceAccount: Sendable {
-        /// Why a key file is refused.
+        /// A reason to refuse a key file.
         public enum Problem: Error, Hashable, Sendable, CustomStringConvertible {
             /// The file is no JSON object, or lacks this field.
             case field(String)
@@ -28,7 +28,7 @@ extension GooglePlay {
 
         /// `client_email`.
         public let email: String
-        /// Where access tokens are fetched.
+        /// The address of the token endpoint.
         public let tokenURI: String
         /// The Google Cloud project.
         public let projectID: String?

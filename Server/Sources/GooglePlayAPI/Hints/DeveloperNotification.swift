@@ -6,7 +6,7 @@ extension GooglePlay {
     /// It states no truth: the purchase has to be read.
     public struct DeveloperNotification: Hashable, Sendable {
         public let packageName: String
-        /// When it happened, by Google's clock; not a version of the purchase.
+        /// The time of the event by Google's clock; not a version of the purchase.
         public let eventTime: Int64
         public let content: Content
         public let json: JSON
@@ -95,7 +95,7 @@ extension GooglePlay {
             public let purchaseToken: String
             public let orderID: String
             public let isSubscription: Bool
-            /// Whether a part of the quantity was refunded; the last part comes as a full refund.
+            /// `true` for a refund of a part of the quantity; the last part comes as a full refund.
             public let isPartial: Bool
 
             init(_ fields: Fields) throws(DecodingError) {

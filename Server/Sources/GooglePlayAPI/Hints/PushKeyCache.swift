@@ -1,5 +1,5 @@
 extension GooglePlay {
-    /// When Google's keys are fetched anew: after `Cache-Control: max-age`, and once for a key id that
+    /// The rules for fetching Google's keys: after `Cache-Control: max-age`, and once for a key id that
     /// is not among them, but not more often than every five minutes.
     ///
     /// A value: the caller fetches, and says what came.

@@ -8,7 +8,7 @@ extension GooglePlay {
     /// The signature and the audience alone prove nothing: any Google Cloud project may have a token
     /// minted for any audience. The email must be ours, and verified.
     public struct PushTokenVerifier: Sendable {
-        /// Why a token is not believed.
+        /// A reason to refuse a token.
         public enum Refusal: Error, Hashable, Sendable {
             /// It is no JSON Web Token with a key id, signed by RS256.
             case form
@@ -27,7 +27,7 @@ extension GooglePlay {
         public let audience: String
         /// The email of the subscription's service account.
         public let serviceAccountEmail: String
-        /// How far Google's clock and ours may be apart, in seconds.
+        /// The tolerated difference between Google's clock and ours, in seconds.
         public let leeway: Int64
 
         public init(audience: String, serviceAccountEmail: String, leeway: Int64 = 60) {

@@ -10,7 +10,7 @@ extension GooglePlay {
         public let purchaseToken: String?
         public let state: State?
         public let createTime: Int64?
-        /// When it last changed.
+        /// The time of the last change.
         public let lastEventTime: Int64?
         /// The sum that the buyer paid, with tax.
         public let total: Money?
@@ -21,7 +21,7 @@ extension GooglePlay {
         /// The buyer's country, ISO 3166-1 alpha-2.
         public let buyerCountry: String?
         public let lineItems: [LineItem]
-        /// When the payment went through.
+        /// The time of the payment.
         public let processedTime: Int64?
         public let cancelledTime: Int64?
         /// The refund of the whole order.

@@ -8,14 +8,14 @@ extension GooglePlay {
         public let lineItems: [LineItem]
         /// Absent for promo codes: the token is the key of a purchase, never the order.
         public let orderID: String?
-        /// When it was paid; absent while the payment is pending.
+        /// The time of the payment; absent while it is pending.
         public let completionTime: Int64?
         public let acknowledgementState: AcknowledgementState?
         public let obfuscatedAccountID: String?
         public let obfuscatedProfileID: String?
         /// The payer's country, ISO 3166-1 alpha-2.
         public let regionCode: String?
-        /// Whether a licence tester bought it: no money is behind it.
+        /// `true` for a purchase by a licence tester: no money is behind it.
         public let isTest: Bool
         public let json: JSON
 
@@ -62,9 +62,9 @@ extension GooglePlay {
             /// The number that is not refunded; `nil` where Google does not tell.
             public let refundableQuantity: Int64?
             public let isConsumed: Bool
-            /// When a pre-order is released.
+            /// The release of a pre-order.
             public let preorderReleaseTime: Int64?
-            /// Whether it is rented; the length of a rental stands in the catalog only.
+            /// `true` for a rental; its length stands in the catalog only.
             public let isRented: Bool
 
             init(_ fields: Fields) throws(DecodingError) {

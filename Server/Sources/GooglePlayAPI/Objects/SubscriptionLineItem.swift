@@ -10,13 +10,13 @@ extension GooglePlay {
         public let offerID: String?
         /// The phase of its offer that runs now.
         public let phase: Phase?
-        /// How it renews; `nil` for a prepaid plan.
+        /// The terms of renewal; `nil` for a prepaid plan.
         public let autoRenewingPlan: AutoRenewingPlan?
         /// Present for a prepaid plan: the time from which it may be topped up.
         public let prepaid: Prepaid?
         /// The product that takes this one's place at its end.
         public let deferredReplacementProductID: String?
-        /// Whether the item is removed at its end.
+        /// `true` where the item is removed at its end.
         public let isRemovalDeferred: Bool
         /// The product that this one replaced; Google tells it for 60 days.
         public let replaced: Replacement?
@@ -102,14 +102,14 @@ extension GooglePlay {
 
         /// `autoRenewingPlan`.
         public struct AutoRenewingPlan: Hashable, Sendable {
-            /// Whether it renews; Google leaves out `false`.
+            /// `true` where it renews; Google leaves out `false`.
             public let autoRenewEnabled: Bool
             /// The price of a period, without discount and tax.
             public let recurringPrice: Money?
             public let priceChange: PriceChange?
             /// Payments that an instalment plan still commits to; `nil` for other plans.
             public let remainingCommittedPayments: Int64?
-            /// Whether an instalment plan ends after its committed payments.
+            /// `true` where an instalment plan ends after its committed payments.
             public let isCancellationPending: Bool
 
             init(_ fields: Fields) throws(DecodingError) {

@@ -9,7 +9,7 @@ extension GooglePlay {
         /// One for each product: several where the subscription has add-ons, or where a change of plan
         /// is deferred.
         public let lineItems: [SubscriptionLineItem]
-        /// When the subscription was granted; absent while the payment is pending.
+        /// The start of the subscription; absent while the payment is pending.
         public let startTime: Int64?
         /// The token that this one replaces: of a change of plan, a top-up or a re-signup.
         public let linkedPurchaseToken: String?
@@ -21,15 +21,15 @@ extension GooglePlay {
         ///
         /// Google leaves it out once the purchase is acknowledged.
         public let outOfAppPurchase: OutOfAppPurchase?
-        /// Why it ends; present in the states canceled and expired.
+        /// The cause of its end; present in the states canceled and expired.
         public let cancellation: Cancellation?
-        /// When a paused subscription resumes by itself.
+        /// The time at which a paused subscription resumes by itself.
         public let autoResumeTime: Int64?
         /// The order whose payment failed; present in grace period and account hold.
         public let pendingOrderID: String?
         /// The payer's country, ISO 3166-1 alpha-2.
         public let regionCode: String?
-        /// Whether a licence tester bought it: no money is behind it.
+        /// `true` for a purchase by a licence tester: no money is behind it.
         public let isTest: Bool
         /// Opaque; a deferral must name the newest one.
         public let etag: String?
