@@ -51,6 +51,26 @@ struct EffectivePeriodTests {
             ]
         ),
         Case(
+            testDescription:
+                "a receipt repeats the date of a refund that was taken back before an upgrade",
+            facts: [
+                .paid("y", 0, 365, Shop.yearly, said: 4, revoked: 4), .reversed("y", 6),
+                .paid("y", 0, 365, Shop.yearly, said: 6.5, revoked: 4, upgraded: true),
+                .paid("w", 6.5, 13.5),
+                .paid(
+                    "y",
+                    0,
+                    365,
+                    Shop.yearly,
+                    said: 30,
+                    revoked: 4,
+                    upgraded: true,
+                    source: "receipt:t"
+                ),
+            ],
+            rows: [Row(id: "y", end: 6.5), Row(id: "w", end: 13.5)]
+        ),
+        Case(
             testDescription: "what was bought once has no end, until it is revoked",
             facts: [.bought("l1", .nonConsumable, "lifetime", on: 0)],
             rows: [Row(id: "l1")]

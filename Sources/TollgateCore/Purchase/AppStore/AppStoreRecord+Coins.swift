@@ -71,7 +71,7 @@ extension AppStoreRecord {
         let next = ordered.first {
             $0.period.start > period.start && !$0.period.isAddition(to: period)
         }?.period
-        var replaced = earlier(record.upgradedBy, record.upgradedBy == nil ? nil : next?.start)
+        var replaced = earlier(record.upgraded, record.upgradedBy == nil ? nil : next?.start)
         if let next, replaced == nil, next.product != period.product,
             isKnownToRun(record, at: next.start)
         {

@@ -4,7 +4,7 @@ extension AppStoreRecord {
     /// purchase that continues this one, a status 5 (RULES §2.1, §2.5, §8).
     func end(of record: PeriodRecord, in ordered: [PeriodRecord]) -> Instant? {
         var end = earlier(record.period.end, revocation(of: record))
-        end = earlier(end, record.upgradedBy)
+        end = earlier(end, record.upgraded)
         guard record.period.kind == .autoRenewable else { return end }
         let period = record.period
         if let next = ordered.first(where: {

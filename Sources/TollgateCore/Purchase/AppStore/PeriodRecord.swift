@@ -44,6 +44,12 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
         }
     }
 
+    /// The time of its upgrade; `nil`: none is known.
+    ///
+    /// A refund's own date is none: a receipt may repeat the date of a refund that was taken back since,
+    /// beside `is_upgraded` (RULES §2.8).
+    var upgraded: Instant? { upgradedBy == revocation?.date ? nil : upgradedBy }
+
     /// Whether the App Store signed any statement about it.
     var isSigned: Bool { !newest.source.isOfReceipt }
 
