@@ -19,9 +19,9 @@ struct AppStoreTransaction: Sendable {
     var token: String?
     /// Whether it stands beside another one of its period (seats).
     var isAdditional: Bool
-    /// `app_store/production/com.example.app/2000000001`, and what it replaced; receipts do not say.
-    var (purchase, replaced): (String?, String?) = (nil, nil)
-    var application: String? { purchase.map { String($0.split(separator: "/")[2]) } }
+    /// `app_store/production/com.example.app/2000000001`, what it replaced, and the app; receipts do
+    /// not say.
+    var (purchase, replaced, application): (String?, String?, String?) = (nil, nil, nil)
     /// Whether a receipt lists it: it says less, and takes nothing back.
     var isLegacy: Bool
     var row: Int64
@@ -44,7 +44,8 @@ struct AppStoreTransaction: Sendable {
         revoked = isLegacy && isUpgraded ? nil : json.date("revocationDate", "cancellation_date")
         if let bundle = json["bundleId"]?.string, let environment = json["environment"]?.string {
             let place = "app_store/\(environment.lowercased())/\(bundle)/"
-            purchase = place + (json["originalTransactionId"]?.string ?? id)
+            let original = json["originalTransactionId"]?.string ?? id
+            (purchase, application) = (place + original, bundle)
             replaced = json["previousOriginalTransactionId"]?.string.map { place + $0 }
         }
     }

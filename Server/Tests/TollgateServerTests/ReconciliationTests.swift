@@ -346,6 +346,29 @@ struct ReconciliationTests {
         }
     }
 
+    @Test("What was read of another app is not taken for this one's")
+    func otherApp() async throws {
+        try await AppStoreWorld.run { world in
+            let name = "reconcile/app_store/sandbox"
+            await world.pass(days: 3)
+            let first = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
+            let cursors = world.tollgate.store.cursors
+            let kept = try #require(try await cursors.read(name))
+            let own = "\"application\":\"com.example.app\""
+            let body = String(decoding: kept.body, as: UTF8.self)
+            #expect(body.contains(own))
+            await world.pass(days: 3)
+            try await cursors.keep(
+                name,
+                Array(body.replacing(own, with: "\"application\":\"com.example.former\"").utf8),
+                now: Instant(milliseconds: AppStoreWorld.start)
+            )
+            let report = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
+            // All purchases are read from the beginning, as without any place.
+            #expect(report.historiesAsOf.map { $0 > first.completeUntil } == true)
+        }
+    }
+
     @Test(
         "One that was broken off too long ago proves only what the store still tells",
         arguments: Backend.allCases

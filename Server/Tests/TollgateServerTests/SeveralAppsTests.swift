@@ -235,8 +235,11 @@ struct SeveralAppsTests {
         }
     }
 
-    @Test("An app goes on where it was while it was the only one")
-    func joined() async throws {
+    @Test(
+        "An app goes on where it was while it was the only one, also where the place names no app",
+        arguments: [true, false]
+    )
+    func joined(namesItsApp: Bool) async throws {
         try await TwoApps.run { apps in
             let appStore = apps.server.tollgate.appStore
             let (store, wall) = (apps.server.tollgate.store, apps.server.wall.now)
@@ -251,10 +254,20 @@ struct SeveralAppsTests {
                 try await store.cursors.read("reconcile/app_store/production/com.example.studio")
             )
             #expect(kept.body != other.body)
+            let name = "\"application\":\"com.example.reader\""
+            let named = String(decoding: kept.body, as: UTF8.self)
+            // Earlier programs wrote no name.
+            let unnamed = named.replacing(",\(name)", with: "").replacing("\(name),", with: "")
+            let place = namesItsApp ? named : unnamed
+            #expect(named.contains(name) && !unnamed.contains(name))
             // As one app left it, in another database.
             try await TwoApps.run { later in
                 let store = later.server.tollgate.store
-                try await store.cursors.keep("reconcile/app_store/production", kept.body, now: wall)
+                try await store.cursors.keep(
+                    "reconcile/app_store/production",
+                    Array(place.utf8),
+                    now: wall
+                )
                 await later.server.clock.advance(to: later.server.clock.now + 2 * 86_400_000)
                 let appStore = later.server.tollgate.appStore
                 let reader = try #require(
@@ -267,6 +280,28 @@ struct SeveralAppsTests {
                 #expect(reader.historiesAsOf.map { $0 < reader.completeUntil - 43_200_000 } == true)
                 #expect(studio.historiesAsOf.map { $0 > studio.completeUntil - 43_200_000 } == true)
             }
+        }
+    }
+
+    @Test("A transaction of one app signs no introductory offer of another")
+    func offers() async throws {
+        try await TwoApps.run { apps in
+            let (customer, token) = try await apps.customer()
+            try await apps.buy("com.example.studio.pro", in: apps.studio, token: token)
+            func sign(_ app: Catalog.App) async throws -> API.OfferSignature {
+                try await apps.server.tollgate.appStore.offers.sign(
+                    API.OfferSignatureRequest(
+                        type: .introductoryOfferEligibility,
+                        product: "pro_monthly"
+                    ),
+                    for: Customer.ID(customer),
+                    of: app,
+                    in: .production
+                )
+            }
+            #expect(try await sign(TwoApps.studio).productID == "com.example.studio.pro")
+            let refusal = await #expect(throws: Refusal.self) { try await sign(TwoApps.reader) }
+            #expect(refusal?.error.code == "offer_ineligible")
         }
     }
 

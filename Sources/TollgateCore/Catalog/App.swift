@@ -57,11 +57,11 @@ extension Catalog {
     }
 
     func index(ofAppStoreProduct id: String, in application: String?) -> Int? {
+        let listed = application.flatMap { name in apps.first { $0.bundleID == name }?.id }
         for index in products.indices {
             if products[index].appStoreProductID == id { return index }
             guard let ids = products[index].appStoreProductIDs else { continue }
-            let listed = application.flatMap { app(application: $0) }
-            let isSold = listed.map { ids[$0.id] == id } ?? ids.values.contains(id)
+            let isSold = listed.map { ids[$0] == id } ?? ids.values.contains(id)
             if isSold { return index }
         }
         return nil

@@ -31,6 +31,8 @@ public struct CatalogHistory: Hashable, Codable, Sendable {
     /// The product that `storeProduct` was at `instant`: by the version then in force, else by the
     /// first later one that knows it.
     ///
+    /// Versions that do not list the app that sold it say nothing of it (RULES §7).
+    ///
     /// - Parameter application: the app that sold it, as in the purchase's key; `nil`: any.
     public func product(
         _ storeProduct: StoreProduct,
@@ -38,12 +40,28 @@ public struct CatalogHistory: Hashable, Codable, Sendable {
         at instant: Instant
     ) -> Catalog.Product? {
         let inForce = versions.lastIndex { $0.adopted <= instant } ?? 0
-        for version in versions[inForce...] {
+        let first = max(inForce, application.map(indexOfFirstVersion) ?? 0)
+        for version in versions[first...] {
             if let product = version.catalog.product(storeProduct, in: application) {
                 return product
             }
         }
         return nil
+    }
+
+    /// The first version that speaks of an app: the first one that lists it.
+    ///
+    /// All versions speak of the only app, and of the first of several where none were listed before.
+    private func indexOfFirstVersion(of application: String) -> Int {
+        guard
+            let listing = versions.firstIndex(where: {
+                $0.catalog.apps.contains { $0.bundleID == application }
+            })
+        else { return 0 }
+        let wasTheOnlyOne =
+            versions[listing].catalog.apps[0].bundleID == application
+            && versions[..<listing].allSatisfy(\.catalog.apps.isEmpty)
+        return wasTheOnlyOne ? 0 : listing
     }
 
     /// The policy for refunded plans in force at `instant`.

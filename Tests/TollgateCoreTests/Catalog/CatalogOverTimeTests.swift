@@ -38,6 +38,55 @@ struct CatalogOverTimeTests {
         #expect(World([.paid("p1", day, day + 30)]).coins(history) == coins)
     }
 
+    @Test(
+        "a version that does not list an app says nothing of its purchases",
+        arguments: [
+            ("com.example.reader", -1, "coins"), ("com.example.reader", 5, "coins"),
+            ("com.example.reader", 15, "coins"), ("com.example.mac", 5, "mac_coins"),
+            ("com.example.mac", 15, "mac_coins"), ("com.example.watch", 5, "watch_coins"),
+            ("com.example.watch", 15, "watch_coins"), ("com.example.watch", 25, "watch_coins"),
+            // Nobody has ever listed it: nobody loses what they bought.
+            ("com.example.gone", 5, "coins"),
+        ] as [(String, Double, String)]
+    )
+    func severalApps(application: String, day: Double, product: String) {
+        func catalog(_ apps: [String]) -> Catalog {
+            Catalog(
+                products: [
+                    .init(
+                        id: "coins",
+                        name: "Coins",
+                        kind: .consumable,
+                        appStoreProductID: apps.isEmpty ? "coins" : nil,
+                        appStoreProductIDs: apps.isEmpty ? nil : ["reader": "coins"],
+                        coins: 100
+                    )
+                ]
+                    + apps.dropFirst().map { app in
+                        .init(
+                            id: "\(app)_coins",
+                            name: "Coins",
+                            kind: .consumable,
+                            appStoreProductIDs: [app: "coins"],
+                            coins: 500
+                        )
+                    },
+                apps: apps.map { .init(id: $0, name: $0, bundleID: "com.example.\($0)") }
+            )
+        }
+        let history = Self.history(
+            (0, catalog([])),
+            (10, catalog(["reader", "mac"])),
+            (20, catalog(["reader", "mac", "watch"]))
+        )
+        let found = history.product(
+            StoreProduct(.appStore, "coins"),
+            in: application,
+            at: .day(day)
+        )
+        #expect(found?.id == product)
+    }
+
     @Test("before the first catalog was adopted its policies hold, not those of later ones")
     func policiesBeforeTheFirst() {
         var (first, second) = (Catalog(), Catalog())

@@ -68,7 +68,9 @@ extension AppStore.Notification {
     /// The app that it is for, once verified: every part that names one names this one.
     ///
     /// `nil` for tokens and released seats that name none.
-    public var bundleID: String? { identities.lazy.compactMap(\.bundleID).first }
+    public var bundleID: String? {
+        data?.bundleID ?? summary?.bundleID ?? appData?.bundleID ?? externalPurchaseToken?.bundleID
+    }
 
     /// What its parts say of the app.
     var identities: [Identity] {

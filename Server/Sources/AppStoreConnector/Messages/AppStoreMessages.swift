@@ -32,7 +32,7 @@ struct AppStoreMessages: Sendable {
                 503,
                 .apiError,
                 .storeUnavailable,
-                "The App Store is not configured: set TOLLGATE_APP_STORE_ROOTS and TOLLGATE_APP_STORE_BUNDLE_ID."
+                "The App Store is not configured: set TOLLGATE_APP_STORE_ROOTS, and TOLLGATE_APP_STORE_BUNDLE_ID or ‘apps’ in the catalog."
             )
         }
         return verifier

@@ -25,7 +25,7 @@ public struct AppStoreOffers: Sendable {
         of app: Catalog.App? = nil,
         in environment: StoreEnvironment
     ) async throws -> API.OfferSignature {
-        let signer = try configured(app?.bundleID).signer
+        let (asking, signer) = try configured(app?.bundleID)
         let (product, productID) = try house.records.history.current.appStoreProduct(
             request.product,
             of: app
@@ -41,6 +41,7 @@ public struct AppStoreOffers: Sendable {
                 productID,
                 customer,
                 in: environment,
+                of: asking.bundleID,
                 with: signer
             )
         }
@@ -102,22 +103,26 @@ public struct AppStoreOffers: Sendable {
         _ productID: String,
         _ customer: API.Customer,
         in environment: StoreEnvironment,
+        of application: String,
         with signer: AppStore.OfferSigner
     ) async throws -> API.OfferSignature {
+        // Groups and transactions are an app's: another app's purchases say nothing here.
+        let catalog = house.records.history.current
+        let app = catalog.app(application: application)?.id
         let group = Set(
-            house.records.history.current.products
+            catalog.products
                 .filter {
                     $0.id == product.id
                         || $0.subscriptionGroup != nil
                             && $0.subscriptionGroup == product.subscriptionGroup
                 }
-                .flatMap(\.allAppStoreProductIDs)
+                .compactMap { $0.appStoreProductID(in: app) }
         )
         let bought = try await house.records.purchases(
             of: Customer.ID(customer.id),
             in: environment
         )
-        .filter { $0.record.key.store == .appStore }
+        .filter { $0.record.key.store == .appStore && $0.record.key.application == application }
         .flatMap { $0.record.periods.map(\.period) }
         .filter { !$0.isFamilyShared }
         // The signature overrules the App Store for whoever made the transaction, so it is given for
@@ -131,7 +136,7 @@ public struct AppStoreOffers: Sendable {
                 403,
                 .permissionError,
                 "offer_ineligible",
-                "This is no transaction of this customer's. Who has bought nothing yet needs no signature: the App Store knows whether they may have the offer.",
+                "This transaction does not belong to this customer in this app. Customers without purchases need no signature: the App Store knows whether they may have the offer.",
                 param: "transaction_id"
             )
         }

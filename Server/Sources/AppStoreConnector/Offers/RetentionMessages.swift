@@ -60,6 +60,7 @@ public struct RetentionMessages: Sendable {
                     product: productID,
                     locale: request.userLocale,
                     in: environment,
+                    of: application,
                     catalog: house.records.history.current
                 )
             })

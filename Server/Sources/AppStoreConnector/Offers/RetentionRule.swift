@@ -44,33 +44,32 @@ public struct RetentionRule: Hashable, Sendable {
         product productID: String,
         locale: String?,
         in environment: StoreEnvironment,
+        of application: String,
         catalog: Catalog
     ) -> Bool {
         guard self.environment ?? environment == environment, product ?? productID == productID,
             self.locale == nil || self.locale == locale
         else { return false }
-        let current = catalog.product(appStoreProductID: productID)
+        func known(_ id: String) -> Catalog.Product? {
+            catalog.product(appStoreProductID: id, in: application)
+        }
+        let current = known(productID)
         switch choice {
         case .message: return true
         case .alternateProduct(let other):
-            return other != productID && Self.isInGroup(other, of: current, catalog)
+            return other != productID && Self.isInGroup(known(other), of: current)
         case .promotionalOffer(let offer, let other):
-            let offered = other.map { catalog.product(appStoreProductID: $0) } ?? current
-            return
-                (other == nil || other == productID
-                || Self.isInGroup(other ?? "", of: current, catalog))
+            let offered = other.map(known) ?? current
+            return (other == nil || other == productID || Self.isInGroup(offered, of: current))
                 && offered?.promotionalOffers.contains(offer) ?? false
         }
     }
 
     private static func isInGroup(
-        _ productID: String,
-        of current: Catalog.Product?,
-        _ catalog: Catalog
+        _ other: Catalog.Product?,
+        of current: Catalog.Product?
     ) -> Bool {
-        guard let other = catalog.product(appStoreProductID: productID), !other.isRetired else {
-            return false
-        }
+        guard let other, !other.isRetired else { return false }
         // Groups that the catalog does not tell are not compared; the App Store compares them.
         guard let group = current?.subscriptionGroup, let theirs = other.subscriptionGroup else {
             return true

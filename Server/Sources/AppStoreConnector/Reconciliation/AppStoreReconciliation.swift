@@ -130,12 +130,22 @@ public struct AppStoreReconciliation: Sendable {
 
     /// The place kept, if it can be read, and whether anything is kept.
     ///
-    /// An app goes on where it was while it was the only one.
+    /// An app goes on where it was while it was the only one, or one of several. A place that names
+    /// another app is not its own; one that names none was kept by the only, or first, app.
     func kept() async throws -> (place: Place?, isThere: Bool) {
-        let own = try await kept(as: cursorName)
-        guard hasSiblings, !own.isThere else { return own }
-        let before = try await kept(as: nameOfOne)
-        return before.place?.application == scope.application ? before : own
+        let ofSeveral = "\(nameOfOne)/\(scope.application)"
+        for name in hasSiblings ? [ofSeveral, nameOfOne] : [nameOfOne, ofSeveral] {
+            let kept = try await kept(as: name)
+            guard kept.isThere else { continue }
+            // What cannot be read costs a full pass; it is taken for this app's under its own name only.
+            guard let place = kept.place else {
+                if name == cursorName { return kept }
+                continue
+            }
+            let owner = place.application ?? connector.applications.first
+            if owner == scope.application { return kept }
+        }
+        return (nil, false)
     }
 
     private func kept(as name: String) async throws -> (place: Place?, isThere: Bool) {

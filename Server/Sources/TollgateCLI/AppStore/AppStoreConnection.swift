@@ -35,7 +35,7 @@ struct AppStoreConnection: Sendable {
         guard let verifier else {
             throw CheckFailed(
                 message:
-                    "What the App Store answers cannot be verified: set TOLLGATE_APP_STORE_ROOTS and TOLLGATE_APP_STORE_BUNDLE_ID."
+                    "What the App Store answers cannot be verified: set TOLLGATE_APP_STORE_ROOTS, and TOLLGATE_APP_STORE_BUNDLE_ID or ‘apps’ in the catalog."
             )
         }
         return AppStoreSupport(app: app, verifier: verifier, now: now)
@@ -77,7 +77,7 @@ struct AppStoreConnection: Sendable {
     }
 
     /// The catalog, where no setting names the one app.
-    private static func catalog() throws -> TollgateCore.Catalog? {
+    static func catalog() throws -> TollgateCore.Catalog? {
         let path = Settings.text(nil, "CATALOG") ?? "catalog.yaml"
         guard Settings.namesNoApp, FileManager.default.fileExists(atPath: path) else { return nil }
         return try CatalogFile.read(path)

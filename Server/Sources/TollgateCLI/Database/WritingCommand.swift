@@ -66,7 +66,8 @@ struct WritingCommand: Sendable {
                 )
             }
             let store = try await RecordStore(driver)
-            let stores = try StoreSettings(store.history.current)
+            // Before the first start the database knows no catalog, and after a change not the newest.
+            let stores = try StoreSettings(AppStoreConnection.catalog() ?? store.history.current)
             var signer = AnswerSigner()
             if signing {
                 signer = try await AnswerSigner(

@@ -42,7 +42,7 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
         let progress = ProgressLine(json: json)
         let reports = try await WritingCommand.run(database: database) { tollgate in
             let environments = asked.map { [$0] } ?? tollgate.appStore.environments
-            guard !environments.isEmpty else {
+            guard !environments.isEmpty, !tollgate.appStore.applications.isEmpty else {
                 throw CheckFailed(
                     message:
                         "The App Store Server API is not configured: set TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE."
@@ -53,6 +53,8 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
             for (application, environment) in applications.flatMap({ application in
                 environments.map { (application, $0) }
             }) {
+                let isOnly = tollgate.appStore.applications.count == 1
+                let place = (isOnly ? "" : "\(application), ") + environment.rawValue
                 do {
                     let report = try await tollgate.appStore.reconcile(
                         in: environment,
@@ -62,7 +64,7 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
                     )
                     progress.end()
                     guard let report else {
-                        Terminal.complain("\(environment.rawValue): a server is at it already")
+                        Terminal.complain("\(place): a server is at it already")
                         continue
                     }
                     reports.append(report)
@@ -71,7 +73,7 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
                     guard error is AppStore.ServerAPIError || error is AppStore.VerificationError
                     else { throw error }
                     throw CheckFailed(
-                        message: "\(environment.rawValue): \(error). Run it again to go on."
+                        message: "\(place): \(error). Run it again to go on."
                     )
                 }
             }
@@ -121,7 +123,8 @@ extension Tollgate {
     /// The bundle ids of the apps that `--app` names: all where it is left out.
     fileprivate func applications(asked id: String?) throws -> [String] {
         guard let id else { return appStore.applications }
-        guard let app = store.history.current.app(id: id) else {
+        let catalog = try AppStoreConnection.catalog() ?? store.history.current
+        guard let app = catalog.app(id: id) else {
             throw ValidationError("--app: the catalog lists no app '\(id)'.")
         }
         return [app.bundleID]

@@ -52,7 +52,7 @@ struct StoreSettings: Sendable {
         appStoreKey = problems.take { try Self.key("APP_STORE") } ?? nil
         if appStoreKey != nil, apps.isEmpty, catalog != nil {
             problems.add([
-                "The key of App Store Connect needs TOLLGATE_APP_STORE_BUNDLE_ID beside it."
+                "The key of App Store Connect needs TOLLGATE_APP_STORE_BUNDLE_ID beside it, or ‘apps’ in the catalog."
             ])
         }
         sharedSecret = Settings.text(nil, "APP_STORE_SHARED_SECRET")
@@ -125,7 +125,7 @@ struct StoreSettings: Sendable {
         if roots.isEmpty, apps.isEmpty { return nil }
         guard !apps.isEmpty, !roots.isEmpty else {
             throw ValidationError(
-                "The App Store needs both TOLLGATE_APP_STORE_ROOTS (DER files of trusted roots) and TOLLGATE_APP_STORE_BUNDLE_ID."
+                "The App Store needs both TOLLGATE_APP_STORE_ROOTS (DER files of trusted roots) and TOLLGATE_APP_STORE_BUNDLE_ID, or ‘apps’ in the catalog."
             )
         }
         do {

@@ -17,13 +17,7 @@ struct AppStorePages: DashboardPages {
     /// Orders, and all subscribers of a product.
     func appStore() async throws -> Response {
         try visit.require(.support)
-        let products = tollgate.store.history.current.products.flatMap { product -> [Model] in
-            guard product.kind == .autoRenewable else { return [] }
-            let ids = product.allAppStoreProductIDs
-            return ids.map { id in
-                ["value": id, "name": ids.count == 1 ? product.name : "\(product.name) (\(id))"]
-            }
-        }
+        let products = plans
         var content: Model = [
             "lead": words["app_store_lead"], "order": ask.query("order") ?? "",
             "products": products, "hasProducts": !products.isEmpty,
@@ -45,8 +39,9 @@ struct AppStorePages: DashboardPages {
                 in: .production
             ).model
         }
-        if let product = ask.query("product"), let request = ask.query("request") {
-            let status = try await tollgate.appStore.support(of: application(selling: product))
+        if let chosen = ask.query("product"), let request = ask.query("request") {
+            let (application, product) = try plan(chosen)
+            let status = try await tollgate.appStore.support(of: application)
                 .statusOfExtension(request, of: product, in: environment)
             content["hasStatus"] = true
             content["statusText"] =
@@ -67,7 +62,8 @@ struct AppStorePages: DashboardPages {
     /// Extends the renewal date of all subscribers of a product.
     func extendAll(_ form: [String: String]) async throws -> Response {
         try visit.require(.admin)
-        let product = form["product"] ?? ""
+        let chosen = form["product"] ?? ""
+        let (application, product) = try plan(chosen)
         let wish = try wish(form)
         let storefronts = (form["storefronts"] ?? "").split { " ,".contains($0) }.map {
             $0.uppercased()
@@ -77,12 +73,12 @@ struct AppStorePages: DashboardPages {
         let request = try await tollgate.auditLog.audited(
             Deed(
                 "app_store.extend_all",
-                "product:\(product)",
+                "product:\(chosen)",
                 "\(wish.days) days \(storefronts.joined(separator: " ")), request \(wish.requestIdentifier)"
             ),
             by: actor
         ) {
-            try await tollgate.appStore.support(of: application(selling: product)).extendAll(
+            try await tollgate.appStore.support(of: application).extendAll(
                 of: product,
                 by: wish,
                 storefronts: storefronts,
@@ -91,7 +87,7 @@ struct AppStorePages: DashboardPages {
         }
         return done(
             "extend_all",
-            "/dashboard/app-store?product=\(Ask.escaped(product))&request=\(Ask.escaped(request))"
+            "/dashboard/app-store?product=\(Ask.escaped(chosen))&request=\(Ask.escaped(request))"
                 + "&environment=\(environment.rawValue)"
         )
     }
@@ -185,11 +181,31 @@ struct AppStorePages: DashboardPages {
         return record
     }
 
-    /// The bundle id of the app that sells a product; `nil`: the first app's.
-    private func application(selling productID: String) -> String? {
+    /// The plans of each app as options of a form: two apps may sell different plans under one id.
+    private var plans: [Model] {
         let catalog = tollgate.store.history.current
-        let product = catalog.product(appStoreProductID: productID)
-        return catalog.apps.first { product?.appStoreProductID(in: $0.id) == productID }?.bundleID
+        return catalog.products.filter { $0.kind == .autoRenewable }.flatMap { product -> [Model] in
+            guard !catalog.apps.isEmpty else {
+                return product.appStoreProductID.map { [["value": $0, "name": product.name]] } ?? []
+            }
+            return catalog.apps.compactMap { app in
+                product.appStoreProductID(in: app.id).map {
+                    ["value": "\(app.id)/\($0)", "name": "\(product.name) (\(app.name))"]
+                }
+            }
+        }
+    }
+
+    /// The app and the App Store's product id of an option: `mac/com.example.mac.pro`, or the id alone
+    /// where the catalog lists no apps.
+    private func plan(_ option: String) throws -> (application: String?, product: String) {
+        let catalog = tollgate.store.history.current
+        guard !catalog.apps.isEmpty else { return (nil, option) }
+        let parts = option.split(separator: "/", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let app = catalog.app(id: parts[0]) else {
+            throw Refusal.invalid("product", "Choose the plan from the list again.")
+        }
+        return (app.bundleID, parts[1])
     }
 
     /// The transactions of an order: each app knows its own.
