@@ -6,10 +6,11 @@ public import SandboxClock
 /// app's server is told by Pub/Sub and reads by the Play Developer API.
 ///
 /// A thin shell around values: `PlayStore` knows purchases and orders, `PubSub` the messages. Every
-/// act returns once the app's server has answered what was pushed to it.
+/// act returns once the app's server has answered what was pushed to it; a call of the Developer API
+/// returns before, since a server with one thread cannot answer while it waits for its own call.
 public actor SimulatedGooglePlay: VirtualClock.Participant {
-    /// Posts one message, and tells whether it was accepted.
-    typealias Push = @Sendable (PushRequest) async -> Bool
+    /// Posts one message, and returns the endpoint's answer.
+    typealias Push = @Sendable (PushRequest) async -> PushAnswer
 
     nonisolated let clock: VirtualClock
     private let push: Push
@@ -31,6 +32,8 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
     private let recorder: StoryRecorder?
     private let seed: UInt64
     private var deeds: [Deed] = []
+    /// The pushes that calls of the Developer API left behind.
+    private var delivery: Task<Void, Never>?
 
     /// The name of the one subscription that is there from the beginning.
     static let subscription = "play"
@@ -115,7 +118,8 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
     /// Renews, ends and delivers what is due by `instant`.
     public func perform(at instant: Int64) async {
         store.happen(at: instant)
-        await settle(at: instant)
+        publish(at: instant)
+        await deliver(at: instant)
     }
 
     // MARK: - Changing
@@ -133,12 +137,15 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
             throw error
         }
         record(act, subject: subject, answer: answer, at: now)
-        await settle(at: now)
+        publish(at: now)
+        await deliver(at: now)
         return answer
     }
 
     /// Changes what is set up, and keeps it.
     func setUp<Result: Sendable>(_ body: (inout SetUp) throws -> Result) async throws -> Result {
+        // Nothing may be awaited between the copy and its return: acts meanwhile would be undone.
+        let now = await clock.now
         var setUp = SetUp(
             store: store,
             pubSub: pubSub,
@@ -147,12 +154,13 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
             tokens: tokens,
             faults: faults,
             bucket: bucket,
-            now: await clock.now
+            now: now
         )
         let result = try body(&setUp)
         (store, pubSub, keys, account) = (setUp.store, setUp.pubSub, setUp.keys, setUp.account)
         (tokens, faults, bucket) = (setUp.tokens, setUp.faults, setUp.bucket)
-        await settle(at: setUp.now)
+        publish(at: now)
+        await deliver(at: now)
         return result
     }
 
@@ -169,7 +177,7 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
     }
 
     /// Answers one call of the Developer API.
-    func answer(_ endpoint: Endpoint, _ call: Call, seconds: Int64) async throws -> JSON? {
+    func answer(_ endpoint: Endpoint, _ call: Call, seconds: Int64) throws -> JSON? {
         if enforcesQuotas { try quotas.draw(endpoint.bucket, seconds: seconds) }
         guard account.permissions.contains(endpoint.permission) else {
             throw APIError.permissionDenied
@@ -177,8 +185,15 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
         let before = store
         do {
             let answer = try endpoint.answer(call, &store)
-            // The answer leaves first: whoever acts is not kept waiting for its own hint.
-            if endpoint.method != "GET" || store != before { await settle(at: call.now) }
+            if endpoint.method != "GET" || store != before {
+                publish(at: call.now)
+                // The answer leaves first: whoever acts is not kept waiting for its own hint.
+                let earlier = delivery
+                delivery = Task {
+                    await earlier?.value
+                    await push(at: call.now)
+                }
+            }
             return answer
         } catch {
             // A read that finds nothing yet is counted all the same.
@@ -198,12 +213,21 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
 
     // MARK: - Telling
 
-    /// Publishes what there is to say, keeps everything, and pushes what is due.
-    private func settle(at now: Int64) async {
+    /// Publishes what there is to say, and keeps everything.
+    private func publish(at now: Int64) {
         lastNow = max(lastNow, now)
         for announcement in store.takeOutbox() { publish(announcement, at: now) }
         pubSub.deleteExpired(at: now)
         save()
+    }
+
+    /// Pushes what is due, and returns once nothing is under way any more.
+    private func deliver(at now: Int64) async {
+        await push(at: now)
+        await delivery?.value
+    }
+
+    private func push(at now: Int64) async {
         var isPushed = false
         for name in pubSub.queues.keys.sorted() {
             while let entry = pubSub.change(name, { $0.nextToPush(at: now) }) ?? nil {
@@ -232,15 +256,21 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
         guard let settings = pubSub.queues[name]?.settings, let url = settings.pushEndpoint else {
             return
         }
-        var succeeded = false
+        var answer = PushAnswer.failed("An outage or a fault of the sandbox kept it away.")
         if !faults.isOutage(at: now), !faultRandom.chance(faults.drop ?? 0) {
-            let request = request(for: entry, of: name, settings, to: url)
-            let isTwice = faultRandom.chance(faults.duplicate ?? 0)
-            succeeded = await push(request)
-            if isTwice { _ = await push(request) }
-            if succeeded, faultRandom.chance(faults.slow ?? 0) { succeeded = false }
+            do {
+                let request = try request(for: entry, of: name, settings, to: url)
+                let isTwice = faultRandom.chance(faults.duplicate ?? 0)
+                answer = await push(request)
+                if isTwice { _ = await push(request) }
+                if answer == .accepted, faultRandom.chance(faults.slow ?? 0) {
+                    answer = .failed("A fault of the sandbox lost the answer.")
+                }
+            } catch {
+                answer = .failed("The token of the push cannot be signed: \(error)")
+            }
         }
-        _ = pubSub.change(name) { $0.pushed(entry.message.id, succeeded: succeeded, at: now) }
+        _ = pubSub.change(name) { $0.pushed(entry.message.id, answer, at: now) }
     }
 
     private func request(
@@ -248,11 +278,10 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
         of name: String,
         _ settings: PubSubQueue.Settings,
         to url: String
-    ) -> PushRequest {
-        var authorization: String?
-        if let email = settings.serviceAccountEmail {
-            let token = try? identityToken(email: email, audience: settings.audience ?? url)
-            authorization = token.map { "Bearer \($0)" }
+    ) throws -> PushRequest {
+        let authorization = try settings.serviceAccountEmail.map { email in
+            let token = try identityToken(email: email, audience: settings.audience ?? url)
+            return "Bearer \(token)"
         }
         let body: JSON = [
             "message": entry.message.wire(store.behaviour, isPushed: true),

@@ -19,14 +19,15 @@ struct PubSubTests {
         var now: Int64 = 0
         for _ in 0..<8 {
             let entry = queue.nextToPush(at: now)
-            queue.pushed(try #require(entry).message.id, succeeded: false, at: now)
+            queue.pushed(try #require(entry).message.id, .failed("503"), at: now)
             let next = try #require(queue.nextPush)
             waits.append((next - now) / 1000)
             now = next
         }
         #expect(waits == [10, 20, 40, 80, 160, 320, 600, 600])
+        #expect(queue.entries.map(\.lastError) == ["503"])
         let entry = queue.nextToPush(at: now)
-        queue.pushed(try #require(entry).message.id, succeeded: true, at: now)
+        queue.pushed(try #require(entry).message.id, .accepted, at: now)
         #expect(queue.entries.isEmpty)
     }
 
@@ -39,7 +40,7 @@ struct PubSubTests {
         for _ in 0..<5 {
             now = queue.nextPush ?? now
             let entry = queue.nextToPush(at: now)
-            queue.pushed(try #require(entry).message.id, succeeded: false, at: now)
+            queue.pushed(try #require(entry).message.id, .failed("503"), at: now)
         }
         #expect(queue.entries.isEmpty && queue.deadLetters.count == 1)
     }
@@ -100,5 +101,31 @@ struct PubSubTests {
         let winter = try #require(Timestamp.parse("2026-12-01T08:00:00Z"))
         #expect(PacificTime(winter).dashed == "2026-12-01")
         #expect(PacificTime(winter).clockWords == "12:00:00 AM PST")
+    }
+
+    /// Clocks change on 8 March and 1 November 2026, at two o'clock.
+    @Test(arguments: ["2026-03-07", "2026-10-31"])
+    func everyDayOfAChangeOfClocksIsThereOnce(_ first: String) throws {
+        var day = PacificTime.dayStart(try #require(Timestamp.parse(first + "T20:00:00Z")))
+        var days: [String] = []
+        for _ in 0..<3 {
+            #expect(PacificTime(day).clockWords.hasPrefix("12:00:00 AM"))
+            days.append(PacificTime(day).dashed)
+            day = PacificTime.dayStart(day + 26 * Timestamp.hour)
+        }
+        let expected =
+            first == "2026-03-07"
+            ? ["2026-03-07", "2026-03-08", "2026-03-09"]
+            : ["2026-10-31", "2026-11-01", "2026-11-02"]
+        #expect(days == expected)
+    }
+
+    @Test
+    func anArchiveOfTheTwentySecondCenturyHasTheLastYearOfItsFormat() throws {
+        let instant = try #require(Timestamp.parse("2140-05-06T00:00:00Z"))
+        let archive = ZipFile.containing(Data("a".utf8), named: "a.csv", at: instant)
+        // Bytes 12 and 13: years from 1980 in seven bits, the month in four, the day in five.
+        let date = UInt16(archive[12]) | UInt16(archive[13]) << 8
+        #expect(date == 127 << 9 | 5 << 5 | 6)
     }
 }

@@ -64,7 +64,8 @@ extension ControlAPI {
                 }
             )
         case ("PUT", "behaviour"):
-            let json = JSON(bytes: exchange.body) ?? [:]
+            let json = exchange.body.isEmpty ? [:] : JSON(bytes: exchange.body)
+            guard let json else { throw Refusal.invalid("The body is not a JSON object.") }
             let behaviour = try ActBody.overlay(json, on: Behaviour())
             try await play.setUp { $0.store.behaviour = behaviour }
             return try Self.wire(behaviour)

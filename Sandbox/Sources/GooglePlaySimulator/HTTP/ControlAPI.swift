@@ -32,6 +32,7 @@ struct ControlAPI: Sendable {
         } catch let error as APIError {
             return .error(error)
         } catch {
+            Trouble.tell(error, during: exchange)
             return .json(["error": ["message": "The sandbox cannot do this."]], status: 500)
         }
     }
@@ -136,6 +137,15 @@ struct ControlAPI: Sendable {
                 "name": .string(name), "waiting": .whole(queue.entries.count),
                 "dead_letters": .array(queue.deadLetters.map { .string($0.id) }),
                 "push_endpoint": .text(queue.settings.pushEndpoint),
+                "failing": .items(
+                    queue.entries.filter { $0.lastError != nil }.map { entry in
+                        [
+                            "message_id": .string(entry.message.id),
+                            "attempts": .whole(entry.attempts),
+                            "last_error": .text(entry.lastError),
+                        ]
+                    }
+                ),
             ]
         }
     }

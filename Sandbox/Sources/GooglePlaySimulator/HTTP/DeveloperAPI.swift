@@ -41,6 +41,7 @@ struct DeveloperAPI: Sendable {
         } catch let refusal as Refusal {
             return .error(.failedPrecondition(refusal.description))
         } catch {
+            Trouble.tell(error, during: exchange)
             return .error(.internalError)
         }
     }

@@ -10,8 +10,10 @@ struct IdentityAPI: Sendable {
             return await token(exchange)
         case ("GET", "oauth2/v1/certs"): return cached(await play.keys.certificates)
         case ("GET", "oauth2/v3/certs"):
-            guard let keys = try? await play.keys.webKeys else { return .error(.internalError) }
-            return cached(keys)
+            do { return cached(try await play.keys.webKeys) } catch {
+                Trouble.tell(error, during: exchange)
+                return .error(.internalError)
+            }
         default: return .error(.notFound("Not Found"))
         }
     }
@@ -50,6 +52,7 @@ struct IdentityAPI: Sendable {
         } catch let failure as TokenEndpoint.Failure {
             return .json(failure.wire, status: 400)
         } catch {
+            Trouble.tell(error, during: exchange)
             return .json(["error": "internal_failure"], status: 500)
         }
     }

@@ -20,6 +20,7 @@ struct PubSubAPI: Sendable {
         } catch let error as APIError {
             return .error(error)
         } catch {
+            Trouble.tell(error, during: exchange)
             return .error(.internalError)
         }
     }
@@ -29,7 +30,11 @@ struct PubSubAPI: Sendable {
         guard exchange.path.count == 5, exchange.path[1] == "projects",
             exchange.path[2] == project, exchange.path[3] == "subscriptions"
         else { throw notFound(exchange.path.last ?? "") }
-        let parts = exchange.path[4].split(separator: ":", maxSplits: 1).map(String.init)
+        let parts = exchange.path[4].split(
+            separator: ":",
+            maxSplits: 1,
+            omittingEmptySubsequences: false
+        ).map(String.init)
         let name = parts[0]
         guard await play.pubSub.queues[name] != nil else { throw notFound(name) }
         let body = exchange.body.isEmpty ? [:] : JSON(bytes: exchange.body)

@@ -49,6 +49,7 @@ struct StorageAPI: Sendable {
             storage.domain = "global"
             return .error(storage)
         } catch {
+            Trouble.tell(error, during: exchange)
             return .error(.internalError)
         }
     }

@@ -55,6 +55,8 @@ struct PubSubQueue: Hashable, Sendable, Codable {
         var availableAt: Int64
         /// By what it is acknowledged while it is handed out.
         var ackID: String?
+        /// The reason for which the last push failed.
+        var lastError: String?
     }
 
     var settings: Settings
@@ -140,11 +142,14 @@ struct PubSubQueue: Hashable, Sendable, Codable {
     }
 
     /// Takes in how a push went; a failure waits longer each time.
-    mutating func pushed(_ id: String, succeeded: Bool, at now: Int64) {
+    mutating func pushed(_ id: String, _ answer: PushAnswer, at now: Int64) {
         guard let index = entries.firstIndex(where: { $0.message.id == id }) else { return }
-        if succeeded {
+        guard case .failed(let reason) = answer else {
             entries.remove(at: index)
-        } else if isDead(entries[index]) {
+            return
+        }
+        entries[index].lastError = reason
+        if isDead(entries[index]) {
             bury(id)
         } else {
             let factor = Int64(1) << min(20, max(0, entries[index].attempts - 1))

@@ -10,6 +10,13 @@ struct PushRequest: Hashable, Sendable {
     var body: Data
 }
 
+/// The answer of a push endpoint.
+enum PushAnswer: Hashable, Sendable {
+    case accepted
+    /// Not accepted, for this reason: the message is pushed again.
+    case failed(String)
+}
+
 /// Posts messages as Pub/Sub does.
 struct HTTPPush: Sendable {
     /// The answers that acknowledge a message.
@@ -27,7 +34,7 @@ struct HTTPPush: Sendable {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
-    @Sendable func post(_ push: PushRequest) async -> Bool {
+    @Sendable func post(_ push: PushRequest) async -> PushAnswer {
         var request = HTTPClientRequest(url: push.url)
         request.method = .POST
         request.headers.add(name: "Content-Type", value: "application/json")
@@ -37,10 +44,13 @@ struct HTTPPush: Sendable {
             request.headers.add(name: "Authorization", value: authorization)
         }
         request.body = .bytes(ByteBuffer(bytes: push.body))
-        guard let response = try? await Self.client.execute(request, timeout: timeout) else {
-            return false
+        do {
+            let response = try await Self.client.execute(request, timeout: timeout)
+            _ = try? await response.body.collect(upTo: 1 << 20)
+            return Self.successes.contains(response.status.code)
+                ? .accepted : .failed("The endpoint answered \(response.status.code).")
+        } catch {
+            return .failed("The endpoint did not answer: \(error)")
         }
-        _ = try? await response.body.collect(upTo: 1 << 20)
-        return Self.successes.contains(response.status.code)
     }
 }

@@ -13,8 +13,10 @@ struct PacificTime {
 
     /// The first instant of the day in which `instant` lies.
     static func dayStart(_ instant: Int64) -> Int64 {
-        let time = PacificTime(instant)
-        return instant - time.clock
+        // Clocks change at two o'clock, so midnight may have another offset than the instant.
+        let midnight = PacificTime(instant).date.start
+        let summer = midnight + 7 * Timestamp.hour
+        return isSummer(summer) ? summer : midnight + 8 * Timestamp.hour
     }
 
     /// `2026-09-10`.

@@ -6,7 +6,9 @@ enum ZipFile {
     static func containing(_ bytes: Data, named name: String, at instant: Int64) -> Data {
         let crc = crc32(bytes)
         let date = CivilDate(containing: instant)
-        let dosDate = UInt16(max(0, date.year - 1980) << 9 | date.month << 5 | date.day)
+        // The format counts seven bits of years from 1980.
+        let year = min(127, max(0, date.year - 1980))
+        let dosDate = UInt16(year << 9 | date.month << 5 | date.day)
         let names = Data(name.utf8)
         var common = Data()
         common.append(little: UInt16(20))  // version

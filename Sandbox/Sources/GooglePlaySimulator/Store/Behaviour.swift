@@ -52,6 +52,43 @@ struct Behaviour: Hashable, Sendable, Codable {
     init() {}
 }
 
+extension Behaviour {
+    /// Switches that are missing are as in the beginning: a state of an earlier build lacks newer ones.
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        var behaviour = Behaviour()
+        func read<Value: Decodable>(
+            _ key: CodingKeys,
+            _ path: WritableKeyPath<Behaviour, Value>
+        ) throws {
+            guard let value = try values.decodeIfPresent(Value.self, forKey: key) else { return }
+            behaviour[keyPath: path] = value
+        }
+        try read(.eventTimeIsNumber, \.eventTimeIsNumber)
+        try read(.pushHasSnakeCaseTwins, \.pushHasSnakeCaseTwins)
+        try read(.dataIsUnpadded, \.dataIsUnpadded)
+        try read(.issuerHasNoScheme, \.issuerHasNoScheme)
+        try read(.sendsOneTimeNotifications, \.sendsOneTimeNotifications)
+        try read(.replacedTokenExpiresAtOnce, \.replacedTokenExpiresAtOnce)
+        try read(.replacedExpiredIsSent, \.replacedExpiredIsSent)
+        try read(.tokenDays, \.tokenDays)
+        try read(.refundedProductIsGone, \.refundedProductIsGone)
+        try read(.olderConsumedIsGone, \.olderConsumedIsGone)
+        try read(.oldOrdersAnswer, \.oldOrdersAnswer)
+        try read(.sendsPriceChangeConfirmed, \.sendsPriceChangeConfirmed)
+        try read(.hasSilentGrace, \.hasSilentGrace)
+        try read(.graceExtendsDaily, \.graceExtendsDaily)
+        try read(.omitsAutoRenewFalse, \.omitsAutoRenewFalse)
+        try read(.endedPendingReadsExpired, \.endedPendingReadsExpired)
+        try read(.voidCodesAreStrings, \.voidCodesAreStrings)
+        try read(.testAcknowledgementMinutes, \.testAcknowledgementMinutes)
+        try read(.staleReads, \.staleReads)
+        try read(.malformedTokenIsInvalid, \.malformedTokenIsInvalid)
+        try read(.limitsTestRenewals, \.limitsTestRenewals)
+        self = behaviour
+    }
+}
+
 /// Faults, by chance or on purpose.
 struct Faults: Hashable, Sendable, Codable {
     /// Share of notifications that are never published.
