@@ -79,6 +79,14 @@ struct OneTimeStoryTests {
         let v1 = try play.call("GET", "purchases/products/level/tokens/\(token)")
         #expect(v1?["purchaseType"]?.whole == 1)
         #expect(play.store.orders.all.isEmpty)
+        try play.act("revoke", token)
+        let void = play.told.compactMap { announcement -> JSON? in
+            guard case .voided(let voided) = announcement.kind else { return nil }
+            return voided
+        }
+        #expect(void == [["purchaseToken": .string(token), "productType": 2, "refundType": 1]])
+        let listed = try play.call("GET", "purchases/voidedpurchases")?["voidedPurchases"]?.list
+        #expect(listed?.map { $0["orderId"] } == [nil])
     }
 
     @Test
@@ -176,6 +184,26 @@ struct OneTimeStoryTests {
         let isKept = preference == "DECLINE"
         #expect(try play.state(token) == (isKept ? "ACTIVE" : "EXPIRED"))
         #expect(play.store.orders[order]?.state == (isKept ? .processed : .refunded))
+    }
+
+    @Test
+    func aDeclinedRefundLeavesWhatWasRefundedInPart() throws {
+        let play = try PlayFixture()
+        let token = try play.buy(#"{"product_id": "premium"}"#)
+        let order = play.store.orders.of(token)[0].id
+        try play.act("refund", order, #"{"amount_micros": 1000000}"#)
+        let review = try play.act("review-refund", order)["pending_refund_token"]?.text
+        play.advance(days: 0.5)
+        try play.call(
+            "POST",
+            "orders/\(order):reviewrefund",
+            [
+                "pendingRefundToken": .text(review), "sampleContentProvided": false,
+                "refundPreference": "DECLINE",
+            ]
+        )
+        #expect(play.store.orders[order]?.state == .partiallyRefunded)
+        #expect(play.store.orders[order]?.lastEventAt == play.now)
     }
 
     @Test

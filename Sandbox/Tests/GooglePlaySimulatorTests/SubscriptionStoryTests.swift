@@ -230,7 +230,104 @@ struct SubscriptionStoryTests {
         #expect(try play.read(token)["testPurchase"] == [:])
         play.advance(days: 1)
         #expect(try play.state(token) == "EXPIRED")
+        // Two introductory months, and six renewals at the full price.
+        #expect(play.hints(token) == [4, 2, 2, 2, 2, 2, 2, 2, 2, 3, 13])
+    }
+
+    /// The tables of https://developer.android.com/google/play/billing/test#test-payment-methods:
+    /// with a trial from 12:00 to 12:33, without one to 12:35.
+    @Test(arguments: [("trial", 33), ("", 35)] as [(String, Int64)])
+    func aLicenceTestersMonthEndsAsInGooglesTable(_ offer: String, _ minutes: Int64) throws {
+        let play = try PlayFixture()
+        play.store.catalog.merge(
+            try ActBody.decode(
+                Catalog.self,
+                from: Data(
+                    """
+                    {"subscriptions": [{"product_id": "table", "base_plans": [
+                      {"base_plan_id": "monthly", "period": "P1M", "price_micros": 1000000,
+                       "offers": [{"offer_id": "trial", "phases": [{"duration": "P1W"}]}]}]}]}
+                    """.utf8
+                )
+            )
+        )
+        let account = try play.act("account", "", #"{"tester": true}"#)["id"]?.text ?? ""
+        let named = offer.isEmpty ? "" : #", "offer_id": "trial""#
+        let token = try play.buy(#"{"product_id": "table", "account": "\#(account)"\#(named)}"#)
+        play.advance(days: 1)
         #expect(play.hints(token) == [4, 2, 2, 2, 2, 2, 2, 3, 13])
+        let end = play.told.last?.at
+        #expect(end == PlayFixture.start + minutes * Timestamp.minute)
+    }
+
+    @Test
+    func aFullRevocationRefundsTheLatestOrderOfEachItem() throws {
+        let play = try PlayFixture()
+        let base = try play.buy(#"{"product_id": "premium"}"#)
+        play.advance(days: 15)
+        let token =
+            try play.act(
+                "change",
+                base,
+                #"{"product_id": "premium", "add_ons": "sports", "replacement_mode": "KEEP_EXISTING"}"#
+            )["purchase_token"]?.text ?? ""
+        try play.act("acknowledge", token)
+        let paid = [play.store.orders.of(base)[0].id, play.store.orders.of(token)[0].id]
+        try play.call(
+            "POST",
+            "purchases/subscriptionsv2/tokens/\(token):revoke",
+            ["revocationContext": ["fullRefund": [:]]]
+        )
+        #expect(paid.map { play.store.orders[$0]?.state } == [.refunded, .refunded])
+        #expect(play.store.voided.map(\.orderID) == paid)
+        #expect(try play.state(token) == "EXPIRED")
+    }
+
+    @Test
+    func aRefundOfOneOrderLeavesTheOthersMoney() throws {
+        let play = try PlayFixture()
+        let base = try play.buy(#"{"product_id": "premium"}"#)
+        play.advance(days: 15)
+        let token =
+            try play.act(
+                "change",
+                base,
+                #"{"product_id": "premium", "add_ons": "sports", "replacement_mode": "KEEP_EXISTING"}"#
+            )["purchase_token"]?.text ?? ""
+        let order = play.store.orders.of(token)[0].id
+        try play.call("POST", "orders/\(order):refund", query: [("revoke", "true")])
+        #expect(play.store.voided.map(\.orderID) == [order])
+        #expect(play.store.orders.of(base)[0].state == .processed)
+    }
+
+    @Test
+    func aPriceInOneRegionIsItsOwn() throws {
+        let play = try PlayFixture()
+        let seoul = try play.act("account", "", #"{"region": "KR"}"#)["id"]?.text ?? ""
+        let korean = try play.buy(#"{"product_id": "premium", "account": "\#(seoul)"}"#)
+        let american = try play.buy(Self.premium)
+        func newPrice(_ token: String) throws -> JSON? {
+            let item = try play.read(token)["lineItems"]?.list?[0]
+            return item?["autoRenewingPlan"]?["priceChangeDetails"]?["newPrice"]
+        }
+        try play.act(
+            "price",
+            "premium",
+            #"{"base_plan_id": "monthly", "price_micros": 12990000}"#
+        )
+        #expect(try newPrice(korean) == nil)
+        let dollars: JSON = ["currencyCode": "USD", "units": "12", "nanos": 990_000_000]
+        #expect(try newPrice(american) == dollars)
+        try play.act(
+            "price",
+            "premium",
+            #"{"base_plan_id": "monthly", "price_micros": 15000000000, "region": "KR"}"#
+        )
+        #expect(try newPrice(korean) == ["currencyCode": "KRW", "units": "15000"])
+        #expect(try newPrice(american) == dollars)
+        let plan = try play.store.catalog.subscription("premium").plan("monthly")
+        #expect(plan.price(in: "KR").micros == 15_000_000_000)
+        #expect(plan.price(in: "US").micros == 12_990_000)
     }
 
     @Test
@@ -321,5 +418,18 @@ struct SubscriptionStoryTests {
         #expect(try play.read(new)["outOfAppPurchaseContext"] == nil)
         let known = try play.read(new)["externalAccountIdentifiers"]
         #expect(known?["obfuscatedExternalAccountId"]?.text == "customer")
+        // The answer was lost, so the server asks again.
+        try play.call(
+            "POST",
+            "purchases/subscriptions/premium/tokens/\(new):acknowledge",
+            ["externalAccountIds": ["obfuscatedAccountId": "customer"]]
+        )
+        #expect(throws: APIError.self) {
+            try play.call(
+                "POST",
+                "purchases/subscriptions/premium/tokens/\(new):acknowledge",
+                ["externalAccountIds": ["obfuscatedAccountId": "another"]]
+            )
+        }
     }
 }

@@ -147,17 +147,20 @@ enum SubscriptionEndpoints {
         guard found.isLive else { throw TokenCheck.notOwned }
         let ids = try call.object["externalAccountIds"]
         if let ids {
-            guard found.outOfApp != nil else {
-                throw APIError.invalid(
-                    "External account IDs can be set for resubscriptions only."
-                )
-            }
             let account = ids["obfuscatedAccountId"]?.text
             let profile = ids["obfuscatedProfileId"]?.text
             guard account?.count ?? 0 <= 64, profile?.count ?? 0 <= 64 else {
                 throw APIError.invalid("An obfuscated ID has at most 64 characters.")
             }
-            found.identifiers = Identifiers(accountID: account, profileID: profile)
+            let wanted = Identifiers(accountID: account, profileID: profile)
+            // The answer to the first call may have been lost: the same ids are accepted again.
+            let isRepeated = found.isResubscription == true && found.identifiers == wanted
+            guard found.outOfApp != nil || isRepeated else {
+                throw APIError.invalid(
+                    "External account IDs can be set for resubscriptions only."
+                )
+            }
+            found.identifiers = wanted
         }
         found.acknowledge()
         store.put(found, at: call.now)

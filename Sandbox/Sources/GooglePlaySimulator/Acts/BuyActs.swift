@@ -94,7 +94,11 @@ struct SubscriptionPurchase {
         in store: inout PlayStore
     ) throws {
         let now = circumstances.now
-        guard let old else {
+        // A payment that was waited for may come when there is nothing left to replace.
+        let isLate =
+            subscription.phase == .pending && (old.map { hasEnded($0, store) } ?? false)
+        guard let old, !isLate else {
+            subscription.linkedToken = nil
             let effects = subscription.pay(circumstances)
             return store.put(subscription, effects, at: now)
         }
@@ -113,6 +117,10 @@ struct SubscriptionPurchase {
         store.put(replacement.new, effects, at: now)
         store.put(replacement.old, when == .after ? ended : [], at: now)
         subscription = replacement.new
+    }
+
+    private static func hasEnded(_ token: String, _ store: PlayStore) -> Bool {
+        store.subscriptions[token].map { !$0.isLive } ?? true
     }
 
     private func items(_ store: PlayStore) throws -> [SubscriptionItem] {

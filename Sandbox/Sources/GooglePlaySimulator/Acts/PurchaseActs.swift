@@ -114,6 +114,7 @@ struct Resubscribe: Act {
             items: [SubscriptionItem(product, plan: plan, offer: nil, region: buyer.region)],
             at: now
         )
+        subscription.isResubscription = true
         subscription.outOfApp = .init(expiredToken: old.token, identifiers: old.identifiers)
         let effects = subscription.pay(try store.circumstances(of: buyer.id, at: now))
         store.put(subscription, effects, at: now)

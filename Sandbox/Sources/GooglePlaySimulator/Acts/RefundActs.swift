@@ -75,7 +75,12 @@ enum OrderRefund {
         } else if var subscription = store.subscriptions[order.token], subscription.isLive,
             subscription.latestOrderID == order.id
         {
-            let effects = try subscription.revoke(.full, source: source, reason: reason, at: now)
+            let effects = try subscription.revoke(
+                .order(order.id),
+                source: source,
+                reason: reason,
+                at: now
+            )
             store.put(subscription, effects, at: now)
         } else {
             store.refundOld(order, source: source, reason: reason, at: now)
@@ -135,7 +140,7 @@ struct ReviewRefund: Act {
             askedAt: now
         )
         store.reviews[review.token] = review
-        store.orders.change(subject) { $0.state = .pendingRefund }
+        store.orders.change(subject) { $0.awaitReview(at: now) }
         store.announce(.refundReview(review.notification), at: now)
         return ["pending_refund_token": .string(review.token), "order_id": .string(subject)]
     }

@@ -112,6 +112,8 @@ struct ChangePrice: Act {
 
     var basePlanID: String
     var priceMicros: Int64
+    /// Only there, in its currency; `nil` means wherever the plan has no price of its own.
+    var region: String?
     /// `PRICE_INCREASE` (opt-in) if left out and dearer.
     var mode: PriceChange.Mode?
     /// Days of notice for an opt-out increase: 30 or 60.
@@ -124,10 +126,16 @@ struct ChangePrice: Act {
             (0...365).contains(noticeDays ?? 30)
         else { throw Refusal.invalid("The price, or the days of notice, make no sense.") }
         let before = try store.catalog.subscription(subject).plan(basePlanID)
-        try store.catalog.setPrice(priceMicros, product: subject, plan: basePlanID)
+        try store.catalog.setPrice(
+            priceMicros,
+            product: subject,
+            plan: basePlanID,
+            region: region
+        )
         var changed: [JSON] = []
         for token in store.subscriptions.keys.sorted() where newSubscribersOnly != true {
             guard var subscription = store.subscriptions[token],
+                isMeant(subscription.region, before),
                 let item = subscription.items.first(where: {
                     $0.productID == subject && $0.plan.basePlanID == basePlanID && $0.isOwned
                 })
@@ -148,8 +156,14 @@ struct ChangePrice: Act {
         }
         return [
             "product_id": .string(subject), "base_plan_id": .string(basePlanID),
-            "old_price_micros": .integer(before.priceMicros),
+            "old_price_micros": .integer(
+                region.map { before.price(in: $0).micros } ?? before.priceMicros
+            ),
             "price_micros": .integer(priceMicros), "purchases": .array(changed),
         ]
+    }
+
+    private func isMeant(_ other: String, _ plan: BasePlan) -> Bool {
+        region.map { $0 == other } ?? (plan.regions?[other] == nil)
     }
 }

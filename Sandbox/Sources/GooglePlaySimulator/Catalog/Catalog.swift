@@ -60,12 +60,27 @@ struct Catalog: Hashable, Sendable, Codable {
     }
 
     /// Changes what new subscribers pay for a base plan.
-    mutating func setPrice(_ micros: Int64, product: String, plan: String) throws(Refusal) {
+    ///
+    /// - Parameter region: Only there; `nil` means wherever no price of its own is set.
+    mutating func setPrice(
+        _ micros: Int64,
+        product: String,
+        plan: String,
+        region: String?
+    ) throws(Refusal) {
         guard let index = subscriptions?.firstIndex(where: { $0.productID == product }),
             let place = subscriptions?[index].basePlans.firstIndex(where: {
                 $0.basePlanID == plan
             })
         else { throw .notFound("base plan \(plan) of \(product)") }
-        subscriptions?[index].basePlans[place].priceMicros = micros
+        guard let region else {
+            subscriptions?[index].basePlans[place].priceMicros = micros
+            return
+        }
+        let currency = subscriptions?[index].basePlans[place].price(in: region).currency ?? "USD"
+        let price = RegionalPrice(priceMicros: micros, currency: currency)
+        var regions = subscriptions?[index].basePlans[place].regions ?? [:]
+        regions[region] = price
+        subscriptions?[index].basePlans[place].regions = regions
     }
 }

@@ -103,6 +103,19 @@ struct Order: Hashable, Sendable, Codable {
         lastEventAt = now
     }
 
+    /// A refund waits for the developer's word.
+    mutating func awaitReview(at now: Int64) {
+        state = .pendingRefund
+        lastEventAt = now
+    }
+
+    /// A refund that waited is not made: the order is again what it was before.
+    mutating func keepMoney(at now: Int64) {
+        guard state == .pendingRefund else { return }
+        state = partialRefunds.isEmpty ? .processed : .partiallyRefunded
+        lastEventAt = now
+    }
+
     /// Gives back a part; the last part makes it whole.
     mutating func refundPart(_ amount: Money, at now: Int64) {
         guard isRefundable, amount.micros > 0 else { return }

@@ -50,7 +50,8 @@ struct VoidedPurchase: Hashable, Sendable, Codable {
     var notification: JSON {
         [
             "purchaseToken": .string(token),
-            "orderId": .string(orderID ?? ""),
+            // A purchase by promo code has no order.
+            "orderId": .text(orderID),
             "productType": isSubscription ? 1 : 2,
             "refundType": quantity == nil ? 1 : 2,
         ]

@@ -34,7 +34,7 @@ extension PlayStore {
         guard var subscription = subscriptions[token], let own = subscription.nextDue,
             let circumstances = try? circumstances(of: subscription.account, at: own)
         else { return }
-        // A payment that was waited for may replace another purchase.
+        // A payment that was waited for may replace another purchase, or come after its end.
         if subscription.phase == .pending, subscription.linkedToken != nil,
             subscription.decision?.isPaid == true,
             (try? PendingPurchase.pay(token, in: &self, at: own)) != nil
@@ -53,9 +53,7 @@ extension PlayStore {
         asked.isDecided = true
         reviews[review] = asked
         if asked.preference == .decline {
-            orders.change(asked.orderID) { order in
-                if order.state == .pendingRefund { order.state = .processed }
-            }
+            orders.change(asked.orderID) { $0.keepMoney(at: now) }
             return
         }
         try? chargeBack(asked.orderID, at: now)
@@ -64,7 +62,7 @@ extension PlayStore {
     /// A bank takes an order's money back: access ends too.
     mutating func chargeBack(_ orderID: String, at now: Int64) throws(Refusal) {
         let order = try order(orderID)
-        orders.change(orderID) { if $0.state == .pendingRefund { $0.state = .processed } }
+        orders.change(orderID) { $0.keepMoney(at: now) }
         if var purchase = products[order.token], purchase.state == .purchased {
             let effects = purchase.void(.init(source: .google, reason: .chargeback), at: now)
             put(purchase, effects, at: now)
@@ -72,7 +70,7 @@ extension PlayStore {
             subscription.latestOrderID == orderID
         {
             let effects = try subscription.revoke(
-                .full,
+                .order(orderID),
                 source: .google,
                 reason: .chargeback,
                 at: now

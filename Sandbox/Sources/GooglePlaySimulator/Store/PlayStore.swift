@@ -161,12 +161,11 @@ struct PlayStore: Hashable, Sendable, Codable {
     ) {
         guard let order = orders[void.orderID] else { return }
         var amount = order.total
-        if let product = void.productID {
-            let lines = order.lines.filter { $0.productID == product }
+        if let products = void.products ?? void.productID.map({ [$0] }) {
+            let lines = order.lines.filter { products.contains($0.productID) }
             amount = lines.reduce(Money(currency: amount.currency, micros: 0)) { $0 + $1.total }
-        } else if let share = void.share {
-            amount = amount.times(share, over: 1_000_000)
         }
+        if let share = void.share { amount = amount.times(share, over: 1_000_000) }
         let isWhole = amount == order.total
         orders.change(order.id) { order in
             if isWhole {

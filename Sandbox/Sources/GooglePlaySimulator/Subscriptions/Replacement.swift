@@ -57,6 +57,12 @@ struct Replacement {
         guard old.isAcknowledged else {
             throw .notPossible("A purchase that is not acknowledged cannot be replaced.")
         }
+        guard oldBase?.price.currency == new.items[0].price.currency else {
+            throw .notPossible(
+                "A plan in \(new.items[0].price.currency) cannot replace one in "
+                    + "\(oldBase?.price.currency ?? "another currency")."
+            )
+        }
         if new.isPrepaid, mode != .chargeFullPrice {
             throw .invalid("Prepaid plans are changed to with CHARGE_FULL_PRICE only.")
         }
@@ -95,6 +101,15 @@ struct Replacement {
         return period.price.times(end - now, over: end - start)
     }
 
+    /// The time that `credit` pays for, where the new plan's price pays for `length`.
+    ///
+    /// A century at most: a plan of next to nothing would last longer than calendars do.
+    private func time(of length: Int64, for credit: Money) -> Int64 {
+        let price = max(1, new.items[0].price.micros)
+        let time = Double(length) * Double(credit.micros) / Double(price)
+        return Int64(min(time, Double(100 * 366 * Timestamp.day)))
+    }
+
     private mutating func replaceBase() throws(Refusal) -> [Order.Line] {
         guard let base = oldBase, let start = base.start, let end = base.expiry else {
             throw .notPossible("The purchase to be replaced has no running item.")
@@ -104,16 +119,15 @@ struct Replacement {
         switch mode {
         case .withTimeProration:
             let full = durations.end(of: new.items[0].plan.period, from: now) - now
-            let credit = credit(base).micros
-            let price = max(1, new.items[0].price.micros)
-            let time = Int64(Double(full) * Double(credit) / Double(price))
-            return [carryOn(until: now + max(time, 1), paying: 0)]
+            return [carryOn(until: now + max(time(of: full, for: credit(base)), 1), paying: 0)]
         case .withoutProration, .keepExisting:
             return [carryOn(until: max(end, now), paying: 0)]
         case .chargeProratedPrice:
+            // The guide reckons in the old plan's periods: $36 a year is $3 a month.
             let rest = max(0, end - now)
-            let full = durations.end(of: new.items[0].plan.period, from: start) - start
-            let cost = new.items[0].price.times(rest, over: full)
+            let full = durations.end(of: base.plan.period, from: start) - start
+            let (count, ofCount) = base.plan.period.ratio(to: new.items[0].plan.period)
+            let cost = new.items[0].price.times(rest * count, over: full * ofCount)
             let due = cost - credit(base)
             guard due.micros > 0 else {
                 throw .invalid("CHARGE_PRORATED_PRICE is for upgrades only.")
@@ -124,9 +138,7 @@ struct Replacement {
             let line = new.items[0].begin(at: now, order: new.orderID, durations: durations)
             let length = (new.items[0].expiry ?? now) - now
             if let credit {
-                let price = max(1, new.items[0].price.micros)
-                let time = Int64(Double(length) * Double(credit.micros) / Double(price))
-                new.items[0].expiry = now + length + time
+                new.items[0].expiry = now + length + time(of: length, for: credit)
             } else {
                 // A top-up goes on top of what is left.
                 new.items[0].expiry = max(end, now) + length

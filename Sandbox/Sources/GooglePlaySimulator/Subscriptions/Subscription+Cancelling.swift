@@ -65,19 +65,24 @@ extension Subscription {
     ) throws(Refusal) -> [SubscriptionEffect] {
         guard isLive else { throw .notPossible("The subscription is over.") }
         switch refund {
-        case .full:
-            let order = latestOrderID
+        case .full, .prorated:
+            let voids = latestOrders.map { order, items in
+                SubscriptionEffect.void(
+                    .init(
+                        orderID: order,
+                        source: source,
+                        reason: reason,
+                        products: items.map(\.productID),
+                        share: refund == .full ? nil : unusedShare(of: items.first, at: now)
+                    )
+                )
+            }
+            end(at: now)
+            return voids + [.hint(.revoked)]
+        case .order(let order):
             end(at: now)
             return [
                 .void(.init(orderID: order, source: source, reason: reason)),
-                .hint(.revoked),
-            ]
-        case .prorated:
-            let share = unusedShare(at: now)
-            let order = latestOrderID
-            end(at: now)
-            return [
-                .void(.init(orderID: order, source: source, reason: reason, share: share)),
                 .hint(.revoked),
             ]
         case .item(let product):
@@ -85,10 +90,32 @@ extension Subscription {
         }
     }
 
+    /// The money that goes back with the access.
+    ///
+    /// https://developer.android.com/google/play/billing/subscription-with-addons#revoke-refund
     enum Revocation: Hashable, Sendable {
+        /// The latest order of each item.
         case full
+        /// The unused part of the latest order of each item.
         case prorated
+        /// One item's, and its access alone.
         case item(String)
+        /// One order's, and all access.
+        case order(String)
+    }
+
+    /// The latest order of each owned item, with the items that it paid for.
+    private var latestOrders: [(order: String, items: [SubscriptionItem])] {
+        var orders: [(order: String, items: [SubscriptionItem])] = []
+        for item in items where item.isOwned {
+            let order = item.latestOrder ?? latestOrderID
+            if let index = orders.firstIndex(where: { $0.order == order }) {
+                orders[index].items.append(item)
+            } else {
+                orders.append((order, [item]))
+            }
+        }
+        return orders
     }
 
     private mutating func revokeItem(
@@ -122,9 +149,8 @@ extension Subscription {
     }
 
     /// The part of the running period that is left, in millionths.
-    private func unusedShare(at now: Int64) -> Int64 {
-        guard let item = items.first(where: \.isOwned), let start = item.start,
-            let end = item.expiry, end > start
+    private func unusedShare(of item: SubscriptionItem?, at now: Int64) -> Int64 {
+        guard let start = item?.start, let end = item?.expiry, end > start
         else { return 1_000_000 }
         return max(0, min(1_000_000, (end - now) * 1_000_000 / (end - start)))
     }

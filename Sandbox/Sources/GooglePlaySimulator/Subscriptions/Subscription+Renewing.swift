@@ -93,7 +93,7 @@ extension Subscription {
         }
         let isOver =
             isTest && circumstances.behaviour.limitsTestRenewals
-            && renewals >= Durations.testRenewals
+            && renewals - (introductoryRenewals ?? 0) >= Durations.testRenewals
         guard isOver || due.contains(where: { items[$0].lacksConsent(at: now) }) else {
             return nil
         }
@@ -115,6 +115,8 @@ extension Subscription {
                 items[index].deferredReplacement.map(products.contains) ?? false
             if isReplaced || items[index].isBeingRemoved && items[index].expiry ?? .max <= start {
                 items[index].end(at: start)
+                // The replacement has happened: it is announced no longer.
+                if isReplaced { items[index].deferredReplacement = nil }
             } else if products.contains(items[index].productID) {
                 items[index].applyPriceChange(at: circumstances.now)
                 lines.append(
@@ -127,6 +129,8 @@ extension Subscription {
             }
         }
         renewals += 1
+        let isBase = items.contains { $0.latestOrder == order && $0.period?.kind == .base }
+        if !isBase { introductoryRenewals = (introductoryRenewals ?? 0) + 1 }
         phase = .active
         declined = nil
         touch()
@@ -175,9 +179,7 @@ extension Subscription {
 
     private mutating func extendDeclined(to instant: Int64) {
         for index in items.indices
-        where items[index].isOwned
-            && (isDeclined(items[index]) || items[index].deferredReplacement != nil)
-        {
+        where items[index].goesOnInGrace && items[index].expiry ?? .max < instant {
             items[index].expiry = instant
         }
         touch()

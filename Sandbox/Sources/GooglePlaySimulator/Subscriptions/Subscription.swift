@@ -50,7 +50,11 @@ struct Subscription: Hashable, Sendable, Codable {
     /// A pause that begins with the period's end.
     var pause: BillingPeriod?
     var outOfApp: OutOfApp?
+    /// `true` for a resubscription in Play, also after its acknowledgement.
+    var isResubscription: Bool?
     var renewals = 0
+    /// Renewals of a trial or at an introductory price, which a licence tester's limit leaves out.
+    var introductoryRenewals: Int?
     /// Products whose renewal was declined, since when, and the order that waits.
     var declined: Declined?
     /// The outcome of the pending payment and its time.
@@ -142,7 +146,7 @@ struct Subscription: Hashable, Sendable, Codable {
             case .active: items.filter(\.isOwned).compactMap(\.expiry).min()
             case .retrying(let until), .hold(let until), .paused(let until): until
             case .grace(let until):
-                min(until, items.filter(isDeclined).compactMap(\.expiry).min() ?? until)
+                min(until, items.filter(\.goesOnInGrace).compactMap(\.expiry).min() ?? until)
             case .canceled: expiry
             case .expired, .pendingCanceled: nil
             }

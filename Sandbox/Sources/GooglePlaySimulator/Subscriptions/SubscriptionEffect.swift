@@ -15,9 +15,11 @@ enum SubscriptionEffect: Hashable, Sendable {
         var orderID: String
         var source: VoidedPurchase.Source
         var reason: VoidedPurchase.Reason
-        /// Only this product's line.
+        /// Only this product's line, whose refund the order alone tells.
         var productID: String?
-        /// In millionths of the order's total; `nil`: all of it.
+        /// Only the lines of these products; `nil`: all of them.
+        var products: [String]?
+        /// In millionths of those lines; `nil`: all of it.
         var share: Int64?
     }
 }

@@ -82,6 +82,11 @@ struct SubscriptionItem: Hashable, Sendable, Codable {
 
     var isOwned: Bool { expiry != nil && !isEnded }
 
+    /// `true` where a grace period keeps access: declined or not, unless it was removed.
+    ///
+    /// https://developer.android.com/google/play/billing/subscription-with-addons#grace-period
+    var goesOnInGrace: Bool { isOwned && !isBeingRemoved }
+
     /// Begins the next period at `start`, paid with `order`.
     /// - Returns: the order's line.
     mutating func begin(at start: Int64, order: String, durations: Durations) -> Order.Line {
@@ -126,7 +131,8 @@ struct SubscriptionItem: Hashable, Sendable, Codable {
 
     /// The item ends now, and nothing comes after it.
     mutating func end(at now: Int64) {
-        expiry = min(expiry ?? now, now)
+        // An item that was never owned has no expiry.
+        expiry = expiry.map { min($0, now) }
         autoRenews = false
         isEnded = true
         suspended = nil

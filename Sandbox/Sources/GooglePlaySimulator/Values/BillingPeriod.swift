@@ -50,6 +50,20 @@ struct BillingPeriod: Hashable, Sendable, Codable, CustomStringConvertible {
         }
     }
 
+    /// How many of `other` it is, as a fraction: a month is 1/12 of a year.
+    func ratio(to other: BillingPeriod) -> (Int64, Int64) {
+        if let months, let others = other.months, others > 0 { return (months, others) }
+        return (length / Timestamp.day, max(1, other.length / Timestamp.day))
+    }
+
+    private var months: Int64? {
+        switch unit {
+        case .day, .week: nil
+        case .month: Int64(count)
+        case .year: Int64(12 * count)
+        }
+    }
+
     /// The length in days, with months of 30 days.
     var length: Int64 {
         let days =

@@ -15,7 +15,10 @@ struct Money: Hashable, Sendable, Codable {
     func times(_ numerator: Int64, over denominator: Int64) -> Money {
         guard denominator > 0 else { return self }
         let share = Double(micros) * Double(numerator) / Double(denominator)
-        return Money(currency: currency, micros: Int64((share / 10_000).rounded()) * 10_000)
+        // A thousand times the highest price is more than any story needs, and no overflow.
+        let highest = Double(Catalog.highestPrice) * 1000
+        let bounded = min(highest, max(-highest, share))
+        return Money(currency: currency, micros: Int64((bounded / 10_000).rounded()) * 10_000)
     }
 
     var isNothing: Bool { micros == 0 }
