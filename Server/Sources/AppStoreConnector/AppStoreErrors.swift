@@ -12,10 +12,10 @@ extension AppStore.VerificationError: StoreFault {
             }
         return Stores.Refusal(
             status,
-            .invalidRequestError,
             APIError.Code(rawValue: code.rawValue),
             "\(self)",
-            param: "signedPayload"
+            param: "signedPayload",
+            type: .invalidRequestError
         )
     }
 }
@@ -32,7 +32,6 @@ extension Refusal {
     fileprivate init(appStoreFailed isPassing: Bool) {
         self.init(
             isPassing ? 503 : 502,
-            .apiError,
             .storeUnavailable,
             "The App Store could not answer this now; nothing was done here."
         )

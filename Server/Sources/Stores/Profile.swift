@@ -22,9 +22,7 @@ public struct Profile: Codable, Sendable {
     /// Whether a text may be somebody's address: a line break would begin another header of a message.
     public static func isEmail(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy {
-            ![.control, .lineSeparator, .paragraphSeparator].contains(
-                $0.properties.generalCategory
-            )
+            ![.control, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
         }
     }
 }
@@ -80,12 +78,6 @@ extension House {
 extension Refusal {
     /// 410: there was such a customer.
     public static func erased(_ param: String) -> Refusal {
-        Refusal(
-            410,
-            .invalidRequestError,
-            .customerErased,
-            "This customer was erased.",
-            param: param
-        )
+        Refusal(410, .customerErased, "This customer was erased.", param: param)
     }
 }

@@ -11,43 +11,42 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// In how many seconds the same may be asked again, if that is known.
     public var retryAfter: Int64?
 
+    public typealias Code = APIError.Code
+
+    /// - Parameter type: `nil`: as Stripe has it for this status.
     public init(
         _ status: Int,
-        _ type: APIError.Kind,
-        _ code: APIError.Code,
+        _ code: Code,
         _ message: String,
-        param: String? = nil
+        param: String? = nil,
+        type: APIError.Kind? = nil
     ) {
         self.status = status
-        error = APIError(type: type, code: code, message: message, param: param)
+        let usual: APIError.Kind =
+            switch status {
+            case 401: .authenticationError
+            case 403: .permissionError
+            case 429: .rateLimitError
+            case ..<500: .invalidRequestError
+            default: .apiError
+            }
+        error = APIError(type: type ?? usual, code: code, message: message, param: param)
     }
 
     /// What a person is told: the message.
     public var description: String { error.message }
 
     public static func invalid(_ param: String, _ message: String) -> Refusal {
-        Refusal(400, .invalidRequestError, .parameterInvalid, message, param: param)
+        Refusal(400, .parameterInvalid, message, param: param)
     }
 
     /// 400: a parameter that is needed was not given.
     public static func missingParameter(_ name: String) -> Refusal {
-        Refusal(
-            400,
-            .invalidRequestError,
-            .parameterMissing,
-            "Missing required param: \(name).",
-            param: name
-        )
+        Refusal(400, .parameterMissing, "Missing required param: \(name).", param: name)
     }
 
     public static func missing(_ what: String, _ id: String, param: String = "id") -> Refusal {
-        Refusal(
-            404,
-            .invalidRequestError,
-            .resourceMissing,
-            "No such \(what): '\(id.prefix(80))'.",
-            param: param
-        )
+        Refusal(404, .resourceMissing, "No such \(what): '\(id.prefix(80))'.", param: param)
     }
     /// What a caller is told of `error`.
     ///
@@ -61,12 +60,11 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         case let error as StorageError where error.isRetryable || error.kind == .closed:
             self.init(
                 503,
-                .apiError,
                 .storageUnavailable,
                 "The database cannot take this now; nothing was done. Try again."
             )
         default:
-            self.init(500, .apiError, .internalError, "Something failed here; nothing was done.")
+            self.init(500, .internalError, "Something failed here; nothing was done.")
         }
     }
 }
@@ -74,47 +72,27 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
 // By HTTP status, in Stripe's words.
 extension Refusal {
     /// 409: it contradicts what is already there.
-    public static func conflict(
-        _ code: APIError.Code,
-        _ message: String,
-        param: String? = nil
-    ) -> Refusal {
-        Refusal(409, .invalidRequestError, code, message, param: param)
+    public static func conflict(_ code: Code, _ message: String, param: String? = nil) -> Self {
+        Refusal(409, code, message, param: param)
     }
 
     /// 403: this key may not.
-    public static func forbidden(
-        _ code: APIError.Code,
-        _ message: String,
-        param: String? = nil
-    ) -> Refusal {
-        Refusal(403, .permissionError, code, message, param: param)
+    public static func forbidden(_ code: Code, _ message: String, param: String? = nil) -> Self {
+        Refusal(403, code, message, param: param)
     }
 
     /// 401: nobody says who asks, or nobody whom we know.
-    public static func unauthenticated(
-        _ code: APIError.Code,
-        _ message: String,
-        param: String? = nil
-    ) -> Refusal {
-        Refusal(401, .authenticationError, code, message, param: param)
+    public static func unauthenticated(_ code: Code, _ message: String) -> Self {
+        Refusal(401, code, message)
     }
 
     /// 409: an idempotency key was used for something else, or is in use.
-    public static func idempotency(
-        _ code: APIError.Code,
-        _ message: String,
-        param: String? = nil
-    ) -> Refusal {
-        Refusal(409, .idempotencyError, code, message, param: param)
+    public static func idempotency(_ code: Code, _ message: String) -> Self {
+        Refusal(409, code, message, type: .idempotencyError)
     }
 
     /// 404: there is none.
-    public static func notFound(
-        _ code: APIError.Code,
-        _ message: String,
-        param: String? = nil
-    ) -> Refusal {
-        Refusal(404, .invalidRequestError, code, message, param: param)
+    public static func notFound(_ code: Code, _ message: String, param: String? = nil) -> Self {
+        Refusal(404, code, message, param: param)
     }
 }

@@ -6,7 +6,6 @@ extension Stripe.WebhookSignature.Refusal: StoreFault {
     public var refusal: Stores.Refusal {
         Stores.Refusal(
             400,
-            .invalidRequestError,
             APIError.Code(rawValue: code),
             "\(self)",
             param: "Stripe-Signature"
@@ -18,7 +17,6 @@ extension Stripe.RequestError: StoreFault {
     public var refusal: Stores.Refusal {
         Stores.Refusal(
             isRetryable ? 503 : 502,
-            .apiError,
             .storeUnavailable,
             "Stripe could not do this now; nothing was done here."
         )

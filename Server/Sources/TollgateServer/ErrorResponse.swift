@@ -61,32 +61,21 @@ public struct ErrorResponse: RouterMiddleware {
         case .notFound:
             let allow = allowed.methods(at: request.uri.path)
             guard !allow.isEmpty else {
-                return (
-                    Refusal.notFound(.resourceMissing, "There is nothing at this address."), []
-                )
+                return (Refusal.notFound(.resourceMissing, "There is nothing at this address."), [])
             }
             return (
                 Refusal(
                     405,
-                    .invalidRequestError,
                     .methodNotAllowed,
                     "This address takes \(allow.joined(separator: ", "))."
                 ), allow
             )
         case .contentTooLarge:
-            return (
-                Refusal(
-                    413,
-                    .invalidRequestError,
-                    .bodyTooLarge,
-                    "The body is larger than this address takes."
-                ), []
-            )
+            return (Refusal(413, .bodyTooLarge, "The body is larger than this address takes."), [])
         case .unsupportedMediaType:
             return (
                 Refusal(
                     415,
-                    .invalidRequestError,
                     "unsupported_media_type",
                     "Send the body as it is, without Content-Encoding."
                 ), []
@@ -95,9 +84,9 @@ public struct ErrorResponse: RouterMiddleware {
             return (
                 Refusal(
                     status.code,
-                    status.code < 500 ? .invalidRequestError : .apiError,
                     status.code < 500 ? .malformedBody : .internalError,
-                    status.reasonPhrase
+                    status.reasonPhrase,
+                    type: status.code < 500 ? .invalidRequestError : .apiError
                 ), []
             )
         }
@@ -106,19 +95,12 @@ public struct ErrorResponse: RouterMiddleware {
 
 extension Refusal {
     /// Counts it, and logs what went wrong here.
-    func note(
-        _ error: any Error,
-        _ request: HTTPRequest,
-        _ counters: Counters,
-        _ logger: Logger
-    ) {
+    func note(_ error: any Error, _ request: HTTPRequest, _ counters: Counters, _ logger: Logger) {
         if status >= 500, !Self.unlogged.contains(self.error.code.rawValue) {
             let path = request.path.map { $0.prefix { $0 != "?" } } ?? ""
             logger.error(
                 "request failed",
-                metadata: [
-                    "method": "\(request.method)", "path": "\(path)", "error": "\(error)",
-                ]
+                metadata: ["method": "\(request.method)", "path": "\(path)", "error": "\(error)"]
             )
         }
         count(counters)

@@ -16,12 +16,7 @@ public enum StrictBody {
         do {
             json = try JSON(bytes)
         } catch {
-            throw Refusal(
-                400,
-                .invalidRequestError,
-                .malformedBody,
-                "The body is no JSON we accept: \(error)."
-            )
+            throw Refusal(400, .malformedBody, "The body is no JSON we accept: \(error).")
         }
         try (type as? any NeverNull.Type)?.refuseNulls(in: json)
         do {
@@ -40,32 +35,25 @@ public enum StrictBody {
         switch error {
         case .keyNotFound(let key, let context):
             let name = path(context, key)
-            return Refusal(
-                400,
-                .invalidRequestError,
-                .parameterMissing,
-                "Missing required param: \(name).",
-                param: name
-            )
+            return Refusal(400, .parameterMissing, "Missing required param: \(name).", param: name)
         case .typeMismatch(_, let context), .valueNotFound(_, let context),
             .dataCorrupted(let context):
             let name = path(context)
             return Refusal(
                 400,
-                .invalidRequestError,
                 .parameterInvalid,
                 name.isEmpty ? "The body must be an object." : "\(name) is not of the right kind.",
                 param: name.isEmpty ? nil : name
             )
         @unknown default:
-            return Refusal(400, .invalidRequestError, .malformedBody, "The body cannot be read.")
+            return Refusal(400, .malformedBody, "The body cannot be read.")
         }
     }
 
     /// Reads a form as Stripe's client libraries send it: `a[b][c]=v`.
     public static func form(_ bytes: [UInt8]) throws -> [String: String] {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Refusal(400, .invalidRequestError, .malformedBody, "The form is not UTF-8.")
+            throw Refusal(400, .malformedBody, "The form is not UTF-8.")
         }
         var fields: [String: String] = [:]
         for pair in text.split(separator: "&") {
@@ -75,12 +63,7 @@ public enum StrictBody {
             }
             guard let name = decoded(parts[0]), let value = decoded(parts.count > 1 ? parts[1] : "")
             else {
-                throw Refusal(
-                    400,
-                    .invalidRequestError,
-                    .malformedBody,
-                    "The form is badly escaped."
-                )
+                throw Refusal(400, .malformedBody, "The form is badly escaped.")
             }
             guard fields.updateValue(value, forKey: name) == nil else {
                 throw Refusal.invalid(name, "\(name) was given twice.")
@@ -94,13 +77,7 @@ public enum StrictBody {
     private static func refuseUnknown(in bytes: [UInt8]) throws {
         guard let body = try? JSON(bytes) else { return }
         func unknown(_ name: String) -> Refusal {
-            Refusal(
-                400,
-                .invalidRequestError,
-                .parameterUnknown,
-                "Received unknown parameter: \(name)",
-                param: name
-            )
+            Refusal(400, .parameterUnknown, "Received unknown parameter: \(name)", param: name)
         }
         for (name, _) in body.members where !["customer", "components", "app"].contains(name) {
             throw unknown(name)
@@ -144,7 +121,6 @@ public enum StrictBody {
             default:
                 throw Refusal(
                     400,
-                    .invalidRequestError,
                     .parameterUnknown,
                     "Received unknown parameter: \(name)",
                     param: name

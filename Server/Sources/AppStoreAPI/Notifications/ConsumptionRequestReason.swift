@@ -2,10 +2,7 @@ extension AppStore {
     /// Why a customer asked for a refund.
     public struct ConsumptionRequestReason: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
-
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let unintendedPurchase = Self(rawValue: "UNINTENDED_PURCHASE")
         public static let fulfillmentIssue = Self(rawValue: "FULFILLMENT_ISSUE")

@@ -4,10 +4,7 @@ extension AppStore {
     /// The type explains why; `data.status` and the signed objects are the truth.
     public struct NotificationType: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
-
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let subscribed = Self(rawValue: "SUBSCRIBED")
         public static let didRenew = Self(rawValue: "DID_RENEW")

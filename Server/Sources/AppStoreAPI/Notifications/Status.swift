@@ -4,10 +4,7 @@ extension AppStore {
     /// A customer is entitled in `active` and `billingGracePeriod`.
     public struct Status: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: Int
-
-        public init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: Int) { self.rawValue = rawValue }
 
         public static let active = Self(rawValue: 1)
         public static let expired = Self(rawValue: 2)

@@ -2,10 +2,7 @@ extension AppStore {
     /// What happened in more detail.
     public struct Subtype: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
-
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let initialBuy = Self(rawValue: "INITIAL_BUY")
         public static let resubscribe = Self(rawValue: "RESUBSCRIBE")

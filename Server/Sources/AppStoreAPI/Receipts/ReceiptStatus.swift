@@ -2,10 +2,7 @@ extension AppStore {
     /// What `verifyReceipt` says of a receipt; HTTP says 200 to all of them.
     public struct ReceiptStatus: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: Int
-
-        public init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// Valid; says nothing of expiry for app receipts.
         public static let valid = Self(rawValue: 0)

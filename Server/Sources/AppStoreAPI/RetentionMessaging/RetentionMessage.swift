@@ -84,10 +84,7 @@ extension AppStore {
     /// The place of an image.
     public struct ImageSize: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
-
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let fullSize = Self(rawValue: "FULL_SIZE")
         public static let bulletPoint = Self(rawValue: "BULLET_POINT")
@@ -96,10 +93,7 @@ extension AppStore {
     /// Apple's review of an image or a message: an approved one is shown.
     public struct RetentionState: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
-
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let pending = Self(rawValue: "PENDING")
         public static let approved = Self(rawValue: "APPROVED")

@@ -2,10 +2,7 @@ extension AppStore {
     /// Apple's error codes; the first three digits are the HTTP status.
     public struct ErrorCode: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: Int64
-
-        public init(rawValue: Int64) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: Int64) { self.rawValue = rawValue }
 
         public static let generalBadRequest = Self(rawValue: 4_000_000)
         public static let invalidAppIdentifier = Self(rawValue: 4_000_002)

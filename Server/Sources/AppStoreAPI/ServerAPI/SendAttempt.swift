@@ -17,10 +17,7 @@ extension AppStore {
     /// How an attempt to deliver a notification ended.
     public struct SendAttemptResult: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
-
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let success = Self(rawValue: "SUCCESS")
         public static let timedOut = Self(rawValue: "TIMED_OUT")

@@ -2,10 +2,7 @@ extension AppStore {
     /// How a subscription with a commitment is billed (API 1.21).
     public struct BillingPlanType: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
-
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let billedUpfront = Self(rawValue: "BILLED_UPFRONT")
         public static let monthly = Self(rawValue: "MONTHLY")

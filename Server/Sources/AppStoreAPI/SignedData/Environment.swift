@@ -4,10 +4,7 @@ extension AppStore {
     /// TestFlight and App Review buy in the sandbox.
     public struct Environment: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
-
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let production = Self(rawValue: "Production")
         public static let sandbox = Self(rawValue: "Sandbox")

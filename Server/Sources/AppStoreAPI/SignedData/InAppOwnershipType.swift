@@ -2,10 +2,7 @@ extension AppStore {
     /// Whether the customer bought it or has it through Family Sharing.
     public struct InAppOwnershipType: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
-
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let purchased = Self(rawValue: "PURCHASED")
         public static let familyShared = Self(rawValue: "FAMILY_SHARED")

@@ -2,10 +2,7 @@ extension AppStore {
     /// Where the app was first bought.
     public struct Platform: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
-
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let iOS = Self(rawValue: "iOS")
         public static let macOS = Self(rawValue: "macOS")

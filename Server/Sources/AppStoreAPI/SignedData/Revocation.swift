@@ -2,10 +2,7 @@ extension AppStore {
     /// Why a transaction was refunded.
     public struct RevocationReason: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: Int
-
-        public init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// Bought by accident, for example.
         public static let other = Self(rawValue: 0)
@@ -18,10 +15,7 @@ extension AppStore {
     /// How much was taken back.
     public struct RevocationType: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
-
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let refundFull = Self(rawValue: "REFUND_FULL")
         public static let refundProrated = Self(rawValue: "REFUND_PRORATED")

@@ -2,10 +2,7 @@ extension AppStore {
     /// Whether the customer acted or the store renewed.
     public struct TransactionReason: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
-
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         /// Includes upgrades.
         public static let purchase = Self(rawValue: "PURCHASE")

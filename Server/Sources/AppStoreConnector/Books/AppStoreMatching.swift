@@ -49,18 +49,6 @@ extension Finance {
         /// How many days may lie between a refund and its booking.
         static let longestRefund: Int64 = 40
 
-        private init(
-            source: String,
-            environment: StoreEnvironment,
-            terms: AppStoreTerms,
-            lines: [AppStoreLine]
-        ) {
-            self.source = source
-            self.environment = environment
-            self.terms = terms
-            self.lines = lines
-        }
-
         /// - Parameters:
         ///   - movements: the record's, of both environments; also some weeks around the time that
         ///     is asked for, since a sale may be booked later.

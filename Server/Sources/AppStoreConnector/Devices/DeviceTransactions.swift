@@ -66,7 +66,6 @@ public struct DeviceTransactions: Sendable {
         if let customer, try await !house.records.holds(customer, key) {
             throw Refusal(
                 409,
-                .invalidRequestError,
                 "owned_elsewhere",
                 "This purchase belongs to another customer; the ownership policy of the catalog decides that."
             )
@@ -84,12 +83,11 @@ public struct DeviceTransactions: Sendable {
 
     private static let keptAside = Refusal(
         500,
-        .apiError,
         .internalError,
         "This transaction could not be recorded; it is kept aside, and people were told."
     )
 
-    /// What tells one restore of a purchase from another; empty where only the first counts.
+    /// A key that differs for each restore of a purchase; empty where only the first restore counts.
     private func turn(
         _ transaction: AppStore.Transaction,
         _ mode: Claim.Mode,

@@ -30,7 +30,6 @@ struct AppStoreMessages: Sendable {
         guard let verifier else {
             throw Refusal(
                 503,
-                .apiError,
                 .storeUnavailable,
                 "The App Store is not configured: set TOLLGATE_APP_STORE_ROOTS, and TOLLGATE_APP_STORE_BUNDLE_ID or ‘apps’ in the catalog."
             )
@@ -177,7 +176,6 @@ struct AppStoreMessages: Sendable {
         else {
             throw Refusal(
                 401,
-                .authenticationError,
                 "shared_secret",
                 "A notification of version 1 needs the app's shared secret: set TOLLGATE_APP_STORE_SHARED_SECRET, or switch to version 2."
             )
@@ -210,12 +208,7 @@ struct AppStoreMessages: Sendable {
         _ environment: StoreEnvironment,
         _ application: String
     ) -> Purchase.Key {
-        Purchase.Key(
-            store: .appStore,
-            environment: environment,
-            application: application,
-            id: id
-        )
+        Purchase.Key(store: .appStore, environment: environment, application: application, id: id)
     }
 
     // MARK: - Answers

@@ -55,13 +55,7 @@ public struct AppStoreOffers: Sendable {
         with signer: AppStore.OfferSigner
     ) throws -> API.OfferSignature {
         guard let offer = request.offer else {
-            throw Refusal(
-                400,
-                .invalidRequestError,
-                .parameterMissing,
-                "Missing required param: offer.",
-                param: "offer"
-            )
+            throw Refusal(400, .parameterMissing, "Missing required param: offer.", param: "offer")
         }
         guard product.promotionalOffers.contains(offer) else {
             throw Refusal.missing("promotional offer", offer, param: "offer")
@@ -134,7 +128,6 @@ public struct AppStoreOffers: Sendable {
         else {
             throw Refusal(
                 403,
-                .permissionError,
                 "offer_ineligible",
                 "This transaction does not belong to this customer in this app. Customers without purchases need no signature: the App Store knows whether they may have the offer.",
                 param: "transaction_id"
@@ -161,7 +154,7 @@ public struct AppStoreOffers: Sendable {
     /// Apple's `offerType` of an introductory offer.
     private static let introductoryOffer: Int64 = 1
 
-    /// How the App Store is spoken to about an app, and what signs its offers.
+    /// The API client of an app, and the signer of its offers.
     ///
     /// - Parameter application: its bundle id; `nil`: the first app's.
     /// - Throws: a refusal 503 `store_unavailable` where no key of App Store Connect is configured.
@@ -171,7 +164,6 @@ public struct AppStoreOffers: Sendable {
         guard let clients else {
             throw Refusal(
                 503,
-                .apiError,
                 .storeUnavailable,
                 "The App Store's keys are not configured: set TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE."
             )
@@ -179,7 +171,6 @@ public struct AppStoreOffers: Sendable {
         guard let app = application.map({ clients.app($0) }) ?? clients.apps[0] else {
             throw Refusal(
                 503,
-                .apiError,
                 .storeUnavailable,
                 "\(application ?? "") is no app of this server: add it to ‘apps’ in the catalog."
             )

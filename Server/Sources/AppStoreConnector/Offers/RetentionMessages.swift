@@ -27,10 +27,7 @@ public struct RetentionMessages: Sendable {
         try await messages.checkRevocation(of: signedPayload)
         let now = await house.clocks.now().milliseconds
         let (request, app) = try messages.verified { verifier throws(AppStore.VerificationError) in
-            let request = try verifier.verifyRealtimeRequest(
-                signedPayload: signedPayload,
-                now: now
-            )
+            let request = try verifier.verifyRealtimeRequest(signedPayload: signedPayload, now: now)
             return (request, try verifier.app(appAppleID: request.appAppleID).bundleID)
         }
         let reply = try realtimeResponse(to: request, of: app)
@@ -41,7 +38,6 @@ public struct RetentionMessages: Sendable {
         guard let reply else {
             throw Refusal(
                 404,
-                .invalidRequestError,
                 .resourceMissing,
                 "No rule of TOLLGATE_RETENTION_MESSAGES is for this plan and language."
             )

@@ -61,7 +61,6 @@ struct AppStoreReads: Sendable {
         guard let clients, environments.contains(scope.environment) else {
             throw Refusal(
                 503,
-                .apiError,
                 .storeUnavailable,
                 "The App Store Server API is not configured for \(scope.environment.rawValue): set TOLLGATE_APP_STORE_ISSUER_ID, …_KEY_ID and …_KEY_FILE."
             )
@@ -69,7 +68,6 @@ struct AppStoreReads: Sendable {
         guard let app = clients.app(scope.application) else {
             throw Refusal(
                 503,
-                .apiError,
                 .storeUnavailable,
                 "The App Store cannot be asked about \(scope.application), which is no app of this server: add it to ‘apps’ in the catalog."
             )
@@ -219,10 +217,7 @@ struct AppStoreReads: Sendable {
     }
 
     /// Journals an answer, unless the record says the same already.
-    func journal(
-        _ read: Translation,
-        confirms: Bool
-    ) async throws -> ReadCount {
+    func journal(_ read: Translation, confirms: Bool) async throws -> ReadCount {
         guard case .facts(let stated, let key) = read.meaning else {
             _ = try await house.journal(read, of: .appStore)
             return ReadCount(news: 0, all: 1)

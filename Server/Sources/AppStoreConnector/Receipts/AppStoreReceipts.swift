@@ -42,7 +42,6 @@ public struct AppStoreReceipts: Sendable {
         {
             throw Refusal(
                 404,
-                .invalidRequestError,
                 "app_unknown",
                 "This receipt is of another app (bundle id).",
                 param: "receipt_data"
@@ -113,7 +112,6 @@ public struct AppStoreReceipts: Sendable {
 
     private static let unknownReceipt = Refusal(
         404,
-        .invalidRequestError,
         "receipt_unknown",
         "The App Store knows no purchase of this receipt.",
         param: "receipt_data"
@@ -160,7 +158,6 @@ public struct AppStoreReceipts: Sendable {
         guard let client else {
             throw Refusal(
                 503,
-                .apiError,
                 .storeUnavailable,
                 "Receipts from devices need TOLLGATE_APP_STORE_SHARED_SECRET; from your backend, a key for the App Store Server API will do."
             )
@@ -255,9 +252,7 @@ public struct AppStoreReceipts: Sendable {
                 try await revalidate(receipt, &result)
                 result.receipts += 1
                 if result.receipts % 10 == 0 { try await prolong() }
-                progress(
-                    WorkProgress(step: "receipts", done: result.receipts, of: due.count)
-                )
+                progress(WorkProgress(step: "receipts", done: result.receipts, of: due.count))
             }
             return result
         }
@@ -265,10 +260,7 @@ public struct AppStoreReceipts: Sendable {
 
     // Swift 6.3.1's optimiser ends with an ownership error on this function.
     @_optimize(none)
-    private func revalidate(
-        _ receipt: StoredReceipt,
-        _ result: inout Revalidation
-    ) async throws {
+    private func revalidate(_ receipt: StoredReceipt, _ result: inout Revalidation) async throws {
         var next = receipt
         do {
             let verified = try await verified(
@@ -300,9 +292,7 @@ public struct AppStoreReceipts: Sendable {
             result.dropped += 1
             house.logger.warning(
                 "a kept receipt is taken no more, and dropped",
-                metadata: [
-                    "customer": "\(receipt.customer)", "reason": "\(refusal.error.message)",
-                ]
+                metadata: ["customer": "\(receipt.customer)", "reason": "\(refusal.error.message)"]
             )
             return try await house.records.receipts.drop(receipt)
         }

@@ -136,7 +136,6 @@ public struct AppStoreSupport: Sendable {
             guard answer.success else {
                 throw Refusal(
                     502,
-                    .apiError,
                     .storeUnavailable,
                     "The App Store did not extend the renewal date."
                 )
@@ -188,10 +187,7 @@ public struct AppStoreSupport: Sendable {
     }
 
     /// Finish Transaction, where the app does not come to it.
-    public func finish(
-        _ transactionID: String,
-        in environment: StoreEnvironment
-    ) async throws {
+    public func finish(_ transactionID: String, in environment: StoreEnvironment) async throws {
         try await answer { try await app[environment].finishTransaction(transactionID) }
     }
 
@@ -239,7 +235,6 @@ public struct AppStoreSupport: Sendable {
             else { throw error }
             throw Refusal(
                 422,
-                .invalidRequestError,
                 APIError.Code(rawValue: Self.refused),
                 "The App Store refused this with \(code.rawValue): "
                     + (refusal.message ?? "no reason given")

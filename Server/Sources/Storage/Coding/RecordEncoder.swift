@@ -143,11 +143,6 @@ private struct UnkeyedWriter: UnkeyedEncodingContainer {
     var count = 0
     var codingPath: [any CodingKey] { [] }
 
-    init(writer: RecordWriter, depth: Int) {
-        self.writer = writer
-        self.depth = depth
-    }
-
     private mutating func element() {
         writer.close(to: depth)
         count += 1

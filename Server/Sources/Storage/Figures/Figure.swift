@@ -104,10 +104,7 @@ public struct Rollup: Hashable, Sendable {
     /// Columns of words that sums are kept apart by.
     public struct Columns: OptionSet, Hashable, Sendable {
         public let rawValue: Int
-
-        public init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: Int) { self.rawValue = rawValue }
 
         public static let store = Columns(rawValue: 1)
         public static let product = Columns(rawValue: 2)

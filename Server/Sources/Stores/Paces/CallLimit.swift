@@ -52,7 +52,6 @@ public final class CallLimit: Sendable {
         let seconds = (wait + 999) / 1000
         var refusal = Refusal(
             429,
-            .rateLimitError,
             .rateLimited,
             "Too many requests from here; try again in \(seconds) s."
         )

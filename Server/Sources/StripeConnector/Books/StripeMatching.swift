@@ -94,10 +94,6 @@ extension Finance {
             return matching.result
         }
 
-        private init(terms: StripeTerms) {
-            self.terms = terms
-        }
-
         private mutating func setAside(
             _ all: [Movement],
             _ environment: StoreEnvironment

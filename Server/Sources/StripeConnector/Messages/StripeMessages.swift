@@ -30,12 +30,7 @@ struct StripeMessages: Sendable {
         do {
             return try Stripe.Event(bytes: message.body)
         } catch {
-            throw Refusal(
-                400,
-                .invalidRequestError,
-                .malformedBody,
-                "This is no Stripe event: \(error)."
-            )
+            throw Refusal(400, .malformedBody, "This is no Stripe event: \(error).")
         }
     }
 
@@ -78,9 +73,7 @@ struct StripeMessages: Sendable {
 
     private func noteClock(secondsBehind seconds: Int64) {
         guard seconds > 300, clockPace.isDue(house.clocks.wall(), every: 60_000) else { return }
-        house.logger.error(
-            "this server's clock is \(seconds) seconds behind Stripe's: set it"
-        )
+        house.logger.error("this server's clock is \(seconds) seconds behind Stripe's: set it")
     }
 
     private func noteClock(_ error: Stripe.WebhookSignature.Refusal) {

@@ -22,7 +22,6 @@ public struct StripeReads: Sendable {
         guard let client else {
             throw Refusal(
                 503,
-                .apiError,
                 .storeUnavailable,
                 "Stripe is not configured: set TOLLGATE_STRIPE_SECRET_KEY."
             )

@@ -8,7 +8,7 @@ import TollgateCore
 import TollgateService
 
 /// `tollgate check-access`: who paid and is locked out, who is let in without having paid.
-struct CheckAccessCommand: AsyncParsableCommand {
+struct CheckAccessCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-access",
         abstract: "Compare everybody's access with a second opinion from the stores' own words.",
@@ -21,11 +21,7 @@ struct CheckAccessCommand: AsyncParsableCommand {
     @Option(help: "The instant, in UNIX milliseconds; now if left out.")
     var at: Int64?
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     private struct Answer: Encodable {
         var report: AccessReport
@@ -34,14 +30,7 @@ struct CheckAccessCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let asked: Instant
-        if let at {
-            asked = Instant(milliseconds: at)
-        } else {
-            // Beside a sandbox now is what its clock says.
-            let now = try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: .shared)
-            asked = await now()
-        }
+        let asked = try await ClockSetting.instant(at)
         let line = ProgressLine(json: json)
         let answer = try await ReadingCommand.run(database: database) { records in
             let report = try await AccessChecks.report(of: records, at: asked) { rows in

@@ -140,6 +140,18 @@ struct AuditOptionGroup: ParsableArguments {
     @Flag(help: "Leave the audit log out, as beside a server on SQLite, whose file is its own.")
     var unaudited = false
 
+    /// Changes something at the App Store, with an entry in the audit log.
+    func change<Result: Sendable>(
+        _ deed: Deed,
+        _ options: AppStoreOptionGroup,
+        _ work: (AppStoreSupport, StoreEnvironment) async throws -> Result
+    ) async throws -> Result {
+        try await AppStoreConnection.run(options) { connection in
+            let support = try connection.support()
+            return try await run(deed) { try await work(support, connection.environment) }
+        }
+    }
+
     /// Does something that cannot be undone, with an entry in the audit log.
     func run<Result: Sendable>(
         _ deed: Deed,

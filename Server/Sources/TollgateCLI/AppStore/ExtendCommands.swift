@@ -67,16 +67,13 @@ struct ExtendCommand: AsyncParsableCommand {
 
     func run() async throws {
         let wish = extend.wish
-        let date = try await AppStoreConnection.run(options) {
-            connection in
-            let support = try connection.support()
-            return try await audit.run(
-                Deed(
-                    "app_store.extend",
-                    "transaction:\(transaction)",
-                    "\(wish.days) days, request \(wish.requestIdentifier)"
-                )
-            ) { try await support.extend(transaction, by: wish, in: connection.environment) }
+        let deed = Deed(
+            "app_store.extend",
+            "transaction:\(transaction)",
+            "\(wish.days) days, request \(wish.requestIdentifier)"
+        )
+        let date = try await audit.change(deed, options) {
+            try await $0.extend(transaction, by: wish, in: $1)
         }
         if options.json {
             return try Terminal.sayJSON(
@@ -118,23 +115,13 @@ struct ExtendAllCommand: AsyncParsableCommand {
 
     func run() async throws {
         let wish = extend.wish
-        let request = try await AppStoreConnection.run(options) {
-            connection in
-            let support = try connection.support()
-            return try await audit.run(
-                Deed(
-                    "app_store.extend_all",
-                    "product:\(product)",
-                    "\(wish.days) days \(storefront.joined(separator: " ")), request \(wish.requestIdentifier)"
-                )
-            ) {
-                try await support.extendAll(
-                    of: product,
-                    by: wish,
-                    storefronts: storefront,
-                    in: connection.environment
-                )
-            }
+        let deed = Deed(
+            "app_store.extend_all",
+            "product:\(product)",
+            "\(wish.days) days \(storefront.joined(separator: " ")), request \(wish.requestIdentifier)"
+        )
+        let request = try await audit.change(deed, options) {
+            try await $0.extendAll(of: product, by: wish, storefronts: storefront, in: $1)
         }
         if options.json { return try Terminal.sayJSON(Answer(requestIdentifier: request)) }
         Terminal.say("\(product): requested as \(request)")
@@ -182,8 +169,6 @@ struct ExtensionStatusCommand: AsyncParsableCommand {
         )
         if options.json { return try Terminal.sayJSON(answer) }
         guard status.isComplete else { return Terminal.say("under way") }
-        Terminal.say(
-            "complete: \(status.succeeded) extended, \(status.failed) not"
-        )
+        Terminal.say("complete: \(status.succeeded) extended, \(status.failed) not")
     }
 }

@@ -30,8 +30,7 @@ struct GroupsCommand: AsyncParsableCommand {
     @OptionGroup var options: AppStoreOptionGroup
 
     func run() async throws {
-        let groups = try await AppStoreConnection.run(options) {
-            connection in
+        let groups = try await AppStoreConnection.run(options) { connection in
             let support = try connection.support()
             var printed: [Printed] = []
             for group in try await support.groups(of: customer, in: connection.environment) {
@@ -145,18 +144,14 @@ struct ClaimSeatCommand: AsyncParsableCommand {
     }
 
     private func claim(_ id: UUID) async throws -> String {
-        try await AppStoreConnection.run(options) { connection in
-            let support = try connection.support()
-            return try await audit.run(
-                Deed("app_store.claim_seat", "transaction:\(transaction)")
-            ) {
-                try await support.claimSeat(
-                    of: transaction,
-                    request: id,
-                    appTransaction: appTransaction,
-                    in: connection.environment
-                )
-            }
+        try await audit.change(Deed("app_store.claim_seat", "transaction:\(transaction)"), options)
+        {
+            try await $0.claimSeat(
+                of: transaction,
+                request: id,
+                appTransaction: appTransaction,
+                in: $1
+            )
         }
     }
 }
@@ -178,13 +173,9 @@ struct ReleaseSeatCommand: AsyncParsableCommand {
     @OptionGroup var audit: AuditOptionGroup
 
     func run() async throws {
-        try await AppStoreConnection.run(options) { connection in
-            let support = try connection.support()
-            try await audit.run(
-                Deed("app_store.release_seat", "transaction:\(transaction)", claim)
-            ) {
-                try await support.releaseSeat(claim, of: transaction, in: connection.environment)
-            }
+        let deed = Deed("app_store.release_seat", "transaction:\(transaction)", claim)
+        try await audit.change(deed, options) {
+            try await $0.releaseSeat(claim, of: transaction, in: $1)
         }
         try AppStoreDone(done: "released", subject: claim).say(json: options.json)
     }
@@ -210,18 +201,9 @@ struct AssociateSeatCommand: AsyncParsableCommand {
     @OptionGroup var audit: AuditOptionGroup
 
     func run() async throws {
-        try await AppStoreConnection.run(options) { connection in
-            let support = try connection.support()
-            try await audit.run(
-                Deed("app_store.associate_seat", "transaction:\(transaction)", claim)
-            ) {
-                try await support.associateSeat(
-                    claim,
-                    of: transaction,
-                    with: appTransaction,
-                    in: connection.environment
-                )
-            }
+        let deed = Deed("app_store.associate_seat", "transaction:\(transaction)", claim)
+        try await audit.change(deed, options) {
+            try await $0.associateSeat(claim, of: transaction, with: appTransaction, in: $1)
         }
         try AppStoreDone(done: "associated", subject: claim).say(json: options.json)
     }

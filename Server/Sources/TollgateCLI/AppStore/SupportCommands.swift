@@ -113,11 +113,8 @@ struct FinishCommand: AsyncParsableCommand {
     @OptionGroup var audit: AuditOptionGroup
 
     func run() async throws {
-        try await AppStoreConnection.run(options) { connection in
-            let support = try connection.support()
-            try await audit.run(Deed("app_store.finish", "transaction:\(transaction)")) {
-                try await support.finish(transaction, in: connection.environment)
-            }
+        try await audit.change(Deed("app_store.finish", "transaction:\(transaction)"), options) {
+            try await $0.finish(transaction, in: $1)
         }
         try AppStoreDone(done: "finished", subject: transaction).say(json: options.json)
     }
@@ -145,11 +142,8 @@ struct SetTokenCommand: AsyncParsableCommand {
             let support = try connection.support()
             let token = try AppStoreSupport.appAccountToken(token)
             try await audit.run(Deed("app_store.set_token", "transaction:\(transaction)")) {
-                try await support.setAppAccountToken(
-                    token,
-                    of: transaction,
-                    in: connection.environment
-                )
+                try await support
+                    .setAppAccountToken(token, of: transaction, in: connection.environment)
             }
         }
         try AppStoreDone(done: "token set", subject: transaction).say(json: options.json)

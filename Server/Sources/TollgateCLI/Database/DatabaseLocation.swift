@@ -10,6 +10,11 @@ import StorageSQLite
 struct DatabaseLocation: Sendable {
     var text: String
 
+    /// The value of `--database`, else of `TOLLGATE_DATABASE`, else the usual file.
+    init(option: String?) throws {
+        try self.init(Settings.text(option, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite")
+    }
+
     init(_ text: String) throws {
         guard
             text.hasPrefix("sqlite:") || text.hasPrefix("postgres://")
@@ -46,4 +51,22 @@ struct DatabaseLocation: Sendable {
         let user = text[slashes.upperBound..<at].split(separator: ":").first ?? ""
         return "\(text[..<slashes.upperBound])\(user)\(text[at...])"
     }
+}
+
+/// The options of a command that opens a database and can answer in JSON.
+struct DatabaseOptions: ParsableArguments {
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
+    var database: String?
+
+    @Flag(help: "Answer in JSON.")
+    var json = false
+}
+
+protocol DatabaseCommand: AsyncParsableCommand {
+    var place: DatabaseOptions { get }
+}
+
+extension DatabaseCommand {
+    var database: String? { place.database }
+    var json: Bool { place.json }
 }

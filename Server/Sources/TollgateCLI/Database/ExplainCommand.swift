@@ -10,7 +10,7 @@ import TollgateCore
 import TollgateService
 
 /// `tollgate explain CUSTOMER LOOKUP_KEY`: why, in the words of the API.
-struct ExplainCommand: AsyncParsableCommand {
+struct ExplainCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract: "Say why a customer may, or may not, use something."
@@ -28,44 +28,20 @@ struct ExplainCommand: AsyncParsableCommand {
     @Option(help: "production or sandbox.")
     var environment: String?
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func run() async throws {
-        let location = try DatabaseLocation(
-            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
-        )
-        var asked: StoreEnvironment?
-        if let environment {
-            guard let known = StoreEnvironment(rawValue: environment.lowercased()) else {
-                throw ValidationError("--environment is production or sandbox.")
-            }
-            asked = known
-        }
-        var instant = at.map { Instant(milliseconds: $0) }
-        if instant == nil {
-            // Beside a sandbox now is what its clock says.
-            let now = try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: .shared)
-            instant = await now()
-        }
-        let driver = try location.openReadOnly()
-        let explanation: API.Explanation
-        do {
-            let settings = try StoreSettings(nil)
-            let explanations = Explanations(
-                records: try await RecordStore(reading: driver),
+        let asked = try StoreEnvironment(option: environment)
+        let instant = try await ClockSetting.instant(at)
+        let explanation = try await ReadingCommand.run(database: database) { records in
+            let usual = try StoreSettings(nil)
+                .defaultEnvironment(for: Settings.text(nil, "SECRET_KEY") ?? "")
+            return try await Explanations(
+                records: records,
                 clocks: .real,
-                defaultEnvironment: asked
-                    ?? settings.defaultEnvironment(for: Settings.text(nil, "SECRET_KEY") ?? "")
-            )
-            explanation = try await explanations.explain(lookupKey, for: customer, at: instant)
-        } catch let refusal as Refusal {
-            throw CheckFailed(message: refusal.error.message)
+                defaultEnvironment: asked ?? usual
+            ).explain(lookupKey, for: customer, at: instant)
         }
-        await driver.close()
         if json { return try Terminal.sayJSON(explanation) }
         Terminal.say(
             "\(explanation.entitled ? "yes" : "no")\(explanation.ground.map { ", by \($0)" } ?? "") at \(Instant(milliseconds: explanation.at))"

@@ -14,9 +14,7 @@ enum ReadingCommand {
         database: String?,
         _ work: (RecordStore) async throws -> Result
     ) async throws -> Result {
-        let location = try DatabaseLocation(
-            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
-        )
+        let location = try DatabaseLocation(option: database)
         let driver = try location.openReadOnly()
         do {
             let result = try await work(RecordStore(reading: driver))

@@ -7,7 +7,7 @@ import Stores
 import TollgateService
 
 /// `tollgate rebuild --verify`: proves that everything derived follows from the journal.
-struct RebuildCommand: AsyncParsableCommand {
+struct RebuildCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild",
         abstract: "Derive everything again from the journal and compare."
@@ -19,11 +19,7 @@ struct RebuildCommand: AsyncParsableCommand {
     @Flag(help: "Derive the figures of reports again, in place.")
     var reports = false
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func validate() throws {
         guard verify != reports else {
@@ -34,9 +30,7 @@ struct RebuildCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let location = try DatabaseLocation(
-            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
-        )
+        let location = try DatabaseLocation(option: database)
         if reports { return try await rebuildReports(location) }
         let source = try location.openReadOnly()
         let folder = FileManager.default.temporaryDirectory

@@ -23,9 +23,7 @@ struct WritingCommand: Sendable {
         signing: Bool = false,
         _ work: (Tollgate) async throws -> Result
     ) async throws -> Result {
-        let location = try DatabaseLocation(
-            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
-        )
+        let location = try DatabaseLocation(option: database)
         _ = try StoreSettings(nil)
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         do {
@@ -70,10 +68,7 @@ struct WritingCommand: Sendable {
             let stores = try StoreSettings(AppStoreConnection.catalog() ?? store.history.current)
             var signer = AnswerSigner()
             if signing {
-                signer = try await AnswerSigner(
-                    keptIn: driver,
-                    sealing: SealingKeys(secretKeys)
-                )
+                signer = try await AnswerSigner(keptIn: driver, sealing: SealingKeys(secretKeys))
             }
             let tollgate = Tollgate(
                 configuration: Configuration(

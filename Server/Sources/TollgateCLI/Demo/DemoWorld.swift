@@ -12,6 +12,7 @@ import StripeSimulator
 import TollgateCore
 import TollgateServer
 import TollgateService
+import TollgateSimulation
 
 /// Both stores, the server and their clock, in one process; each speaks to the others over HTTP.
 struct DemoWorld: Sendable {
@@ -192,55 +193,6 @@ private struct Beside: Service {
         } catch is CancellationError {
             // Asked to end, and ended.
         }
-    }
-}
-
-extension SimulatedAppStore.Product {
-    /// What the App Store would sell of this catalog; nothing for a product without an id there.
-    init?(_ product: TollgateCore.Catalog.Product) {
-        guard let id = product.appStoreProductID else { return nil }
-        let kind: Kind
-        switch product.kind {
-        case .consumable: kind = .consumable
-        case .nonConsumable: kind = .nonConsumable
-        case .autoRenewable: kind = .autoRenewable
-        case .nonRenewing: kind = .nonRenewing
-        case .freeSubscription: return nil
-        }
-        self.init(
-            id: id,
-            kind: kind,
-            price: (product.price?.amount ?? 0) * 10,
-            currency: product.price?.currency.uppercased() ?? "USD",
-            period: kind == .autoRenewable
-                ? product.duration.flatMap { SimulatedAppStore.Period($0.iso8601) } : nil,
-            subscriptionGroup: product.subscriptionGroup,
-            level: product.level
-        )
-    }
-}
-
-extension StripeSimulator.Product {
-    /// What Stripe would sell of this catalog.
-    init?(_ product: TollgateCore.Catalog.Product) {
-        guard !product.stripePriceIDs.isEmpty, let price = product.price else { return nil }
-        var interval: String?
-        if product.kind == .autoRenewable {
-            interval = (product.duration?.years ?? 0) > 0 ? "year" : "month"
-        }
-        self.init(
-            id: "prod_\(product.id)",
-            name: product.name,
-            features: product.entitlements,
-            prices: product.stripePriceIDs.map {
-                .init(
-                    id: $0,
-                    unitAmount: Int(price.amount),
-                    currency: price.currency,
-                    interval: interval
-                )
-            }
-        )
     }
 }
 

@@ -6,7 +6,7 @@ import Foundation
 import TollgateService
 
 /// `tollgate import receipts FILE`: the customers of another system, by their legacy receipts.
-struct ImportReceiptsCommand: AsyncParsableCommand {
+struct ImportReceiptsCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "receipts",
         abstract: "Bring in what customers bought, by a file of their legacy receipts.",
@@ -21,11 +21,7 @@ struct ImportReceiptsCommand: AsyncParsableCommand {
     @Argument(help: "The file.")
     var file: String
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func run() async throws {
         let name = try LineReader.name(ofFile: file)

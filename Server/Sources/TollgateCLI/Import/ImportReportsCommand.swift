@@ -12,7 +12,7 @@ import TollgateCore
 import TollgateService
 
 /// `tollgate import reports [FILE…]`: sales and finance reports of App Store Connect.
-struct ImportReportsCommand: AsyncParsableCommand {
+struct ImportReportsCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "reports",
         abstract: "Take in the stores' sales and finance reports.",
@@ -32,11 +32,7 @@ struct ImportReportsCommand: AsyncParsableCommand {
     @Option(help: "How many days back to fetch, where no files are given.")
     var days = 30
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     /// What is said of each report.
     private struct Line: Encodable {
@@ -63,9 +59,7 @@ struct ImportReportsCommand: AsyncParsableCommand {
     func run() async throws {
         guard (1...365).contains(days) else { throw ValidationError("--days is from 1 to 365.") }
         let settings = try StoreSettings(nil)
-        let location = try DatabaseLocation(
-            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
-        )
+        let location = try DatabaseLocation(option: database)
         let driver = try location.open()
         do {
             let store = try await RecordStore(driver)
@@ -85,9 +79,7 @@ struct ImportReportsCommand: AsyncParsableCommand {
         var lines: [Line] = []
         for path in files {
             guard let bytes = FileManager.default.contents(atPath: path) else {
-                throw CheckFailed(
-                    message: "\(path): there is no such file, or it cannot be read."
-                )
+                throw CheckFailed(message: "\(path): there is no such file, or it cannot be read.")
             }
             let name = URL(fileURLWithPath: path).lastPathComponent
             if StripeReports.recognizes(Array(bytes)) {
@@ -129,10 +121,7 @@ struct ImportReportsCommand: AsyncParsableCommand {
         }
     }
 
-    private func fetch(
-        _ store: RecordStore,
-        _ settings: StoreSettings
-    ) async throws -> [Line] {
+    private func fetch(_ store: RecordStore, _ settings: StoreSettings) async throws -> [Line] {
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         do {
             let connect = settings.connect.client(over: client)

@@ -68,17 +68,13 @@ struct ListParkedCommand: AsyncParsableCommand {
 }
 
 /// `tollgate parked retry`.
-struct RetryParkedCommand: AsyncParsableCommand {
+struct RetryParkedCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
         abstract: "Try everything parked again, as after an update of the program or the catalog."
     )
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func run() async throws {
         let progress = ProgressLine(json: json)

@@ -8,7 +8,7 @@ import TollgateService
 
 /// `tollgate reconcile app-store`: what the App Store has sent and the record lacks, and what looks
 /// overdue.
-struct ReconcileAppStoreCommand: AsyncParsableCommand {
+struct ReconcileAppStoreCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "app-store",
         abstract:
@@ -30,11 +30,7 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
 
     @OptionGroup var reaching: ReachOptions
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func run() async throws {
         let asked = try StoreEnvironment(option: environment)
@@ -72,9 +68,7 @@ struct ReconcileAppStoreCommand: AsyncParsableCommand {
                     progress.end()
                     guard error is AppStore.ServerAPIError || error is AppStore.VerificationError
                     else { throw error }
-                    throw CheckFailed(
-                        message: "\(place): \(error). Run it again to go on."
-                    )
+                    throw CheckFailed(message: "\(place): \(error). Run it again to go on.")
                 }
             }
             return reports

@@ -14,9 +14,7 @@ enum StripeWork {
         catalog: String?,
         _ work: (Tollgate) async throws -> Result
     ) async throws -> Result {
-        let location = try DatabaseLocation(
-            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
-        )
+        let location = try DatabaseLocation(option: database)
         let catalog = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
         let stores = try StoreSettings(nil)
         guard stores.stripeSecretKey != nil else {

@@ -17,9 +17,7 @@ enum FiguresReading {
         json: Bool,
         _ work: (Tollgate) async throws -> Result
     ) async throws -> Result {
-        let location = try DatabaseLocation(
-            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
-        )
+        let location = try DatabaseLocation(option: database)
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         do {
             let (driver, store) = try await open(location, json: json)

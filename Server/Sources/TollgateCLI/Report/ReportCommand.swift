@@ -190,12 +190,7 @@ struct ReportSelection: Sendable {
             known = found
         }
         filters = Reports.Filters(store: known, product: product, country: country)
-        if let environment {
-            guard let found = StoreEnvironment(rawValue: environment.lowercased()) else {
-                throw ValidationError("--environment is production or sandbox.")
-            }
-            self.environment = found
-        }
+        self.environment = try StoreEnvironment(option: environment)
     }
 
     private static func day(_ text: String, _ option: String) throws -> Reports.Day {

@@ -53,6 +53,12 @@ enum ClockSetting: Sendable {
         return { await last.refresh(from: url, over: client) }
     }
 
+    /// The instant that `--at` names in milliseconds; the stores' present if left out.
+    static func instant(_ milliseconds: Int64?) async throws -> Instant {
+        if let milliseconds { return Instant(milliseconds: milliseconds) }
+        return try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: .shared)()
+    }
+
     /// What a sandbox's clock says.
     fileprivate static func read(_ url: String, over client: HTTPClient) async throws -> Instant {
         let why: String

@@ -47,9 +47,7 @@ struct ServeSettings {
         connectionsPerAddress =
             problems.take { try Settings.count("CONNECTIONS_PER_ADDRESS") } ?? nil
         let location = problems.take {
-            try DatabaseLocation(
-                Settings.text(options.database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
-            )
+            try DatabaseLocation(option: options.database)
         }
         let catalog = problems.take {
             try CatalogFile.read(Settings.text(options.catalog, "CATALOG") ?? "catalog.yaml")

@@ -5,7 +5,7 @@ import TollgateCore
 import TollgateService
 
 /// `tollgate audit`: what people did.
-struct AuditCommand: AsyncParsableCommand {
+struct AuditCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
         abstract: "List every change made by a person, the newest first."
@@ -20,11 +20,7 @@ struct AuditCommand: AsyncParsableCommand {
     @Option(help: "How many entries.")
     var limit: Int64 = 100
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func validate() throws {
         guard (1...100_000).contains(limit) else {

@@ -111,7 +111,7 @@ struct StaffPasswordCommand: AsyncParsableCommand {
 }
 
 /// `tollgate staff remove NAME`.
-struct RemoveStaffCommand: AsyncParsableCommand {
+struct RemoveStaffCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Let somebody in no more; they are signed out everywhere."
@@ -120,11 +120,7 @@ struct RemoveStaffCommand: AsyncParsableCommand {
     @Argument(help: "The name.")
     var name: String
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func run() async throws {
         try await WritingCommand.run(database: database) { tollgate in
@@ -164,17 +160,13 @@ struct ResetSecondFactorCommand: AsyncParsableCommand {
 }
 
 /// `tollgate staff list`.
-struct ListStaffCommand: AsyncParsableCommand {
+struct ListStaffCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List who may sign in."
     )
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     private struct Entry: Encodable {
         var name: String

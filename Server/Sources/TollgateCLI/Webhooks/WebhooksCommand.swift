@@ -18,17 +18,13 @@ struct WebhooksCommand: AsyncParsableCommand {
 }
 
 /// `tollgate webhooks list`.
-struct ListWebhooksCommand: AsyncParsableCommand {
+struct ListWebhooksCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the endpoints with how much waits for each."
     )
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     private struct Entry: Encodable {
         var endpoint: API.WebhookEndpoint
@@ -60,7 +56,7 @@ struct ListWebhooksCommand: AsyncParsableCommand {
 }
 
 /// `tollgate webhooks dead`.
-struct DeadWebhooksCommand: AsyncParsableCommand {
+struct DeadWebhooksCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead",
         abstract: "List the newest hundred events that an endpoint did not take."
@@ -69,11 +65,7 @@ struct DeadWebhooksCommand: AsyncParsableCommand {
     @Argument(help: "The endpoint: we_…")
     var endpoint: String
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func run() async throws {
         let list = try await ReadingCommand.run(database: database) {
@@ -90,7 +82,7 @@ struct DeadWebhooksCommand: AsyncParsableCommand {
 }
 
 /// `tollgate webhooks replay`.
-struct ReplayWebhooksCommand: AsyncParsableCommand {
+struct ReplayWebhooksCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract: "Have an endpoint told again; the server does the sending."
@@ -108,11 +100,7 @@ struct ReplayWebhooksCommand: AsyncParsableCommand {
     @Flag(help: "Everything that was given up.")
     var dead = false
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func run() async throws {
         let request = API.WebhookReplayRequest(

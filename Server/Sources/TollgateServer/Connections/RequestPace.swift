@@ -56,10 +56,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        ticking = context.eventLoop.scheduleRepeatedTask(
-            initialDelay: tick,
-            delay: tick
-        ) { _ in
+        ticking = context.eventLoop.scheduleRepeatedTask(initialDelay: tick, delay: tick) { _ in
             let (handler, context) = bound.value
             handler.look(context)
         }
@@ -196,7 +193,6 @@ extension Refusal {
         case .tooManyConnections:
             self.init(
                 503,
-                .apiError,
                 "too_many_connections",
                 "Too many connections are open. Try again in a few seconds."
             )
@@ -204,33 +200,21 @@ extension Refusal {
         case .timedOut:
             self.init(
                 408,
-                .invalidRequestError,
                 "request_timeout",
                 "The request took too long. Send it again without pauses."
             )
         case .headersTooLarge:
             self.init(
                 431,
-                .invalidRequestError,
                 "headers_too_large",
                 "The headers are too large. Send fewer and shorter ones."
             )
         case .malformedRequest:
-            self.init(
-                400,
-                .invalidRequestError,
-                "malformed_request",
-                "This is not a valid HTTP/1.1 request."
-            )
+            self.init(400, "malformed_request", "This is not a valid HTTP/1.1 request.")
         case .malformedBody: self = .brokenBody
         }
     }
 
     /// For a body that breaks off or cannot be read to its end.
-    static let brokenBody = Refusal(
-        400,
-        .invalidRequestError,
-        .malformedBody,
-        "The body is incomplete. Send all of it."
-    )
+    static let brokenBody = Refusal(400, .malformedBody, "The body is incomplete. Send all of it.")
 }

@@ -57,10 +57,21 @@ extension DashboardPages {
         )
     }
 
-    /// Does something with an entry in the audit log, then leads back.
+    /// Leads back, with a word of what was done.
     func done(_ word: String, _ address: String) -> Response {
         let sign = address.contains("?") ? "&" : "?"
         return dashboard.redirect("\(address)\(sign)done=\(word)")
+    }
+
+    /// Does something with an entry in the audit log.
+    ///
+    /// - Parameter state: how it is, read before and after; `nil` where there is nothing.
+    func audited<Result: Sendable>(
+        _ deed: Deed,
+        state: () async throws -> String? = { nil },
+        _ work: () async throws -> Result
+    ) async throws -> Result {
+        try await tollgate.auditLog.audited(deed, by: actor, state: state, work)
     }
 
     func storeName(_ store: Store) -> String { tollgate.name(of: store) }

@@ -26,7 +26,6 @@ final class FewAtOnce: Sendable {
         guard !isFull else {
             throw Refusal(
                 429,
-                .rateLimitError,
                 .rateLimited,
                 "\(most) others have all sales of some days read at this moment, which takes much "
                     + "memory. Try again in a minute."

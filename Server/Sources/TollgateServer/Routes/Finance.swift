@@ -12,56 +12,35 @@ func addFinance(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) t
     let pages = try PageTemplates()
     router.get(APIPath.payments.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
-        let (first, last) = try request.days()
-        let payments = try await tollgate.accounts.payments(
-            from: first,
-            to: last,
-            in: try request.environment()
+        let (first, last, environment) = try request.days()
+        let payments = try await tollgate.accounts.payments(from: first, to: last, in: environment)
+        return try request.answer(
+            try request.page(of: payments),
+            Finance.Payment.sheet(payments),
+            named: "payments-\(first)-\(last)"
         )
-        if try request.format(of: "json", "csv") == "csv" {
-            return Response.csv(
-                Finance.Payment.sheet(payments).csv,
-                named: "payments-\(first)-\(last)"
-            )
-        }
-        return try Response.json(try request.page(of: payments))
     }
     router.get(APIPath.reconciliation.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
-        let (first, last) = try request.days()
-        let found = try await tollgate.accounts.reconciliation(
-            from: first,
-            to: last,
-            in: try request.environment()
-        )
-        if try request.format(of: "json", "csv") == "csv" {
-            return Response.csv(found.sheet.csv, named: "reconciliation-\(first)-\(last)")
-        }
-        return try Response.json(found)
+        let (first, last, environment) = try request.days()
+        let found = try await tollgate.accounts
+            .reconciliation(from: first, to: last, in: environment)
+        return try request.answer(found, found.sheet, named: "reconciliation-\(first)-\(last)")
     }
     router.get(APIPath.payouts.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
-        let (first, last) = try request.days()
-        let payouts = try await tollgate.accounts.payouts(
-            from: first,
-            to: last,
-            in: try request.environment()
+        let (first, last, environment) = try request.days()
+        let payouts = try await tollgate.accounts.payouts(from: first, to: last, in: environment)
+        return try request.answer(
+            PaymentPage(data: payouts, hasMore: false),
+            Finance.Payout.sheet(payouts),
+            named: "payouts-\(first)-\(last)"
         )
-        if try request.format(of: "json", "csv") == "csv" {
-            return Response.csv(
-                Finance.Payout.sheet(payouts).csv,
-                named: "payouts-\(first)-\(last)"
-            )
-        }
-        return try Response.json(PaymentPage(data: payouts, hasMore: false))
     }
     router.get(APIPath.statement.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
-        let month = try request.month()
-        let statement = try await tollgate.accounts.statement(
-            month: month,
-            in: try request.environment()
-        )
+        let statement = try await tollgate.accounts
+            .statement(month: try request.month(), in: try request.environment())
         switch try request.format(of: "json", "csv", "html") {
         case "csv": return Response.csv(statement.sheet.csv, named: "statement-\(statement.month)")
         case "html": return pages.page("statement", StatementPage(statement, tollgate.name))
@@ -82,68 +61,67 @@ private struct PaymentPage<Element: Encodable>: Encodable {
 }
 
 extension Request {
-    /// The days that `from` and `to` name, both included.
-    fileprivate func days() throws -> (Finance.Day, Finance.Day) {
-        (try day("from"), try day("to"))
+    /// The days that `from` and `to` name, both included, and the environment.
+    fileprivate func days() throws -> (Finance.Day, Finance.Day, StoreEnvironment?) {
+        (try day("from"), try day("to"), try environment())
     }
 
     private func day(_ name: String) throws -> Finance.Day {
-        guard let text = uri.queryParameters[Substring(name)] else { throw missing(name) }
+        guard let text = parameter(name) else { throw Refusal.missingParameter(name) }
         guard let day = Finance.Day(text) else {
-            throw invalid(name, "\(name) is a day like 2026-06-01.")
+            throw Refusal.invalid(name, "\(name) is a day like 2026-06-01.")
         }
         return day
     }
 
     /// The first day of the month that `month` names.
     fileprivate func month() throws -> Finance.Day {
-        guard let text = uri.queryParameters["month"] else { throw missing("month") }
+        guard let text = parameter("month") else { throw Refusal.missingParameter("month") }
         guard let day = Finance.Day("\(text)-01") else {
-            throw invalid("month", "month is a month like 2026-06.")
+            throw Refusal.invalid("month", "month is a month like 2026-06.")
         }
         return day
     }
 
+    /// An answer in JSON, or its sheet where `format` asks for CSV.
+    fileprivate func answer(
+        _ answer: @autoclosure () throws -> some Encodable,
+        _ sheet: Finance.Sheet,
+        named name: String
+    ) throws -> Response {
+        guard try format(of: "json", "csv") == "csv" else { return try Response.json(answer()) }
+        return Response.csv(sheet.csv, named: name)
+    }
+
     /// The `format` that is asked for; the first one if none is.
     fileprivate func format(of known: String...) throws -> String {
-        guard let text = uri.queryParameters["format"] else { return known[0] }
-        guard known.contains(String(text)) else {
-            throw invalid("format", "format is one of \(known.joined(separator: ", ")).")
+        guard let text = parameter("format") else { return known[0] }
+        guard known.contains(text) else {
+            throw Refusal.invalid("format", "format is one of \(known.joined(separator: ", ")).")
         }
-        return String(text)
+        return text
     }
 
     /// The payments after `starting_after`, at most `limit` of them.
     fileprivate func page(of payments: [Finance.Payment]) throws -> some Encodable {
         var rest = payments[...]
-        if let text = uri.queryParameters[Substring(APIQuery.startingAfter)] {
+        if let text = parameter(APIQuery.startingAfter) {
             guard let index = payments.firstIndex(where: { $0.id == text }) else {
-                throw invalid(APIQuery.startingAfter, "There is no such payment in these days.")
+                throw Refusal.invalid(
+                    APIQuery.startingAfter,
+                    "There is no such payment in these days."
+                )
             }
             rest = payments[(index + 1)...]
         }
         var limit = 100
-        if let text = uri.queryParameters[Substring(APIQuery.limit)] {
+        if let text = parameter(APIQuery.limit) {
             guard let number = Int(text), (1...1000).contains(number) else {
-                throw invalid(APIQuery.limit, "limit is between 1 and 1000.")
+                throw Refusal.invalid(APIQuery.limit, "limit is between 1 and 1000.")
             }
             limit = number
         }
         return PaymentPage(data: Array(rest.prefix(limit)), hasMore: rest.count > limit)
-    }
-
-    private func missing(_ name: String) -> Refusal {
-        Refusal(
-            400,
-            .invalidRequestError,
-            .parameterMissing,
-            "Missing required param: \(name).",
-            param: name
-        )
-    }
-
-    private func invalid(_ name: String, _ message: String) -> Refusal {
-        Refusal(400, .invalidRequestError, .parameterInvalid, message, param: name)
     }
 }
 

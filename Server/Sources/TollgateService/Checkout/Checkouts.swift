@@ -139,7 +139,6 @@ public struct Checkouts: Sendable {
         guard let id = request.product else {
             throw Refusal(
                 400,
-                .invalidRequestError,
                 .parameterMissing,
                 "Name a product or a buy_button.",
                 param: "product"
@@ -164,7 +163,6 @@ public struct Checkouts: Sendable {
         guard isPlain, asked.hasPrefix(publicURL + "/") else {
             throw Refusal(
                 422,
-                .invalidRequestError,
                 "redirect_forbidden",
                 "\(param) must be a page of \(publicURL).",
                 param: param
@@ -190,11 +188,7 @@ public struct Checkouts: Sendable {
                 // Stripe refuses a known key with another address. For a day it answers a known
                 // key with the customer it made, even if that one is deleted.
                 idempotencyKey: "tollgate-customer-"
-                    + RowKey(
-                        profile.customer.id,
-                        profile.customer.email ?? "",
-                        lost ?? ""
-                    ).hex
+                    + RowKey(profile.customer.id, profile.customer.email ?? "", lost ?? "").hex
             )
             profile.stripeCustomer = made.value.id
         } catch {
@@ -212,7 +206,6 @@ public struct Checkouts: Sendable {
         logger.warning("Stripe refused or was out of reach", metadata: ["error": "\(error)"])
         return Refusal(
             error.isRetryable ? 503 : 502,
-            .apiError,
             .storeUnavailable,
             "Stripe could not do this now; the log says why."
         )

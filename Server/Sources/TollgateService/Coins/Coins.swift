@@ -17,10 +17,7 @@ public struct Coins: Sendable {
         in environment: StoreEnvironment? = nil
     ) async throws -> API.CoinBalance {
         let id = Customer.ID(try await directory.customer(customer).id)
-        let reading = try await records.reading(
-            of: id,
-            in: environment ?? defaultEnvironment
-        )
+        let reading = try await records.reading(of: id, in: environment ?? defaultEnvironment)
         return API.CoinBalance(balance: reading.balance)
     }
 
@@ -36,7 +33,6 @@ public struct Coins: Sendable {
         guard let idempotencyKey else {
             throw Refusal(
                 400,
-                .invalidRequestError,
                 .parameterMissing,
                 "Spending needs the header Idempotency-Key (1 to 255 bytes), so that a retry spends nothing twice.",
                 param: "Idempotency-Key"
@@ -45,7 +41,6 @@ public struct Coins: Sendable {
         guard request.amount > 0 else {
             throw Refusal(
                 422,
-                .invalidRequestError,
                 .parameterInvalid,
                 "amount is a positive number of coins.",
                 param: "amount"
@@ -86,7 +81,7 @@ public struct Coins: Sendable {
             )
         )
         guard case .decided(let decision, _) = outcome else {
-            throw Refusal(500, .apiError, .internalError, "The spend was not decided.")
+            throw Refusal(500, .internalError, "The spend was not decided.")
         }
         guard decision.bodyHash == bodyHash else {
             throw Refusal.idempotency(

@@ -26,10 +26,7 @@ public struct Consents: Sendable {
         )
         for said in try await records.journal.said(by: customer) {
             guard
-                let statement = try? APIJSON.decode(
-                    ConsentStatement.self,
-                    from: Data(said.body)
-                )
+                let statement = try? APIJSON.decode(ConsentStatement.self, from: Data(said.body))
             else { continue }
             if var acceptance = statement.terms {
                 acceptance.acceptedAt = said.stated.milliseconds
@@ -70,12 +67,7 @@ public struct Consents: Sendable {
             let statement = ConsentStatement(
                 terms: .init(document: acceptance.document, version: acceptance.version)
             )
-            let key = RowKey(
-                "consent",
-                customer.rawValue,
-                acceptance.document,
-                acceptance.version
-            )
+            let key = RowKey("consent", customer.rawValue, acceptance.document, acceptance.version)
             try await journal(statement, of: customer, dedupeKey: key)
         }
         if let age = request.age, try await given(by: customer).age?.atLeast != age.atLeast {
@@ -99,10 +91,10 @@ public struct Consents: Sendable {
         guard stated.count < 10 else {
             throw Refusal(
                 429,
-                .invalidRequestError,
                 "too_many_statements",
                 "The age was stated ten times within a day; try again tomorrow.",
-                param: "age"
+                param: "age",
+                type: .invalidRequestError
             )
         }
     }

@@ -69,7 +69,6 @@ public struct Customers: Sendable {
             guard let known = try await directory.stored(appUserID: request.appUserID) else {
                 throw Refusal(
                     410,
-                    .invalidRequestError,
                     .customerErased,
                     "The customer with this app_user_id was erased.",
                     param: "app_user_id"

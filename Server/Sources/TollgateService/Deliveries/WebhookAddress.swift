@@ -17,13 +17,7 @@ public struct WebhookAddress: Hashable, Sendable {
     /// - Throws: a refusal 422 `url_forbidden`.
     public init(_ url: String, allowsPrivate: Bool) throws {
         func forbidden(_ why: String) -> Refusal {
-            Refusal(
-                422,
-                .invalidRequestError,
-                "url_forbidden",
-                "Nothing is sent to this URL: \(why).",
-                param: "url"
-            )
+            Refusal(422, "url_forbidden", "Nothing is sent to this URL: \(why).", param: "url")
         }
         let bytes = Array(url.utf8)
         guard bytes.count <= 2_000, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
@@ -119,10 +113,7 @@ public struct WebhookAddress: Hashable, Sendable {
     /// One that is not public spoils all: who can name one can name another a moment later.
     ///
     /// - Throws: `WebhookRefused`.
-    public static func peer(
-        among resolved: [IPAddress],
-        allowsPrivate: Bool
-    ) throws -> IPAddress {
+    public static func peer(among resolved: [IPAddress], allowsPrivate: Bool) throws -> IPAddress {
         guard let first = resolved.first else {
             throw WebhookRefused(reason: "the host has no address")
         }

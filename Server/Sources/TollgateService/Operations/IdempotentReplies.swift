@@ -14,12 +14,7 @@ public struct KeptReply: Hashable, Sendable {
     /// Whether it is the answer to an earlier request under the same key.
     public var isReplay: Bool
 
-    public init(
-        status: Int,
-        body: [UInt8],
-        customer: Customer.ID? = nil,
-        isReplay: Bool = false
-    ) {
+    public init(status: Int, body: [UInt8], customer: Customer.ID? = nil, isReplay: Bool = false) {
         self.status = status
         self.body = body
         self.customer = customer
@@ -92,7 +87,6 @@ public struct IdempotentReplies: Sendable {
         case .tooMany:
             var refusal = Refusal(
                 429,
-                .rateLimitError,
                 .rateLimited,
                 "\(Self.most) answers are kept for this customer, the most there may be;"
                     + " try again in an hour."

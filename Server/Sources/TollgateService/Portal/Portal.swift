@@ -156,10 +156,7 @@ public struct Portal: Sendable {
     }
 
     /// What is open by a plan that renews in one store and by another store too: money for nothing.
-    private func paidTwice(
-        _ purchases: [PortalView.Purchase],
-        _ catalog: Catalog
-    ) -> [String] {
+    private func paidTwice(_ purchases: [PortalView.Purchase], _ catalog: Catalog) -> [String] {
         var stores: [String: Set<Store>] = [:]
         var renewing: Set<String> = []
         for purchase in purchases where purchase.isActive && purchase.kind != .gift {
@@ -303,7 +300,6 @@ public struct Portal: Sendable {
             if case .refused(let refused) = error, refused.status == 402 {
                 throw Refusal(
                     402,
-                    .invalidRequestError,
                     "payment_failed",
                     "The payment failed, so nothing was changed. Change the payment method and try again."
                 )

@@ -8,12 +8,6 @@ public struct PortalVisit: Codable, Hashable, Sendable {
     public var returnURL: String?
     /// The hash of the session from which the link was made: signing out ends the portal too.
     var parent: String?
-
-    init(session: CustomerSession, returnURL: String?, parent: String?) {
-        self.session = session
-        self.returnURL = returnURL
-        self.parent = parent
-    }
 }
 
 /// What a customer may do to a Stripe subscription of theirs in the portal.

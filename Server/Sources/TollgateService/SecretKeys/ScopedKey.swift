@@ -22,7 +22,6 @@ public struct ScopedKey: Hashable, Sendable {
         guard let scope, !scopes.contains(scope), !scopes.contains(.all) else { return }
         throw Refusal(
             403,
-            .permissionError,
             APIError.Code(rawValue: "\(scope.rawValue)_scope_required"),
             "The key \(id) lacks the scope '\(scope.rawValue)'. Use a key that has it, or make one: tollgate keys create NAME --scope \(scope.rawValue)."
         )

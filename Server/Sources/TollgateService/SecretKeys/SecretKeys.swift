@@ -59,7 +59,6 @@ public struct SecretKeys: Sendable {
             guard try await records.add(key, secret: secret, most: Self.most) else {
                 throw Refusal(
                     409,
-                    .invalidRequestError,
                     .conflict,
                     "There are \(Self.most) secret keys; revoke one that is not used."
                 )

@@ -18,10 +18,7 @@ extension Tollgate {
     ///
     /// - Throws: refusals 401 `invalid_key`; 403 `app_mismatch` where a session for one app comes with
     ///   the key of another.
-    public func askingApp(
-        key: String?,
-        _ session: CustomerSession?
-    ) throws -> AskingApp? {
+    public func askingApp(key: String?, _ session: CustomerSession?) throws -> AskingApp? {
         guard !configuration.appsOfKeys.isEmpty else { return nil }
         let apps = store.history.current
         guard let key else {
@@ -31,17 +28,11 @@ extension Tollgate {
             return AskingApp(app: app, key: key)
         }
         guard let id = configuration.appsOfKeys[key] else {
-            throw Refusal(
-                401,
-                .authenticationError,
-                .invalidKey,
-                "This publishable key is not one of this server's."
-            )
+            throw Refusal(401, .invalidKey, "This publishable key is not one of this server's.")
         }
         if let other = session?.app, other != id {
             throw Refusal(
                 403,
-                .permissionError,
                 "app_mismatch",
                 "This customer session is for the app '\(other)', and the publishable key is of '\(id)'. Create the session for the app that asks, or for none."
             )

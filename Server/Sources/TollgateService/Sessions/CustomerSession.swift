@@ -33,7 +33,6 @@ public struct CustomerSession: Codable, Hashable, Sendable {
         guard isEnabled else {
             throw Refusal(
                 403,
-                .permissionError,
                 .componentDisabled,
                 "This customer session was created without the component '\(component.rawValue)'; enable it under components."
             )

@@ -17,7 +17,6 @@ extension Sessions {
         guard let customer = request.customer else {
             throw Refusal(
                 400,
-                .invalidRequestError,
                 .parameterMissing,
                 "Name a customer or a client_secret.",
                 param: "customer"

@@ -85,7 +85,6 @@ public struct Sessions: Sendable {
         else {
             throw Refusal(
                 401,
-                .authenticationError,
                 .invalidKey,
                 "This customer session does not exist; create a new one."
             )
@@ -107,7 +106,6 @@ public struct Sessions: Sendable {
         guard clocks.wall().milliseconds / 1000 < session.expiresAt else {
             throw Refusal(
                 401,
-                .authenticationError,
                 .sessionExpired,
                 "This customer session has expired; create a new one."
             )

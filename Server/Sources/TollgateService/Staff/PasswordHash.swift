@@ -27,13 +27,7 @@ struct PasswordHash: Sendable {
     ///   - salt: 16 unguessable bytes.
     ///   - rounds: the cost N, a power of two.
     init(of password: String, salt: [UInt8], rounds: Int) async throws {
-        let key = try await Self.key(
-            password,
-            salt: salt,
-            rounds,
-            Self.blockSize,
-            Self.parallelism
-        )
+        let key = try await Self.key(password, salt: salt, rounds, Self.blockSize, Self.parallelism)
         text =
             "scrypt$\(rounds)$\(Self.blockSize)$\(Self.parallelism)$\(Self.hex(salt))$"
             + Self.hex(key)
@@ -92,9 +86,9 @@ struct PasswordHash: Sendable {
         guard !isBusy else {
             throw Refusal(
                 429,
-                .authenticationError,
                 "too_many_attempts",
-                "Too many are signing in at this moment; try again in a minute."
+                "Too many are signing in at this moment; try again in a minute.",
+                type: .authenticationError
             )
         }
         defer { waiting.withLock { $0 -= 1 } }

@@ -15,11 +15,7 @@ public struct Passwords: Sendable {
     /// Changes one's own password; every other browser of theirs is signed out.
     ///
     /// - Throws: refusals 400 `password_weak`, 401 `sign_in_failed`, 429 `too_many_attempts`.
-    public func change(
-        _ visit: StaffVisit,
-        from old: String,
-        to new: String
-    ) async throws {
+    public func change(_ visit: StaffVisit, from old: String, to new: String) async throws {
         try await require(old, of: visit)
         _ = try await records.setPassword(
             try await hash(new),
@@ -36,7 +32,8 @@ public struct Passwords: Sendable {
         let attempts = SignInAttempts(.password, ofSession: visit.secret)
         try await limits.count(attempts)
         guard let hash = PasswordHash(kept: kept), try await hash.matches(password) else {
-            throw Refusal.unauthenticated(
+            throw Refusal(
+                401,
                 "sign_in_failed",
                 "The present password is wrong.",
                 param: "password"
@@ -58,17 +55,12 @@ public struct Passwords: Sendable {
         guard (12...1024).contains(password.utf8.count), Set(password).count > 4 else {
             throw Refusal(
                 400,
-                .invalidRequestError,
                 "password_weak",
                 "A password has at least 12 characters, and not the same few again and again.",
                 param: "password"
             )
         }
-        let hash = try await PasswordHash(
-            of: password,
-            salt: random.bytes(16),
-            rounds: rounds
-        )
+        let hash = try await PasswordHash(of: password, salt: random.bytes(16), rounds: rounds)
         return Array(hash.text.utf8)
     }
 }

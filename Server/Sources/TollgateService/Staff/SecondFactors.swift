@@ -228,7 +228,8 @@ public struct SecondFactors: Sendable {
 }
 
 extension Refusal {
-    static let codeWrong = Refusal.unauthenticated(
+    static let codeWrong = Refusal(
+        401,
         "code_wrong",
         "This code is wrong, or it was used already. Wait for the next one and try again.",
         param: "code"

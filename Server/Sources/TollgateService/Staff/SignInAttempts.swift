@@ -84,11 +84,7 @@ struct SignInAttempts: Sendable {
     /// Attempts within a session, which somebody may have stolen.
     init(_ kind: Kind, ofSession token: String) {
         counters = [
-            Counter(
-                key: RowKey("\(kind.rawValue) session", token),
-                patience: 5,
-                isForgotten: true
-            )
+            Counter(key: RowKey("\(kind.rawValue) session", token), patience: 5, isForgotten: true)
         ]
     }
 }
@@ -120,9 +116,9 @@ struct SignInLimits: Sendable {
             guard count <= counter.patience else {
                 throw Refusal(
                     429,
-                    .authenticationError,
                     "too_many_attempts",
-                    "There were too many attempts; try again in a quarter of an hour."
+                    "There were too many attempts; try again in a quarter of an hour.",
+                    type: .authenticationError
                 )
             }
         }

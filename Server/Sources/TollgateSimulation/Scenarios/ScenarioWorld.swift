@@ -1,8 +1,8 @@
-import AppStoreSimulator
+public import AppStoreSimulator
 import Foundation
 import SandboxClock
-import StripeSimulator
-import TollgateCore
+public import StripeSimulator
+public import TollgateCore
 
 /// Both stores of a story on one clock, telling whoever listens.
 struct ScenarioWorld: Sendable {
@@ -93,6 +93,8 @@ struct ScenarioWorld: Sendable {
 
 extension SimulatedAppStore.Product {
     /// What the App Store sells of a catalog; nothing for a product without an id there.
+    public init?(_ product: Catalog.Product) { self.init(product, Scenario.AppStoreSettings()) }
+
     fileprivate init?(_ product: Catalog.Product, _ settings: Scenario.AppStoreSettings) {
         guard let id = product.appStoreProductID else { return nil }
         let kind: Kind
@@ -124,7 +126,7 @@ extension SimulatedAppStore.Product {
 
 extension StripeSimulator.Product {
     /// What Stripe sells of a catalog.
-    fileprivate init?(_ product: Catalog.Product) {
+    public init?(_ product: Catalog.Product) {
         guard !product.stripePriceIDs.isEmpty, let price = product.price else { return nil }
         var interval: String?
         var count = 1

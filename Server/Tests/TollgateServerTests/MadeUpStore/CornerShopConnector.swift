@@ -40,12 +40,7 @@ struct CornerShopConnector: StoreConnector {
     // MARK: - What it tells
 
     struct Unsigned: StoreFault {
-        let refusal = Refusal(
-            400,
-            .invalidRequestError,
-            .parameterInvalid,
-            "The signature is not the shop's."
-        )
+        let refusal = Refusal(400, .parameterInvalid, "The signature is not the shop's.")
     }
 
     func translate(_ message: ReceivedMessage, at now: Instant) throws -> Translation {

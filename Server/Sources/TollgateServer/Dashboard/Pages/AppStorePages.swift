@@ -70,13 +70,12 @@ struct AppStorePages: DashboardPages {
         }
         let environment =
             form["environment"].flatMap { StoreEnvironment(rawValue: $0) } ?? environment
-        let request = try await tollgate.auditLog.audited(
+        let request = try await audited(
             Deed(
                 "app_store.extend_all",
                 "product:\(chosen)",
                 "\(wish.days) days \(storefronts.joined(separator: " ")), request \(wish.requestIdentifier)"
-            ),
-            by: actor
+            )
         ) {
             try await tollgate.appStore.support(of: application).extendAll(
                 of: product,
@@ -141,20 +140,18 @@ struct AppStorePages: DashboardPages {
                         + "renewal date, and open the page anew to extend it once more."
                 )
             }
-            _ = try await tollgate.auditLog.audited(
-                Deed("app_store.extend", subject, "\(wish.days) days, \(request)"),
-                by: actor
+            _ = try await audited(
+                Deed("app_store.extend", subject, "\(wish.days) days, \(request)")
             ) { try await support.extend(id, by: wish, in: environment) }
         case "finish":
             let latest = record.periods.max { $0.period.start < $1.period.start }?.period
             let transaction = latest?.transactionID ?? id
-            try await tollgate.auditLog.audited(
-                Deed("app_store.finish", subject, transaction),
-                by: actor
+            try await audited(
+                Deed("app_store.finish", subject, transaction)
             ) { try await support.finish(transaction, in: environment) }
         case "token":
             let token = try AppStoreSupport.appAccountToken(form["token"] ?? "")
-            try await tollgate.auditLog.audited(Deed("app_store.set_token", subject), by: actor) {
+            try await audited(Deed("app_store.set_token", subject)) {
                 try await support.setAppAccountToken(token, of: id, in: environment)
             }
         default: throw Refusal.nothingHere
@@ -209,9 +206,7 @@ struct AppStorePages: DashboardPages {
     }
 
     /// The transactions of an order: each app knows its own.
-    private func transactions(
-        ofOrder order: String
-    ) async throws -> [AppStoreSupport.Transaction] {
+    private func transactions(ofOrder order: String) async throws -> [AppStoreSupport.Transaction] {
         guard tollgate.appStore.applications.count > 1 else {
             return try await tollgate.appStore.support().order(order) ?? []
         }

@@ -44,9 +44,8 @@ struct CustomerForms: DashboardPages {
         case "end-grant":
             try visit.require(.support)
             let grant = form["grant"] ?? ""
-            try await tollgate.auditLog.audited(
+            try await audited(
                 Deed("grant.end", subject, grant),
-                by: actor,
                 state: { try await keys(of: customer.id, environment) }
             ) { try await tollgate.grants.end(grant, of: customer.id) }
         case "coins":
@@ -54,7 +53,7 @@ struct CustomerForms: DashboardPages {
             try await coins(form, of: customer.id, in: environment)
         case "sessions":
             try visit.require(.support)
-            _ = try await tollgate.auditLog.audited(Deed("sessions.revoke", subject), by: actor) {
+            _ = try await audited(Deed("sessions.revoke", subject)) {
                 try await tollgate.sessions.revoke(
                     API.SessionRevocationRequest(customer: customer.id)
                 )
@@ -62,9 +61,8 @@ struct CustomerForms: DashboardPages {
         case "assign":
             try visit.require(.support)
             let purchase = form["purchase"] ?? ""
-            _ = try await tollgate.auditLog.audited(
+            _ = try await audited(
                 Deed("purchase.assign", subject, purchase),
-                by: actor,
                 state: { try await holders(of: purchase) }
             ) {
                 try await tollgate.purchases.assign(
@@ -77,7 +75,7 @@ struct CustomerForms: DashboardPages {
             guard form["typed"]?.trimmingCharacters(in: .whitespaces) == customer.id else {
                 throw Refusal.invalid("typed", "Type the customer's id to confirm.")
             }
-            _ = try await tollgate.auditLog.audited(Deed("customer.erase", subject), by: actor) {
+            _ = try await audited(Deed("customer.erase", subject)) {
                 try await tollgate.customers.erase(customer.id)
             }
             return done("erased", back)
@@ -101,13 +99,12 @@ struct CustomerForms: DashboardPages {
             until = await tollgate.clocks.now().milliseconds + count * 86_400_000
         }
         let ends = until
-        _ = try await tollgate.auditLog.audited(
+        _ = try await audited(
             Deed(
                 "grant.create",
                 "customer:\(customer)",
                 "\(key) \(ends.map { "until \(Instant(milliseconds: $0))" } ?? "for ever")"
             ),
-            by: actor,
             state: { try await keys(of: customer, environment) }
         ) {
             try await tollgate.grants.give(
@@ -129,9 +126,8 @@ struct CustomerForms: DashboardPages {
             throw Refusal.invalid("amount", "amount is a positive number of coins.")
         }
         let amount = form["direction"] == "take" ? -size : size
-        _ = try await tollgate.auditLog.audited(
+        _ = try await audited(
             Deed("coins.adjust", "customer:\(customer)", "\(amount)"),
-            by: actor,
             state: { "\(try await tollgate.coins.balance(of: customer, in: environment).balance)" }
         ) {
             try await tollgate.coins.adjust(

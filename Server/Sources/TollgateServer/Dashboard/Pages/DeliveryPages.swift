@@ -41,9 +41,7 @@ struct DeliveryPages: DashboardPages {
         let row = evidence.row
         var link: Model = ["url": false, "name": ""]
         if let record = try await tollgate.store.record(row: row.subject) {
-            link = [
-                "url": "/dashboard/purchases/\(row.subject.hex)", "name": record.key.canonical,
-            ]
+            link = ["url": "/dashboard/purchases/\(row.subject.hex)", "name": record.key.canonical]
         } else if let profile = try await tollgate.store.profile(row: row.subject) {
             link = [
                 "url":
@@ -114,9 +112,8 @@ struct DeliveryPages: DashboardPages {
 
     func retryParked(_ form: [String: String]) async throws -> Response {
         try visit.require(.support)
-        let result = try await tollgate.auditLog.audited(
+        let result = try await audited(
             Deed("parked.retry", "parked:all"),
-            by: actor,
             state: {
                 try await tollgate.store.parked.counts().map { "\($0.store): \($0.count)" }
                     .joined(separator: ", ")

@@ -86,13 +86,12 @@ struct FinancePages: DashboardPages {
     func compare() async throws -> Response {
         try visit.require(.support)
         let (first, last) = try await days()
-        let kept = try await tollgate.auditLog.audited(
+        let kept = try await audited(
             Deed(
                 "reconciliation.compare",
                 "reconciliation:\(environment.rawValue)",
                 "\(first) \(last)"
-            ),
-            by: actor
+            )
         ) {
             try await dashboard.allSales.run {
                 try await accounts.reconcileAndKeep(from: first, to: last, in: environment)
@@ -110,13 +109,7 @@ struct FinancePages: DashboardPages {
         func day(_ name: String, _ usual: Finance.Day) throws -> Finance.Day {
             guard let text = ask.query(name) else { return usual }
             guard let day = Finance.Day(text) else {
-                throw Refusal(
-                    400,
-                    .invalidRequestError,
-                    .parameterInvalid,
-                    "A day looks like 2026-12-01.",
-                    param: name
-                )
+                throw Refusal(400, .parameterInvalid, "A day looks like 2026-12-01.", param: name)
             }
             return day
         }
@@ -231,12 +224,7 @@ struct FinancePages: DashboardPages {
         let isMany = count > Self.quickly
         let payments =
             isMany
-            ? try await accounts.newestPayments(
-                100,
-                from: first,
-                to: last,
-                in: environment
-            )
+            ? try await accounts.newestPayments(100, from: first, to: last, in: environment)
             : try await accounts.payments(from: first, to: last, in: environment)
         let payouts = try await accounts.payouts(
             from: first,
@@ -303,13 +291,7 @@ struct FinancePages: DashboardPages {
     /// The statement of a month, as it is printed.
     func statement() async throws -> Response {
         guard let text = ask.query("month"), let month = Finance.Day("\(text)-01") else {
-            throw Refusal(
-                400,
-                .invalidRequestError,
-                .parameterInvalid,
-                "month is a month like 2026-06.",
-                param: "month"
-            )
+            throw Refusal(400, .parameterInvalid, "month is a month like 2026-06.", param: "month")
         }
         let statement = try await dashboard.allSales.run {
             try await accounts.statement(month: month, in: environment)

@@ -153,19 +153,15 @@ struct PurchasePages: DashboardPages {
         else { throw Refusal.nothingHere }
         let wanted = (form["customer"] ?? "").trimmingCharacters(in: .whitespaces)
         let customer = try await tollgate.directory.customer(wanted, param: "customer")
-        _ = try await tollgate.auditLog.audited(
+        _ = try await audited(
             Deed("purchase.assign", "purchase:\(record.key.canonical)", "to \(customer.id)"),
-            by: actor,
             state: {
                 try await tollgate.store.holders(of: record.key).map(\.customer.rawValue)
                     .joined(separator: ", ")
             }
         ) {
             try await tollgate.purchases.assign(
-                API.PurchaseAssignment(
-                    purchase: record.key.canonical,
-                    customer: customer.id
-                ),
+                API.PurchaseAssignment(purchase: record.key.canonical, customer: customer.id),
                 to: customer.id
             )
         }

@@ -40,9 +40,8 @@ struct SandboxPages: DashboardPages {
         guard let levers = dashboard.levers else { throw Refusal.nothingHere }
         let target = form["target"] ?? ""
         let name = form["lever"] ?? lever
-        try await tollgate.auditLog.audited(
+        try await audited(
             Deed("sandbox.\(name)", "sandbox:\(target)"),
-            by: actor,
             state: { "\(await tollgate.clocks.now())" }
         ) {
             do {

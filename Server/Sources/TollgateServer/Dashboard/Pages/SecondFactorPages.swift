@@ -46,19 +46,17 @@ struct SecondFactorPages: DashboardPages {
                 )
                 return try await secondFactor(new: new, refusal: nil)
             case "confirm":
-                let codes = try await tollgate.auditLog.audited(
-                    Deed("staff.factor_on", subject),
-                    by: actor
+                let codes = try await audited(
+                    Deed("staff.factor_on", subject)
                 ) { try await tollgate.secondFactors.confirm(visit, code: code) }
                 return try await secondFactor(codes: codes, refusal: nil)
             case "renew":
-                let codes = try await tollgate.auditLog.audited(
-                    Deed("staff.recovery_codes", subject),
-                    by: actor
+                let codes = try await audited(
+                    Deed("staff.recovery_codes", subject)
                 ) { try await tollgate.secondFactors.renewRecoveryCodes(visit, code: code) }
                 return try await secondFactor(codes: codes, refusal: nil)
             case "remove":
-                try await tollgate.auditLog.audited(Deed("staff.factor_off", subject), by: actor) {
+                try await audited(Deed("staff.factor_off", subject)) {
                     try await tollgate.secondFactors.remove(visit, code: code)
                 }
                 return done("factor_removed", "/dashboard/account/second-factor")
@@ -66,10 +64,7 @@ struct SecondFactorPages: DashboardPages {
             }
         } catch let refusal as Refusal where [401, 429].contains(refusal.status) {
             let new = try await tollgate.secondFactors.pending(visit)
-            return try await secondFactor(
-                new: action == "confirm" ? new : nil,
-                refusal: refusal
-            )
+            return try await secondFactor(new: action == "confirm" ? new : nil, refusal: refusal)
         }
     }
 }

@@ -87,9 +87,8 @@ struct StaffPages: DashboardPages {
     }
 
     private func requireFactor(_ isRequired: Bool) async throws {
-        try await tollgate.auditLog.audited(
+        try await audited(
             Deed("staff.factor_required", "staff", "\(isRequired)"),
-            by: actor,
             state: { try await tollgate.secondFactors.isRequired().description }
         ) { try await tollgate.secondFactors.setRequired(isRequired) }
     }
@@ -102,9 +101,8 @@ struct StaffPages: DashboardPages {
         state: () async throws -> String? = { nil },
         _ work: () async throws -> Result
     ) async throws -> Result {
-        try await tollgate.auditLog.audited(
+        try await audited(
             Deed("staff.\(deed)", "staff:\(name.prefix(120))", detail),
-            by: actor,
             state: state,
             work
         )
@@ -141,10 +139,7 @@ struct StaffPages: DashboardPages {
 
     func changePassword(_ form: [String: String]) async throws -> Response {
         do {
-            try await tollgate.auditLog.audited(
-                Deed("staff.password", "staff:\(visit.member.name)"),
-                by: actor
-            ) {
+            try await audited(Deed("staff.password", "staff:\(visit.member.name)")) {
                 try await tollgate.passwords.change(
                     visit,
                     from: form["old"] ?? "",

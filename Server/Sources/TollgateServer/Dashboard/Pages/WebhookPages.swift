@@ -101,9 +101,8 @@ struct WebhookPages: DashboardPages {
     func replay(_ id: String, _ form: [String: String]) async throws -> Response {
         try visit.require(.support)
         let event = (form["event"] ?? "").trimmingCharacters(in: .whitespaces)
-        _ = try await tollgate.auditLog.audited(
-            Deed("webhook.replay", "webhook:\(id)", event.isEmpty ? "dead letters" : event),
-            by: actor
+        _ = try await audited(
+            Deed("webhook.replay", "webhook:\(id)", event.isEmpty ? "dead letters" : event)
         ) {
             try await tollgate.webhookEndpoints.replay(
                 id,
