@@ -125,6 +125,8 @@ extension Fact {
     }
 
     /// A read of an order of the monthly plan.
+    ///
+    /// - Parameter share: the tenths of the price that were refunded.
     static func order(
         _ id: String,
         _ day: Double,
@@ -132,6 +134,7 @@ extension Fact {
         to: Double,
         state: String = "PROCESSED",
         refunded: Double? = nil,
+        share: Int64 = 10,
         token: String = "A"
     ) -> Fact {
         let price = GooglePlayMoney(micros: 9_990_000, currency: "USD")
@@ -153,7 +156,11 @@ extension Fact {
                         )
                     ],
                     refunds: refunded.map {
-                        [.init(at: .day($0), isPartial: false, total: price)]
+                        let back = GooglePlayMoney(
+                            micros: price.micros * share / 10,
+                            currency: "USD"
+                        )
+                        return [.init(at: .day($0), isPartial: share < 10, total: back)]
                     } ?? []
                 )
             ),
@@ -186,5 +193,148 @@ extension Fact {
             read: true,
             about: .play(token)
         )
+    }
+}
+
+extension Fact {
+    /// A read of one of three tokens, which may be linked, or of what was bought once.
+    static func play(_ random: inout Seeded, day: Double, from: Double) -> Fact {
+        let token = ["A", "B", "C"].randomElement(using: &random) ?? "A"
+        let order = "GPA.\(Int.random(in: 0...3, using: &random))"
+        switch Int.random(in: 0...9, using: &random) {
+        case 0...4: return .play(token: token, &random, day: day, from: from)
+        case 5:
+            return .order(
+                order,
+                day,
+                from: from,
+                to: from + 30,
+                refunded: Bool.random(using: &random) ? day : nil,
+                share: Int64.random(in: 0...10, using: &random),
+                token: token
+            )
+        case 6: return .void(order, from, said: day, token: token)
+        case 7: return .unreadable(day, token: token)
+        case 8:
+            return .void(
+                "GPA.P",
+                from,
+                quantity: [nil, 1, 2].randomElement(using: &random) ?? nil,
+                said: day,
+                token: "P"
+            )
+        default:
+            let states = ["PURCHASED", "PURCHASED", "PENDING", "CANCELLED"]
+            return .bought(
+                states.randomElement(using: &random) ?? "PENDING",
+                day,
+                at: Bool.random(using: &random) ? 0 : nil,
+                .init(
+                    product: "coins",
+                    quantity: 4,
+                    refundable: Int64.random(in: 0...4, using: &random)
+                ),
+                .init(product: "lifetime")
+            )
+        }
+    }
+}
+
+extension Fact {
+    /// A read of one of three tokens, each of which replaces the one before it.
+    static func play(
+        token: String,
+        _ random: inout Seeded,
+        day: Double,
+        from: Double = 0
+    ) -> Fact {
+        let states = [
+            "ACTIVE", "ACTIVE", "IN_GRACE_PERIOD", "CANCELED", "ON_HOLD", "PAUSED", "EXPIRED",
+        ]
+        let order = "GPA.\(Int.random(in: 0...3, using: &random))"
+        let end = from + Double(Int.random(in: 0...40, using: &random))
+        let plans = ["monthly", "yearly", nil]
+        let accounts = [nil, "a", "b"]
+        return .play(
+            states.randomElement(using: &random) ?? "ACTIVE",
+            day,
+            // A token begins once.
+            from: ["A": 0, "B": 20, "C": 50][token],
+            .item(
+                to: end,
+                order: order,
+                "premium",
+                plans.randomElement(using: &random) ?? nil,
+                renews: day < 60
+            ),
+            .item(to: Bool.random(using: &random) ? end : nil, order: order, "club", nil),
+            token: token,
+            linked: ["B": "A", "C": "B"][token],
+            account: accounts.randomElement(using: &random) ?? nil
+        )
+    }
+}
+
+/// Statements of Google Play with numbers that nobody would send.
+func hostileGooglePlay(
+    _ number: Int64,
+    _ other: Int64,
+    _ said: (Statement, _ token: String) -> Void
+) {
+    let (instant, day) = (Instant(milliseconds: number), Instant(milliseconds: other))
+    let money = GooglePlayMoney(micros: number, currency: "USD")
+    for state in ["ACTIVE", "IN_GRACE_PERIOD", "EXPIRED", "ON_HOLD"] {
+        let item = GooglePlaySubscription.Item(
+            product: "premium",
+            basePlan: "monthly",
+            expiry: instant,
+            order: "GPA.1",
+            renews: true
+        )
+        said(
+            .googlePlaySubscription(
+                GooglePlaySubscription(state: state, start: day, items: [item], linkedToken: "0")
+            ),
+            "A\(state)\(other)"
+        )
+        said(
+            .googlePlayOrder(
+                GooglePlayOrder(
+                    id: "GPA.1",
+                    state: "REFUNDED",
+                    total: money,
+                    lines: [.init(product: "premium", plan: "monthly", start: day, end: instant)],
+                    refunds: [1, number, other].map {
+                        .init(
+                            at: instant,
+                            isPartial: true,
+                            total: GooglePlayMoney(micros: $0, currency: "USD")
+                        )
+                    }
+                )
+            ),
+            "A\(state)\(other)"
+        )
+        said(
+            .googlePlayVoid(GooglePlayVoid(order: "GPA.1", at: instant)),
+            "A\(state)\(other)"
+        )
+    }
+    for product in ["coins", "pass", "lifetime"] {
+        let line = GooglePlayPurchase.Line(product: product, quantity: number, refundable: other)
+        said(
+            .googlePlayPurchase(
+                GooglePlayPurchase(state: "PURCHASED", completed: day, lines: [line])
+            ),
+            "P\(product)\(other)"
+        )
+        for quantity in [number, other, 1] {
+            said(
+                .googlePlayVoid(
+                    GooglePlayVoid(order: "\(quantity)", at: instant, quantity: quantity)
+                ),
+                "P\(product)\(other)"
+            )
+        }
     }
 }

@@ -96,6 +96,38 @@ struct GooglePlayStoryTests {
             coins: 10
         ),
         Story(
+            testDescription: "G17: a prorated revocation takes coins in the share of its money",
+            facts: [
+                month, .play("EXPIRED", 12, .item(to: 12, renews: false)), .void("GPA.1", 12),
+                .order(
+                    "GPA.1",
+                    13,
+                    from: 0,
+                    to: 30,
+                    state: "PARTIALLY_REFUNDED",
+                    refunded: 12,
+                    share: 6
+                ),
+            ],
+            expected: [.off(12)],
+            coins: 4
+        ),
+        Story(
+            testDescription: "G17: of an order for two products one is revoked",
+            facts: [
+                .play("ACTIVE", 0, .item(to: 30), .item(to: 30, order: "GPA.1", "club", nil)),
+                .play(
+                    "ACTIVE",
+                    12,
+                    .item(to: 30),
+                    .item(to: 10, order: "GPA.1", "club", nil, renews: false)
+                ),
+                .void("GPA.1", 10),
+            ],
+            expected: [.on(20, .payment)],
+            coins: 10
+        ),
+        Story(
             testDescription: "G19: a chargeback: revoked and voided",
             facts: [
                 month, .play("EXPIRED", 10, .item(to: 10, renews: false)), .void("GPA.1", 10),
@@ -156,7 +188,6 @@ struct GooglePlayStoryTests {
                     "ACTIVE",
                     0,
                     .item(to: 30),
-                    .item(to: 30, order: "GPA.1", "extra", "yearly"),
                     .item(to: 30, order: "GPA.1", "premium", "yearly")
                 ),
                 .play("ON_HOLD", 10, .item(to: 10), .item(to: 10, "premium", "yearly")),

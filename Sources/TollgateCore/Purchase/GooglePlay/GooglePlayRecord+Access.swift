@@ -52,7 +52,12 @@ extension GooglePlayRecord {
         for owner in owners(ownership, since: start, in: history) {
             evaluation.add(access, to: owner)
         }
-        creditPeriods(to: ownership.buyer(token: buyer), ownership, in: history, &evaluation)
+        creditPeriods(
+            to: ownership.buyer(token: buyer),
+            of: ownership.key.application,
+            in: history,
+            &evaluation
+        )
     }
 
     /// Each item by itself: its time, what of it was grace, and the window in which it may renew.
@@ -113,11 +118,15 @@ extension GooglePlayRecord {
         periods.first { $0.order == order && $0.product == product }
     }
 
-    func line(_ order: String, _ product: String) -> GooglePlayOrder.Line? {
-        guard case .found(let index) = orders.position(of: order, by: { $0.value.id }) else {
+    func order(_ id: String) -> GooglePlayOrder? {
+        guard case .found(let index) = orders.position(of: id, by: { $0.value.id }) else {
             return nil
         }
-        return orders[index].value.lines.first { $0.product == product }
+        return orders[index].value
+    }
+
+    func line(_ order: String, _ product: String) -> GooglePlayOrder.Line? {
+        self.order(order)?.lines.first { $0.product == product }
     }
 
     // MARK: - What is bought once (RULES §18.4)

@@ -3,24 +3,21 @@ extension GooglePlayRecord {
     /// The coins of each order of a subscription.
     func creditPeriods(
         to owner: HolderNames,
-        _ ownership: Ownership,
+        of application: String,
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
-        for charge in charges where !(inheritedOrders ?? []).contains(charge.order) {
-            guard !charge.isProration,
-                let known = history.product(
-                    charge.sold,
-                    in: ownership.key.application,
-                    at: charge.begins
-                ), known.coins > 0
+        for charge in charges where !charge.isProration {
+            guard !(inheritedOrders ?? []).contains(charge.order),
+                let known = history.product(charge.sold, in: application, at: charge.begins),
+                known.coins > 0
             else { continue }
             evaluation.lots.append(
                 CoinLot(
                     id: "\(charge.order)/\(charge.product)",
                     owner: owner,
                     credit: known.coins,
-                    clawed: isTakenBack(charge) ? known.coins : 0,
+                    clawed: takenBack(of: known.coins, paidBy: charge),
                     credited: charge.begins
                 )
             )
@@ -53,8 +50,10 @@ extension GooglePlayRecord {
             )
         }
         for order in orders.map(\.value) where order.isPaid {
-            for line in order.lines where period(order.id, line.product) == nil {
-                guard let start = line.start else { continue }
+            for line in order.lines {
+                guard let start = line.start,
+                    !charges.contains(where: { $0.order == order.id && $0.product == line.product })
+                else { continue }
                 charges.append(
                     Charge(
                         order: order.id,
@@ -69,18 +68,28 @@ extension GooglePlayRecord {
         return charges
     }
 
-    /// Whether an order was voided.
-    ///
-    /// An entry does not say of which product: one that a later read shows running was not meant.
-    private func isTakenBack(_ charge: Charge) -> Bool {
-        let isAlone = periods.allSatisfy {
-            $0.order != charge.order || $0.product == charge.product
+    /// What an entry of the list of voided purchases takes back of an order's coins: the share that
+    /// its money says, else all.
+    private func takenBack(of coins: Int64, paidBy charge: Charge) -> Int64 {
+        let isAlone = !charges.contains {
+            $0.order == charge.order && $0.product != charge.product
         }
-        return voids.map(\.value).contains { void in
+        let isVoided = voids.map(\.value).contains { void in
             guard void.order == charge.order else { return false }
+            // An entry names no product: one that a later read shows running was not meant.
             guard !isAlone, let ran = charge.ran else { return true }
             return ran <= void.at
         }
+        guard isVoided else { return 0 }
+        guard let order = order(charge.order),
+            let paid = (isAlone ? order.total : line(charge.order, charge.product)?.total)?.micros,
+            paid > 0
+        else { return coins }
+        var back: Int64 = 0
+        for refund in order.refunds {
+            back += max(0, min(refund.total?.micros ?? paid, paid - back))
+        }
+        return back == 0 ? coins : CoinLot.share(coins, back, of: paid)
     }
 
     /// The coins of one line of what was bought once.
@@ -110,23 +119,23 @@ extension GooglePlayRecord {
 
     /// How many of a line were taken back: as the list of voided purchases says, or a read.
     func taken(of line: GooglePlayPurchase.Line) -> Int64 {
-        guard let purchase, purchase.value.state != GooglePlayPurchase.cancelled else {
-            return line.quantity
-        }
-        let read = line.refundable.map { max(0, line.quantity - $0) } ?? 0
+        guard let purchase, purchase.value.state != GooglePlayPurchase.cancelled,
+            line.quantity > 0
+        else { return line.quantity }
+        // What is not stated takes nothing; nonsense neither.
+        let rest = max(0, min(line.refundable ?? line.quantity, line.quantity))
+        var taken = line.quantity - rest
         // Of a bundle an entry does not say which product it means; a later read does.
         let isBundle = purchase.value.lines.count > 1
-        let listed = voids.map(\.value).filter { void in
-            !isBundle || (void.quantity == nil && purchase.stated.instant <= void.at)
+        var listed: Int64 = 0
+        for void in voids.map(\.value) {
+            if let part = void.quantity {
+                if !isBundle { listed += max(0, min(part, line.quantity - listed)) }
+            } else if !isBundle || purchase.stated.instant <= void.at {
+                listed = line.quantity
+            }
         }
-        var sum = read
-        if listed.contains(where: { $0.quantity == nil }) {
-            sum = line.quantity
-        } else {
-            var voided: Int64 = 0
-            for void in listed where voided < line.quantity { voided += max(0, void.quantity ?? 0) }
-            sum = max(sum, voided)
-        }
-        return min(sum, line.quantity)
+        taken = max(taken, listed)
+        return min(taken, line.quantity)
     }
 }
