@@ -7,7 +7,7 @@ let package = Package(
     name: "Server",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "tollgate", targets: ["TollgateCLI"]),
+        .executable(name: "tollgate", targets: ["TollgateCLI"])
     ],
     dependencies: [
         .package(name: "BillingSDK", path: ".."),

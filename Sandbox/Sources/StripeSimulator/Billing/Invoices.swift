@@ -15,9 +15,10 @@ extension World {
         var dueDate: Int?
         /// For lines without rates of their own; `nil`: the subscription's.
         var taxRates: [JSON]?
-        /// `false` for what Checkout has already been paid: "The credit balance doesn't apply to invoices
-        /// created by Checkout Sessions with invoice_creation enabled."
-        /// https://docs.stripe.com/billing/customer/balance
+        /// Whether the customer's balance changes what is due.
+        ///
+        /// Not where Checkout was paid: "The credit balance doesn't apply to invoices created by Checkout
+        /// Sessions with invoice_creation enabled." (https://docs.stripe.com/billing/customer/balance)
         var appliesBalance = true
     }
 
