@@ -294,6 +294,8 @@ class Play:
         return [json.loads(one) for one in data if one.startswith(b"{")]
 
     def hints(self, token):
+        # An answer of the API leaves before the push it causes; an act waits for all of them.
+        self.advance(0)
         return [
             one["subscriptionNotification"]["notificationType"] for one in self.notifications()
             if one.get("subscriptionNotification", {}).get("purchaseToken") == token]

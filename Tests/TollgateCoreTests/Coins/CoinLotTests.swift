@@ -196,6 +196,17 @@ struct CoinLotTests {
             lots: [Lot(id: "p1", credit: 10, clawed: 3)]
         ),
         Case(
+            testDescription: "A20: a plan is changed after its renewal was charged ahead",
+            facts: [
+                .paid("p1", 0, 30), .paid("p2", 30, 60, said: 29),
+                .paid("p3", 29.5, 394.5, Shop.yearly),
+            ],
+            lots: [
+                Lot(id: "p1", credit: 10, clawed: 1),
+                Lot(id: "p2", credit: 10, clawed: 10, day: 30),
+            ]
+        ),
+        Case(
             testDescription: "A20: to and fro within a day",
             facts: [
                 .paid("p1", 0, 30, said: 15, upgraded: true),

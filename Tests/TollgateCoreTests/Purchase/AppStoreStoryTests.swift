@@ -50,6 +50,28 @@ struct AppStoreStoryTests {
             coins: 7
         ),
         Story(
+            testDescription:
+                "A20: a renewal charged ahead gives way to the plan that is bought then",
+            facts: [
+                .paid("p1", 0, 30), .paid("p2", 30, 60, said: 29),
+                .paid("p3", 29.5, 394.5, Shop.yearly),
+            ],
+            expected: [
+                .on(29, .payment), .off(45), .archive(30, .payment), .archive(300, .payment),
+                .archive(395, nil),
+            ],
+            coins: 9
+        ),
+        Story(
+            testDescription: "A20: so it does where only the word of the upgrade came in time",
+            facts: [
+                .paid("p1", 0, 30), .paid("p2", 30, 60, said: 29.5, upgraded: true),
+                .paid("p3", 29.5, 394.5, Shop.yearly),
+            ],
+            expected: [.off(45), .archive(30, .payment), .archive(300, .payment)],
+            coins: 9
+        ),
+        Story(
             testDescription: "A5: a renewal without its purchase gives access on its own",
             facts: [.paid("p2", 30, 60), .terms(30)],
             expected: [.off(29), .on(30, .payment), .on(59, .payment)]

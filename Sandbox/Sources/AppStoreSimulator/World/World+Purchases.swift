@@ -207,7 +207,13 @@ extension SimulatedAppStore.World {
         var changed = subscription
         let original = subscription.originalTransactionID
         let replaced = try transaction(subscription.latestTransactionID)
-        for var part in period(of: subscription) {
+        // A renewal may have been charged ahead of the period that runs: both are replaced.
+        let running = transactionsOf(subscription.customer).filter {
+            $0.originalID == original && $0.purchaseDate < replaced.purchaseDate
+                && $0.expiresDate.map { now < $0 } ?? false && $0.additionalReason == nil
+                && $0.revocation == nil && !$0.isUpgraded
+        }
+        for var part in running + period(of: subscription) {
             part.isUpgraded = true
             if behaviour.upgradeSendsRefund {
                 part.revocation = .init(date: now, reason: 0, type: "REFUND_PRORATED")

@@ -113,7 +113,8 @@ extension PeriodRecord: RecordReadable {
             upgradedBy: try cursor.instant("upgradedBy"),
             revocation: try cursor.value(StatedRevocation.self, "revocation"),
             seatStatements: try cursor.value([SeatStatement].self, "seatStatements"),
-            receipt: try cursor.value(Newest<Period>.self, "receipt")
+            receipt: try cursor.value(Newest<Period>.self, "receipt"),
+            chargedAhead: try cursor.instant("chargedAhead")
         )
         guard cursor.close() else { return nil }
     }

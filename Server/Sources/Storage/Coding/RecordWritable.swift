@@ -151,6 +151,7 @@ extension PeriodRecord: RecordWritable {
         try record.add("revocation", revocation)
         try record.add("seatStatements", seatStatements)
         try record.add("receipt", receipt)
+        record.add("chargedAhead", chargedAhead)
         record.close()
     }
 }

@@ -11,6 +11,8 @@ struct StripePeriods {
         var row: Reports.PaidPeriod
         /// The subscription item; `nil` in facts that do not tell it.
         var item: String?
+        /// The line's, in minor units.
+        var amount: Int64
         var charged: Instant
     }
 
@@ -60,7 +62,9 @@ struct StripePeriods {
         row.start = line.start
         row.amount = charge.price
         row.isProration = line.isProration ? true : nil
-        pieces.append(Piece(row: row, item: line.item, charged: invoice.charged))
+        pieces.append(
+            Piece(row: row, item: line.item, amount: line.amount, charged: invoice.charged)
+        )
     }
 
     /// All periods in the order of their starts.
@@ -114,10 +118,30 @@ struct StripePeriods {
                 && credit.start < row.end && credit.price == row.storeProduct
                 && isSame(piece, credit.item, credit.price)
         }.map(\.start)
+        if isUndone(piece, among: pieces) { ends.append(row.start) }
         if let subscription, subscription.isFinal, let ended = subscription.endedAt {
             ends.append(ended)
         }
         return ends
+    }
+
+    /// Whether a change of plan was changed again within its second: then a credit gives back all of it.
+    ///
+    /// Of several charges for one price in that second, as many are undone as there are credits.
+    private func isUndone(_ piece: Piece, among pieces: [Piece]) -> Bool {
+        let row = piece.row
+        let credits = paid.flatMap(\.lines).count { credit in
+            credit.isProration && credit.amount == -piece.amount && credit.start == row.start
+                && credit.end == row.end && credit.price == row.storeProduct
+                && isSame(piece, credit.item, credit.price)
+        }
+        guard piece.amount > 0, credits > 0 else { return false }
+        let alike = pieces.filter {
+            $0.row.start == row.start && $0.amount == piece.amount
+                && $0.row.storeProduct == row.storeProduct
+                && isSame(piece, $0.item, $0.row.storeProduct)
+        }
+        return alike.prefix(credits).contains { $0.row.id == row.id }
     }
 
     // MARK: - Grace

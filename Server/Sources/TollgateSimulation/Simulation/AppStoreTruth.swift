@@ -85,8 +85,10 @@ struct AppStoreTruth {
     /// (https://developer.apple.com/app-store/subscriptions/#ranking).
     func replacement(of one: Transaction, by chain: [Transaction]) -> Int64? {
         guard one.isUpgraded else { return nil }
-        return chain.filter { $0.productID != one.productID && $0.purchaseDate > one.purchaseDate }
-            .map(\.purchaseDate).min()
+        // As they were made: a renewal may have been charged ahead of its start.
+        return chain.drop { $0.id != one.id }.first {
+            $0.productID != one.productID && $0.purchaseDate < one.expiresDate ?? .max
+        }?.purchaseDate
     }
 
     func credit(_ transaction: Transaction, replaced: Int64? = nil, _ truth: inout Truth) {
@@ -101,7 +103,9 @@ struct AppStoreTruth {
         let isOfUpgrade = replaced != nil && transaction.revocation?.percentage == nil
         var kept = credit - takenBack(of: credit, transaction, isOfUpgrade: isOfUpgrade)
         if let replaced, let end = transaction.expiresDate, replaced < end {
-            kept = kept * (replaced - transaction.purchaseDate) / (end - transaction.purchaseDate)
+            kept =
+                kept * max(0, replaced - transaction.purchaseDate)
+                / (end - transaction.purchaseDate)
         }
         truth.coins += kept
     }

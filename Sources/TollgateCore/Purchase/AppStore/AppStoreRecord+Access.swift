@@ -5,7 +5,7 @@ extension AppStoreRecord {
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
-        let ordered = orderedPeriods
+        let ordered = begunPeriods
         let application = ownership.key.application
         for epoch in epochs {
             var access = PurchaseAccess()

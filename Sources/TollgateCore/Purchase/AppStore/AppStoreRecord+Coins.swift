@@ -19,7 +19,7 @@ extension AppStoreRecord {
             let credit = CoinLot.coins(known.coins, times: period.quantity), credit > 0,
             !isPaidElsewhere(period)
         else { return }
-        let replaced = replacement(of: record, in: ordered)
+        let replaced = neverBegan(record) ? period.start : replacement(of: record, in: ordered)
         var clawed = CoinLot.share(credit, record.refundedSeats, of: period.quantity)
         clawed += CoinLot.share(
             credit - clawed,

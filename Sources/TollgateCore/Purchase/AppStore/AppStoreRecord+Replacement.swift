@@ -60,8 +60,23 @@ extension AppStoreRecord {
         record.period.start <= instant
             && !periods.contains {
                 record.period.start < $0.period.start && $0.period.start <= instant
-                    && !$0.period.isAddition(to: record.period)
+                    && !$0.period.isAddition(to: record.period) && !neverBegan($0)
             }
+    }
+
+    /// Whether another plan took a period's place before its start: its renewal had been charged ahead
+    /// (RULES §2.14).
+    func neverBegan(_ record: PeriodRecord) -> Bool {
+        let period = record.period
+        guard period.kind == .autoRenewable else { return false }
+        if let upgraded = record.upgradedBy, upgraded <= period.start { return true }
+        guard let charged = record.chargedAhead else { return false }
+        return periods.contains {
+            let other = $0.period
+            return other.kind == .autoRenewable && other.product != period.product
+                && other.additionalReason == nil && charged < other.start
+                && other.start < period.start
+        }
     }
 }
 

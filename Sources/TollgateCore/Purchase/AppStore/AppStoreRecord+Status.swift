@@ -3,6 +3,7 @@ extension AppStoreRecord {
     /// Where a period ends by every rule: its own end, a revocation, an upgrade, the next period, a
     /// purchase that continues this one, a status 5 (RULES §2.1, §2.5, §8).
     func end(of record: PeriodRecord, in ordered: [PeriodRecord]) -> Instant? {
+        guard !neverBegan(record) else { return record.period.start }
         var end = earlier(record.period.end, revocation(of: record))
         end = earlier(end, record.upgraded)
         guard record.period.kind == .autoRenewable else { return end }
@@ -94,7 +95,7 @@ extension AppStoreRecord {
 
     /// Whether statements disagree about the present, so that the store's answer counts even where it
     /// repeats one of them.
-    var isContested: Bool { asks(about: orderedPeriods) }
+    var isContested: Bool { asks(about: begunPeriods) }
 
     /// Whether a newer statement of the same words changes nothing.
     func repeats(_ period: Period) -> Bool {

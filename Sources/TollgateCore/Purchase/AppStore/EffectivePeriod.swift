@@ -22,7 +22,7 @@ extension AppStoreRecord {
     /// The App Store's periods in the order of their starts, as reports count them: without the
     /// renewal window and the reach of a status, which are mercy and no payment.
     func effectivePeriods(_ ownership: Ownership) -> [EffectivePeriod] {
-        let ordered = orderedPeriods
+        let ordered = begunPeriods
         let newest = newestPeriod(in: ordered)
         return epochs.flatMap { epoch in
             let buyer = ownership.buyer(of: epoch)

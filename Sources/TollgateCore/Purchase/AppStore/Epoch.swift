@@ -46,8 +46,11 @@ extension AppStoreRecord {
 
     /// The paid end of the period that runs at an instant.
     func paidUntil(at instant: Instant) -> Instant? {
-        orderedPeriods.last { $0.period.start <= instant }?.period.end
+        begunPeriods.last { $0.period.start <= instant }?.period.end
     }
+
+    /// In order, without those that another plan replaced before they began.
+    var begunPeriods: [PeriodRecord] { orderedPeriods.filter { !neverBegan($0) } }
 
     /// By start, then by id.
     var orderedPeriods: [PeriodRecord] {

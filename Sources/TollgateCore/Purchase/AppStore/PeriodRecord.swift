@@ -12,6 +12,8 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
     public private(set) var seatStatements: [SeatStatement]?
     /// The newest statement of a legacy receipt beside a signed one; `nil`: none.
     public private(set) var receipt: Newest<Period>?
+    /// The earliest clock that stated it before its start, as of a renewal that was charged ahead.
+    public private(set) var chargedAhead: Instant?
 
     /// As it was kept.
     public init(
@@ -19,13 +21,15 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
         upgradedBy: Instant?,
         revocation: StatedRevocation?,
         seatStatements: [SeatStatement]?,
-        receipt: Newest<Period>?
+        receipt: Newest<Period>?,
+        chargedAhead: Instant?
     ) {
         self.newest = newest
         self.upgradedBy = upgradedBy
         self.revocation = revocation
         self.seatStatements = seatStatements
         self.receipt = receipt
+        self.chargedAhead = chargedAhead
     }
 
     init(_ stated: Newest<Period>) {
@@ -42,6 +46,7 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
         seatStatements = period.statedSeats.map {
             [SeatStatement(seats: $0, at: stated.stated.instant)]
         }
+        if stated.stated.instant < period.start { chargedAhead = stated.stated.instant }
     }
 
     /// The time of its upgrade; `nil`: none is known.
@@ -102,6 +107,7 @@ public struct PeriodRecord: Hashable, Codable, Sendable {
             newest = other.newest
         }
         upgradedBy = earlier(upgradedBy, other.upgradedBy)
+        chargedAhead = earlier(chargedAhead, other.chargedAhead)
         for theirs in other.seatStatements ?? [] { join(theirs) }
         if let theirs = other.revocation {
             revocation = revocation.map { $0.joined(with: theirs) } ?? theirs
