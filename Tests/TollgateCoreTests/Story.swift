@@ -45,7 +45,7 @@ enum Shop {
                 appStoreProductID: monthly,
                 stripePriceIDs: ["price_monthly"],
                 googlePlayProductID: "premium",
-                googlePlayBasePlanID: "monthly",
+                googlePlayBasePlans: ["monthly"],
                 entitlements: ["pro"],
                 coins: 10,
                 duration: CalendarDuration(months: 1)
@@ -57,7 +57,7 @@ enum Shop {
                 appStoreProductID: yearly,
                 stripePriceIDs: ["price_yearly"],
                 googlePlayProductID: "premium",
-                googlePlayBasePlanID: "yearly",
+                googlePlayBasePlans: ["yearly"],
                 entitlements: ["archive"],
                 duration: CalendarDuration(years: 1)
             ),

@@ -20,6 +20,8 @@ enum Shop {
                 name: "Monthly",
                 kind: .autoRenewable,
                 appStoreProductID: "monthly",
+                googlePlayProductID: "premium",
+                googlePlayBasePlans: ["monthly"],
                 entitlements: ["pro"],
                 coins: 10
             ),
@@ -51,6 +53,7 @@ enum Shop {
                 name: "Novelty",
                 kind: .consumable,
                 appStoreProductID: "novelty",
+                googlePlayProductID: "novelty",
                 coins: 7
             )
         )
@@ -172,6 +175,11 @@ extension Purchase.Key {
         Self(store: .appStore, environment: environment, application: "app", id: id)
     }
 
+    /// A purchase token of Google Play.
+    static func play(_ token: String, _ environment: StoreEnvironment = .production) -> Self {
+        Self(store: .googlePlay, environment: environment, application: "app", id: token)
+    }
+
     static func payment(_ id: String) -> Self {
         Self(store: .stripe, environment: .production, application: "-", id: id)
     }
@@ -241,6 +249,41 @@ extension Fact {
             ),
             on: max(day, revoked ?? day) + (family ? 1 : 0),
             about: .appStore(id, environment)
+        )
+    }
+
+    /// A read of a month in Google Play that begins on `day`.
+    static func play(
+        _ token: String,
+        from day: Double,
+        order: String? = nil,
+        linked: String? = nil,
+        account: String? = nil,
+        state: String = "ACTIVE",
+        product: String = "premium",
+        said: Double? = nil,
+        in environment: StoreEnvironment = .production
+    ) -> Fact {
+        .said(
+            .googlePlaySubscription(
+                GooglePlaySubscription(
+                    state: state,
+                    start: .day(day),
+                    items: [
+                        .init(
+                            product: product,
+                            basePlan: "monthly",
+                            expiry: .day(day + 30),
+                            order: order ?? "GPA.\(token)",
+                            renews: true
+                        )
+                    ],
+                    linkedToken: linked,
+                    account: account
+                )
+            ),
+            on: said ?? day,
+            about: .play(token, environment)
         )
     }
 

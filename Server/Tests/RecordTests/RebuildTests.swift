@@ -16,7 +16,7 @@ struct RebuildTests {
             let token: String? = chance(3) == 0 ? nil : name
             let key = Purchase.Key.appStore(id)
             let environment: StoreEnvironment = chance(5) == 0 ? .sandbox : .production
-            switch chance(12) {
+            switch chance(16) {
             case 0:
                 return .register("c\(name)", .token(name), number: number)
             case 1:
@@ -87,6 +87,13 @@ struct RebuildTests {
                 )
             case 9: return .message("nothing \(number)")
             case 10: return .message("\(chance(40))", .month(0, of: id))
+            case 11, 12: return .message("\(number)", googlePlay(chance(12), token, day, chance))
+            case 13:
+                let void = GooglePlayVoid(order: "GPA.\(chance(4))", at: .day(day))
+                return .message(
+                    "\(number)",
+                    .said(.googlePlayVoid(void), on: day, about: .play("\(chance(12))"))
+                )
             default:
                 return .spend(
                     "c\(name)",
@@ -96,6 +103,25 @@ struct RebuildTests {
                 )
             }
         }
+    }
+
+    /// A read of one of twelve tokens, in four chains of three.
+    private static func googlePlay(
+        _ number: Int,
+        _ account: String?,
+        _ day: Double,
+        _ chance: (Int) -> Int
+    ) -> Fact {
+        .play(
+            "\(number)",
+            from: Double(number * 5),
+            order: "GPA.\(chance(4))",
+            linked: number % 3 == 0 ? nil : "\(number - 1)",
+            account: account,
+            state: ["ACTIVE", "CANCELED", "ON_HOLD", "EXPIRED"][chance(4)],
+            product: ["premium", "novelty"][chance(2)],
+            said: day
+        )
     }
 
     @Test(

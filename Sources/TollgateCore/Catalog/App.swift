@@ -46,18 +46,32 @@ extension Catalog {
         apps.first { $0.id == id }
     }
 
-    /// The app whose purchases bear this name in their keys: a bundle id, or a package name.
-    public func app(application: String) -> App? {
-        apps.first { $0.isNamed(application) }
+    /// The app whose purchases in a store bear this name in their keys.
+    public func app(application: String, in store: Store) -> App? {
+        apps.first { $0.isNamed(application, in: store) }
     }
 
     /// The product that Google Play sells under this name: of those that list its product, the one with
     /// its plan, else the one without any.
-    func index(ofGooglePlay storeProduct: StoreProduct) -> Int? {
-        let (product, plan) = storeProduct.googlePlayParts
-        let candidates = products.indices.filter { products[$0].googlePlayProductID == product }
-        return candidates.first { plan != nil && products[$0].googlePlayBasePlanID == plan }
-            ?? candidates.first { products[$0].googlePlayBasePlanID == nil }
+    ///
+    /// - Parameter application: the app's package name, as in `product(appStoreProductID:in:)`.
+    func index(ofGooglePlay storeProduct: StoreProduct, in application: String?) -> Int? {
+        let (id, plan) = storeProduct.googlePlayParts
+        let listed = application.flatMap { app(application: $0, in: .googlePlay)?.id }
+        func isSold(_ product: Product) -> Bool {
+            if product.googlePlayProductID == id { return true }
+            guard let ids = product.googlePlayProductIDs else { return false }
+            return listed.map { ids[$0] == id } ?? ids.values.contains(id)
+        }
+        var any: Int?
+        for index in products.indices where isSold(products[index]) {
+            guard let plans = products[index].googlePlayBasePlans else {
+                any = any ?? index
+                continue
+            }
+            if let plan, plans.contains(plan) { return index }
+        }
+        return any
     }
 
     /// The product that App Store Connect knows under this id.
@@ -83,16 +97,30 @@ extension Catalog {
 }
 
 extension Catalog.App {
-    /// Whether purchases bear this name in their keys.
-    func isNamed(_ application: String) -> Bool {
-        bundleID == application || packageName == application
+    /// Whether purchases in a store bear this name in their keys.
+    func isNamed(_ application: String, in store: Store) -> Bool {
+        switch store {
+        case .googlePlay: packageName == application
+        case .appStore, .stripe, .tollgate: bundleID == application
+        }
     }
 }
 
 extension Catalog.Product {
-    /// The name under which Google Play sells it.
-    public var googlePlayProduct: StoreProduct? {
-        googlePlayProductID.map { StoreProduct(googlePlay: $0, plan: googlePlayBasePlanID) }
+    /// Every id that it has in Google Play, sorted.
+    public var allGooglePlayProductIDs: [String] {
+        Set((googlePlayProductIDs ?? [:]).values).union([googlePlayProductID].compactMap { $0 })
+            .sorted()
+    }
+
+    /// Whether it is sold in Google Play, by any app.
+    public var isInGooglePlay: Bool { googlePlayProductID != nil || googlePlayProductIDs != nil }
+
+    /// The id in Google Play under which `app` sells it; `nil` if it does not.
+    ///
+    /// - Parameter app: our own id of the app; `nil` where one app is all there is.
+    public func googlePlayProductID(in app: String?) -> String? {
+        googlePlayProductID ?? app.flatMap { googlePlayProductIDs?[$0] }
     }
 
     /// The id in App Store Connect under which `app` sells it; `nil` if it does not.

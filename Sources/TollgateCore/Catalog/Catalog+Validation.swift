@@ -222,8 +222,8 @@ extension Catalog.Product {
                 "the Stripe price ‘\(id)’ is listed already; a price belongs to one product, once"
             )
         }
-        checkGooglePlayID(at: place, into: &report)
-        let isSold = isInAppStore || !stripePriceIDs.isEmpty || googlePlayProductID != nil
+        checkGooglePlayIDs(apps: apps.map(\.id), at: place, into: &report)
+        let isSold = isInAppStore || !stripePriceIDs.isEmpty || isInGooglePlay
         if !isSold, kind != .freeSubscription, !isRetired {
             report.add(
                 at: place,
@@ -233,34 +233,42 @@ extension Catalog.Product {
         }
     }
 
-    /// The id in Google Play, which with its base plan belongs to one product.
-    private func checkGooglePlayID(
+    /// The ids in Google Play: within an app, each of them and its base plan belongs to one product.
+    private func checkGooglePlayIDs(
+        apps: [String],
         at place: [CatalogProblem.Step],
         into report: inout CatalogReport
     ) {
-        let planPlace = place + [.key("google_play_base_plan_id")]
-        guard let product = googlePlayProductID else {
-            if googlePlayBasePlanID != nil {
-                report.add(
-                    at: planPlace,
-                    "a base plan belongs to a product; add ‘google_play_product_id’"
+        let here = place + [.key("google_play_base_plans")]
+        if googlePlayBasePlans != nil, !isInGooglePlay {
+            report.add(at: here, "base plans belong to a product; add ‘google_play_product_id’")
+        }
+        if googlePlayBasePlans?.isEmpty == true {
+            report.add(at: here, "list at least one base plan, or leave this out: then all count")
+        }
+        for (index, plan) in (googlePlayBasePlans ?? []).enumerated() {
+            report.identifier(plan, at: here + [.index(index)], limit: 63, what: "a base plan id")
+        }
+        let ids = ids(
+            googlePlayProductID,
+            googlePlayProductIDs,
+            named: "google_play_product_id",
+            apps: apps,
+            at: place,
+            into: &report
+        )
+        for (id, apps, here) in ids {
+            report.identifier(id, at: here, limit: 150, what: "a Google Play product id")
+            for plan in googlePlayBasePlans.map({ $0.map { ":" + $0 } }) ?? [""] {
+                report.once(
+                    id + plan,
+                    inEach: apps.map { "google_play_product_id " + $0 },
+                    at: here,
+                    "the Google Play product ‘\(id)\(plan)’ belongs to another product already; "
+                        + "name other ‘google_play_base_plans’, or remove one of them"
                 )
             }
-            return
         }
-        let here = place + [.key("google_play_product_id")]
-        report.identifier(product, at: here, limit: 150, what: "a Google Play product id")
-        if let plan = googlePlayBasePlanID {
-            report.identifier(plan, at: planPlace, limit: 63, what: "a base plan id")
-        }
-        let sold = StoreProduct(googlePlay: product, plan: googlePlayBasePlanID)
-        report.once(
-            sold.id,
-            in: "google_play_product_id",
-            at: here,
-            "the Google Play product ‘\(sold.id)’ belongs to another product already; "
-                + "name its base plan too, or remove one of them"
-        )
     }
 
     /// The ids in App Store Connect: within an app, each belongs to one product.
@@ -269,33 +277,14 @@ extension Catalog.Product {
         at place: [CatalogProblem.Step],
         into report: inout CatalogReport
     ) {
-        // An id for every app takes the place of each app's own.
-        var ids: [(id: String, apps: [String], here: [CatalogProblem.Step])] = []
-        if let id = appStoreProductID {
-            let everywhere = apps.isEmpty ? [""] : apps
-            ids.append((id, everywhere, place + [.key("app_store_product_id")]))
-            if appStoreProductIDs != nil {
-                report.add(
-                    at: place + [.key("app_store_product_ids")],
-                    "‘app_store_product_id’ is the id in every app; remove it, or these"
-                )
-            }
-        }
-        for (app, id) in (appStoreProductIDs ?? [:]).sorted(by: { $0.key < $1.key }) {
-            let here = place + [.key("app_store_product_ids"), .key(app)]
-            guard apps.contains(app) else {
-                report.add(
-                    at: here,
-                    apps.isEmpty
-                        ? "there is no app ‘\(app)’, since the catalog has no ‘apps’; list them, "
-                            + "or write ‘app_store_product_id’"
-                        : "there is no app ‘\(app)’; name the id of one under ‘apps’: "
-                            + apps.joined(separator: ", ")
-                )
-                continue
-            }
-            ids.append((id, [app], here))
-        }
+        let ids = ids(
+            appStoreProductID,
+            appStoreProductIDs,
+            named: "app_store_product_id",
+            apps: apps,
+            at: place,
+            into: &report
+        )
         for (id, apps, here) in ids {
             report.identifier(id, at: here, limit: 100, what: "an App Store product id")
             report.once(
@@ -306,6 +295,47 @@ extension Catalog.Product {
                     + "a store's product is one product here"
             )
         }
+    }
+
+    /// A product's ids in a store, each with the apps in which it is meant.
+    ///
+    /// - Parameters:
+    ///   - everywhere: the id in every app, which takes the place of each app's own.
+    ///   - name: the key of that id; the other key has an `s` behind it.
+    private func ids(
+        _ everywhere: String?,
+        _ byApp: [String: String]?,
+        named name: String,
+        apps: [String],
+        at place: [CatalogProblem.Step],
+        into report: inout CatalogReport
+    ) -> [(id: String, apps: [String], here: [CatalogProblem.Step])] {
+        var ids: [(id: String, apps: [String], here: [CatalogProblem.Step])] = []
+        if let everywhere {
+            ids.append((everywhere, apps.isEmpty ? [""] : apps, place + [.key(name)]))
+            if byApp != nil {
+                report.add(
+                    at: place + [.key(name + "s")],
+                    "‘\(name)’ is the id in every app; remove it, or these"
+                )
+            }
+        }
+        for (app, id) in (byApp ?? [:]).sorted(by: { $0.key < $1.key }) {
+            let here = place + [.key(name + "s"), .key(app)]
+            guard apps.contains(app) else {
+                report.add(
+                    at: here,
+                    apps.isEmpty
+                        ? "there is no app ‘\(app)’, since the catalog has no ‘apps’; list them, "
+                            + "or write ‘\(name)’"
+                        : "there is no app ‘\(app)’; name the id of one under ‘apps’: "
+                            + apps.joined(separator: ", ")
+                )
+                continue
+            }
+            ids.append((id, [app], here))
+        }
+        return ids
     }
 
     /// That a purchase is worth something, and that what it grants exists.
@@ -381,7 +411,7 @@ extension Catalog.Product {
                     + "add ‘duration’, like P30D"
             )
         case .consumable
-        where !entitlements.isEmpty && (isInAppStore || googlePlayProductID != nil):
+        where !entitlements.isEmpty && (isInAppStore || isInGooglePlay):
             report.add(
                 at: place + [.key("entitlements")],
                 "a consumable of \(isInAppStore ? "the App Store" : "Google Play") gives coins only, and ‘\(id)’ opens something; "

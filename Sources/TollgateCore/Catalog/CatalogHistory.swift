@@ -40,7 +40,10 @@ public struct CatalogHistory: Hashable, Codable, Sendable {
         at instant: Instant
     ) -> Catalog.Product? {
         let inForce = versions.lastIndex { $0.adopted <= instant } ?? 0
-        let first = max(inForce, application.map(indexOfFirstVersion) ?? 0)
+        let first = max(
+            inForce,
+            application.map { indexOfFirstVersion(of: $0, in: storeProduct.store) } ?? 0
+        )
         for version in versions[first...] {
             if let product = version.catalog.product(storeProduct, in: application) {
                 return product
@@ -52,14 +55,14 @@ public struct CatalogHistory: Hashable, Codable, Sendable {
     /// The first version that speaks of an app: the first one that lists it.
     ///
     /// All versions speak of the only app, and of the first of several where none were listed before.
-    private func indexOfFirstVersion(of application: String) -> Int {
+    private func indexOfFirstVersion(of application: String, in store: Store) -> Int {
         guard
             let listing = versions.firstIndex(where: {
-                $0.catalog.app(application: application) != nil
+                $0.catalog.app(application: application, in: store) != nil
             })
         else { return 0 }
         let wasTheOnlyOne =
-            versions[listing].catalog.apps[0].isNamed(application)
+            versions[listing].catalog.apps[0].isNamed(application, in: store)
             && versions[..<listing].allSatisfy(\.catalog.apps.isEmpty)
         return wasTheOnlyOne ? 0 : listing
     }
@@ -88,7 +91,8 @@ extension Catalog {
         switch storeProduct.store {
         case .appStore: product(appStoreProductID: storeProduct.id, in: application)
         case .stripe: product(stripePriceID: storeProduct.id)
-        case .googlePlay: index(ofGooglePlay: storeProduct).map { products[$0] }
+        case .googlePlay:
+            index(ofGooglePlay: storeProduct, in: application).map { products[$0] }
         case .tollgate: storeProduct.catalogProduct.flatMap { product(id: $0) }
         }
     }
@@ -112,7 +116,9 @@ extension Catalog {
                 return products[index].entitlements
             }
         case .googlePlay:
-            if let index = index(ofGooglePlay: storeProduct) { return products[index].entitlements }
+            if let index = index(ofGooglePlay: storeProduct, in: application) {
+                return products[index].entitlements
+            }
         case .stripe:
             for index in products.indices where products[index].stripePriceIDs.contains(id) {
                 return products[index].entitlements

@@ -17,11 +17,14 @@ extension Catalog {
         /// The prices in Stripe under which it is sold; several, because a price is never changed
         /// but replaced, and the old one keeps its subscribers.
         public var stripePriceIDs: [String]
-        /// The id in Google Play; nil if it is not sold there.
+        /// The id in Google Play, in every app; nil if it is not sold there, or if apps have ids of
+        /// their own for it.
         public var googlePlayProductID: String?
-        /// The base plan of a subscription under which it is sold, the purchase option of anything
-        /// else; nil: under any that no other product names.
-        public var googlePlayBasePlanID: String?
+        /// The ids in Google Play by our own id of the app, where apps have different ones.
+        public var googlePlayProductIDs: [String: String]?
+        /// The base plans of a subscription that count as this product, the purchase options of anything
+        /// else; nil: all that no other product names.
+        public var googlePlayBasePlans: [String]?
         /// The lookup keys of the entitlements that it grants.
         public var entitlements: [String]
         /// The coins that one unit of it credits: per purchase, or per paid period of a plan.
@@ -58,7 +61,8 @@ extension Catalog {
             appStoreProductIDs: [String: String]? = nil,
             stripePriceIDs: [String] = [],
             googlePlayProductID: String? = nil,
-            googlePlayBasePlanID: String? = nil,
+            googlePlayProductIDs: [String: String]? = nil,
+            googlePlayBasePlans: [String]? = nil,
             entitlements: [String] = [],
             coins: Int64 = 0,
             duration: CalendarDuration? = nil,
@@ -77,7 +81,8 @@ extension Catalog {
             self.appStoreProductIDs = appStoreProductIDs
             self.stripePriceIDs = stripePriceIDs
             self.googlePlayProductID = googlePlayProductID
-            self.googlePlayBasePlanID = googlePlayBasePlanID
+            self.googlePlayProductIDs = googlePlayProductIDs
+            self.googlePlayBasePlans = googlePlayBasePlans
             self.entitlements = entitlements
             self.coins = coins
             self.duration = duration
@@ -96,7 +101,8 @@ extension Catalog {
             case appStoreProductIDs = "app_store_product_ids"
             case stripePriceIDs = "stripe_price_ids"
             case googlePlayProductID = "google_play_product_id"
-            case googlePlayBasePlanID = "google_play_base_plan_id"
+            case googlePlayProductIDs = "google_play_product_ids"
+            case googlePlayBasePlans = "google_play_base_plans"
             case subscriptionGroup = "subscription_group"
             case whileActive = "while_active"
             case promotionalOffers = "promotional_offers"
@@ -114,7 +120,8 @@ extension Catalog {
                 appStoreProductIDs: try values.decodeIfPresent(forKey: .appStoreProductIDs),
                 stripePriceIDs: try values.decodeIfPresent(forKey: .stripePriceIDs) ?? [],
                 googlePlayProductID: try values.decodeIfPresent(forKey: .googlePlayProductID),
-                googlePlayBasePlanID: try values.decodeIfPresent(forKey: .googlePlayBasePlanID),
+                googlePlayProductIDs: try values.decodeIfPresent(forKey: .googlePlayProductIDs),
+                googlePlayBasePlans: try values.decodeIfPresent(forKey: .googlePlayBasePlans),
                 entitlements: try values.decodeIfPresent(forKey: .entitlements) ?? [],
                 coins: try values.decodeIfPresent(forKey: .coins) ?? 0,
                 duration: try values.decodeIfPresent(forKey: .duration),

@@ -212,6 +212,8 @@ public struct GooglePlayOrder: Hashable, Codable, Sendable {
         /// `offerPhaseDetails`: `freeTrial`, `introductoryPrice`, `basePrice`, `prorationPeriod`.
         public var phase: String?
         public var quantity: Int64
+        /// `listingPrice`: what a whole period costs.
+        public var listing: GooglePlayMoney?
         public var total: GooglePlayMoney?
         public var tax: GooglePlayMoney?
         /// `servicePeriodStartTime`; `nil` for what is bought once.
@@ -225,6 +227,7 @@ public struct GooglePlayOrder: Hashable, Codable, Sendable {
             offer: String? = nil,
             phase: String? = nil,
             quantity: Int64 = 1,
+            listing: GooglePlayMoney? = nil,
             total: GooglePlayMoney? = nil,
             tax: GooglePlayMoney? = nil,
             start: Instant? = nil,
@@ -235,6 +238,7 @@ public struct GooglePlayOrder: Hashable, Codable, Sendable {
             self.offer = offer
             self.phase = phase
             self.quantity = quantity
+            self.listing = listing
             self.total = total
             self.tax = tax
             self.start = start
@@ -325,6 +329,7 @@ public struct GooglePlayOrder: Hashable, Codable, Sendable {
 ///
 /// A hint of a void names no quantity and no time, so it states nothing: the list is read.
 public struct GooglePlayVoid: Hashable, Codable, Sendable {
+    /// Empty where there is none, as after a promotion code.
     public var order: String
     /// `voidedTimeMillis`; with the order it tells one entry from another.
     public var at: Instant

@@ -11,6 +11,9 @@ public struct Predecessor: Hashable, Codable, Sendable {
     public private(set) var later: [Instant]?
     /// The token or account id that held there at the first start; `nil`: none, or not known yet.
     public internal(set) var token: String?
+    /// Since when restores there are about who bought, as far as another buyer came before; `nil` in
+    /// the App Store.
+    public internal(set) var buyerSince: Instant?
     /// The paid end of the period that ran there at the first start; `nil`: none, or not known yet.
     public internal(set) var paidUntil: Instant?
 
@@ -21,6 +24,13 @@ public struct Predecessor: Hashable, Codable, Sendable {
 
     /// The starts of all periods that name it, sorted.
     public var starts: [Instant] { [since] + (later ?? []) }
+
+    /// The same, where what continues it begins but once.
+    func beginning(at instant: Instant) -> Self {
+        var changed = self
+        (changed.since, changed.later) = (instant, nil)
+        return changed
+    }
 
     mutating func join(_ other: Predecessor) {
         (since, later) = Instant.joined(starts, other.starts)

@@ -47,8 +47,10 @@ public struct Purchase: Hashable, Sendable {
     // MARK: - Purchases that continue one another (RULES §8)
 
     /// Notes that a purchase of the same app and environment continues this one.
-    public mutating func isContinued(by successor: Successor) {
-        record.isContinued(by: successor)
+    ///
+    /// - Parameter purchase: that one, as far as it is known.
+    public mutating func isContinued(by successor: Successor, _ purchase: Purchase? = nil) {
+        record.isContinued(by: successor, purchase?.record)
     }
 
     /// Takes over whose `predecessor` is: its claims, what staff decided, and the token or account

@@ -104,13 +104,19 @@ extension Purchase.Record {
     }
 
     /// Notes that a purchase of the same app and environment continues this one.
-    mutating func isContinued(by successor: Successor) {
+    ///
+    /// - Parameter other: what is known of that one.
+    mutating func isContinued(by successor: Successor, _ other: Self?) {
         switch self {
         case .appStore(var record):
             record.join(successor)
             self = .appStore(record)
         case .googlePlay(var record):
-            record.join(successor)
+            if case .googlePlay(let other) = other {
+                record.join(successor, from: other)
+            } else {
+                record.join(successor, from: nil)
+            }
             self = .googlePlay(record)
         case .stripe, .own: break
         }

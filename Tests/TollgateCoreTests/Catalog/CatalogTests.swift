@@ -117,13 +117,17 @@ struct CatalogTests {
         Mistake("product sold nowhere", "products[1]: nobody can buy ‘pass’") {
             $0.products[1].stripePriceIDs = []
         },
-        Mistake("a base plan of no product", "products[1].google_play_base_plan_id: a base plan") {
-            $0.products[1].googlePlayBasePlanID = "monthly"
+        Mistake("base plans of no product", "products[1].google_play_base_plans: base plans") {
+            $0.products[1].googlePlayBasePlans = ["monthly"]
+        },
+        Mistake("no base plan", "products[1].google_play_base_plans: list at least one") {
+            $0.products[1].googlePlayProductID = "premium"
+            $0.products[1].googlePlayBasePlans = []
         },
         Mistake("two products of one base plan", "products[1].google_play_product_id: the Google") {
             for index in 0...1 {
                 $0.products[index].googlePlayProductID = "premium"
-                $0.products[index].googlePlayBasePlanID = "monthly"
+                $0.products[index].googlePlayBasePlans = ["monthly", "plan\(index)"]
             }
         },
         Mistake("negative leeway", "renewal_leeway.app_store: this is access without payment") {
@@ -350,9 +354,9 @@ struct CatalogTests {
         Bound("products[0].google_play_product_id", 1...150) {
             $0.products[0].googlePlayProductID = text($1)
         },
-        Bound("products[0].google_play_base_plan_id", 1...63) {
+        Bound("products[0].google_play_base_plans[0]", 1...63) {
             $0.products[0].googlePlayProductID = "premium"
-            $0.products[0].googlePlayBasePlanID = text($1)
+            $0.products[0].googlePlayBasePlans = [text($1)]
         },
         Bound("past_due_grace", 0...2_592_000_000) { $0.pastDueGrace = $1 },
         Bound("gates.minimum_age", 1...120) { $0.gates.minimumAge = Int($1) },
@@ -457,13 +461,13 @@ struct CatalogTests {
                 name: "Pro",
                 kind: .autoRenewable,
                 googlePlayProductID: "premium",
-                googlePlayBasePlanID: "monthly"
+                googlePlayBasePlans: ["monthly"]
             )
         ]
         let text = String(decoding: try catalog.canonicalJSON(), as: UTF8.self)
         for words in [
             #""google_play":3"#, #""package_name":"b.c""#,
-            #""google_play_base_plan_id":"monthly","google_play_product_id":"premium""#,
+            #""google_play_base_plans":["monthly"],"google_play_product_id":"premium""#,
         ] {
             #expect(text.contains(words))
         }
@@ -472,13 +476,14 @@ struct CatalogTests {
 
     @Test("Google Play's plan finds its own product, else the one without a plan")
     func googlePlayPlans() {
-        func product(_ id: String, plan: String?) -> Catalog.Product {
+        func product(_ id: String, plan: String?, app: String? = nil) -> Catalog.Product {
             .init(
                 id: id,
                 name: id,
                 kind: .autoRenewable,
-                googlePlayProductID: "premium",
-                googlePlayBasePlanID: plan
+                googlePlayProductID: app == nil ? "premium" : nil,
+                googlePlayProductIDs: app.map { [$0: "premium"] },
+                googlePlayBasePlans: plan.map { [$0, "other"] }
             )
         }
         func found(_ product: String, _ plan: String?, _ products: [Catalog.Product]) -> String? {
@@ -491,6 +496,23 @@ struct CatalogTests {
         #expect(found("premium", "yearly", [product("month", plan: "monthly")]) == nil)
         #expect(found("premium", nil, [product("month", plan: "monthly")]) == nil)
         #expect(found("basic", nil, products) == nil)
+
+        // Two apps have the same id for different products.
+        let apps: [Catalog.App] = [
+            .init(id: "a", name: "A", bundleID: "com.b", packageName: "com.a"),
+            .init(id: "b", name: "B", bundleID: "com.a", packageName: "com.b"),
+        ]
+        let catalog = Catalog(
+            products: [
+                product("first", plan: nil, app: "a"), product("second", plan: nil, app: "b"),
+            ],
+            apps: apps
+        )
+        let sold = StoreProduct(googlePlay: "premium", plan: "monthly")
+        #expect(catalog.product(sold, in: "com.a")?.id == "first")
+        #expect(catalog.product(sold, in: "com.b")?.id == "second")
+        #expect(catalog.app(application: "com.a", in: .appStore)?.id == "b")
+        #expect(catalog.validate().filter { $0.description.contains("google_play") } == [])
     }
 
     @Test("what a catalog leaves out has its default")

@@ -20,10 +20,17 @@ extension [Purchase.Key: Purchase] {
             other.id = id
             return other
         }
-        for predecessor in self[key]?.predecessors ?? [] {
-            let successor = Successor(id: key.id, continuing: predecessor)
-            let previous = other(predecessor.id)
-            self[previous, default: Purchase(key: previous)].isContinued(by: successor)
+        var later = (self[key]?.successors ?? []).map { other($0.id) } + [key]
+        while let key = later.popLast() {
+            guard let record = self[key] else { continue }
+            for predecessor in record.predecessors ?? [] {
+                let previous = other(predecessor.id)
+                let before = self[previous, default: Purchase(key: previous)]
+                var changed = before
+                changed.isContinued(by: Successor(id: key.id, continuing: predecessor), record)
+                self[previous] = changed
+                if changed != before { later.append(previous) }
+            }
         }
         var queue = [key]
         while let next = queue.popLast() {
@@ -124,20 +131,37 @@ extension Fact {
         )
     }
 
-    /// A read of an order of the monthly plan.
+    /// A read of an order of the monthly plan, which costs ten.
     ///
-    /// - Parameter share: the tenths of the price that were refunded.
+    /// - Parameters:
+    ///   - charged: what was paid for the plan.
+    ///   - share: what of that was refunded.
+    ///   - club: the price of another product in the same order.
     static func order(
         _ id: String,
         _ day: Double,
         from: Double,
         to: Double,
         state: String = "PROCESSED",
+        charged: Int64 = 10,
         refunded: Double? = nil,
         share: Int64 = 10,
+        club: Int64? = nil,
         token: String = "A"
     ) -> Fact {
-        let price = GooglePlayMoney(micros: 9_990_000, currency: "USD")
+        func money(_ amount: Int64) -> GooglePlayMoney {
+            GooglePlayMoney(micros: amount * 1_000_000, currency: "USD")
+        }
+        func line(_ product: String, _ plan: String?, _ amount: Int64) -> GooglePlayOrder.Line {
+            .init(
+                product: product,
+                plan: plan,
+                listing: money(product == "premium" ? 10 : amount),
+                total: money(amount),
+                start: .day(from),
+                end: .day(to)
+            )
+        }
         return .said(
             .googlePlayOrder(
                 GooglePlayOrder(
@@ -145,22 +169,11 @@ extension Fact {
                     state: state,
                     created: .day(from),
                     processed: .day(from),
-                    total: price,
-                    lines: [
-                        .init(
-                            product: "premium",
-                            plan: "monthly",
-                            total: price,
-                            start: .day(from),
-                            end: .day(to)
-                        )
-                    ],
+                    total: money(charged + (club ?? 0)),
+                    lines: [line("premium", "monthly", charged)]
+                        + (club.map { [line("club", nil, $0)] } ?? []),
                     refunds: refunded.map {
-                        let back = GooglePlayMoney(
-                            micros: price.micros * share / 10,
-                            currency: "USD"
-                        )
-                        return [.init(at: .day($0), isPartial: share < 10, total: back)]
+                        [.init(at: .day($0), isPartial: share < 10, total: money(share))]
                     } ?? []
                 )
             ),
@@ -255,11 +268,12 @@ extension Fact {
         let end = from + Double(Int.random(in: 0...40, using: &random))
         let plans = ["monthly", "yearly", nil]
         let accounts = [nil, "a", "b"]
+        let start: Double = ["A": 0, "B": 20, "C": 50][token] ?? 0
         return .play(
             states.randomElement(using: &random) ?? "ACTIVE",
             day,
-            // A token begins once.
-            from: ["A": 0, "B": 20, "C": 50][token],
+            // A token begins once, and not every read says when.
+            from: day < start || Bool.random(using: &random) ? start : nil,
             .item(
                 to: end,
                 order: order,

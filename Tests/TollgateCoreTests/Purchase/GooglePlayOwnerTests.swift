@@ -94,6 +94,42 @@ struct GooglePlayOwnerTests {
         #expect(try Self.owners([Self.first, other, after], .transfer) == [[OwnershipTests.ann]])
     }
 
+    @Test("a restore from before another buyer's token is not about those that follow it either")
+    func otherBuyerBefore() throws {
+        func token(_ id: String, _ linked: String, _ day: Double, _ account: String?) -> Fact {
+            .play(
+                "ACTIVE",
+                day,
+                from: day,
+                .item(to: day + 30, order: "GPA.\(id)"),
+                token: id,
+                linked: linked,
+                account: account
+            )
+        }
+        let before = Fact.claimed("ann", .restored, 5, .play("A"))
+        for account in ["b", nil] {
+            let facts = [
+                Self.first, before, token("B", "A", 10, "b"), token("C", "B", 20, account),
+            ]
+            let owners = try Self.owners(facts, .transfer, of: "C")
+            #expect(owners == [[OwnershipTests.tokenB]])
+        }
+    }
+
+    @Test("a replacement that states no start has the old one's owner")
+    func noStart() throws {
+        let deferred = Fact.play(
+            "ACTIVE",
+            10,
+            from: nil,
+            .item(to: 30, renews: false, then: "premium_basic"),
+            token: "B",
+            linked: "A"
+        )
+        #expect(try Self.owners([Self.first, deferred]) == [[OwnershipTests.tokenA]])
+    }
+
     @Test("G24: subscribed again in Google Play: the account of the expired purchase")
     func again() throws {
         let stated = Fact.play(

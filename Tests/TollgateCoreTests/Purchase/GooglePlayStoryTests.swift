@@ -62,9 +62,35 @@ struct GooglePlayStoryTests {
             coins: 0
         ),
         Story(
+            testDescription: "G8: a downgrade that states no start",
+            facts: [
+                .play("ACTIVE", 0, .item(to: 365, "premium", "yearly")),
+                .play("EXPIRED", 100, .item(to: 100, "premium", "yearly", renews: false)),
+                .play(
+                    "ACTIVE",
+                    100,
+                    from: nil,
+                    .item(to: 365, "premium", "yearly", renews: false, then: "premium_basic"),
+                    .item(to: nil, order: nil),
+                    token: "B",
+                    linked: "A"
+                ),
+            ],
+            expected: [.archive(50, .payment), .archive(200, .payment), .archive(364, .payment)]
+        ),
+        Story(
             testDescription: "G8: a downgrade that has taken effect",
             facts: [
                 .play("ACTIVE", 0, .item(to: 365, "premium", "yearly")),
+                .play(
+                    "ACTIVE",
+                    100,
+                    from: 100,
+                    .item(to: 365, "premium", "yearly", renews: false, then: "premium_basic"),
+                    .item(to: nil, order: nil),
+                    token: "B",
+                    linked: "A"
+                ),
                 .play(
                     "ACTIVE",
                     365,
@@ -75,7 +101,9 @@ struct GooglePlayStoryTests {
                     linked: "A"
                 ),
             ],
-            expected: [.archive(364, .payment), .archive(365, nil), .on(366, .payment)],
+            expected: [
+                .archive(364, .payment), .archive(365, nil), .off(200), .on(366, .payment),
+            ],
             coins: 10
         ),
         Story(
@@ -113,19 +141,43 @@ struct GooglePlayStoryTests {
             coins: 4
         ),
         Story(
-            testDescription: "G17: of an order for two products one is revoked",
+            testDescription: "G17: a prorated revocation of two products",
             facts: [
                 .play("ACTIVE", 0, .item(to: 30), .item(to: 30, order: "GPA.1", "club", nil)),
                 .play(
-                    "ACTIVE",
-                    12,
-                    .item(to: 30),
+                    "EXPIRED",
+                    20,
+                    .item(to: 20, renews: false),
+                    .item(to: 20, order: "GPA.1", "club", nil, renews: false)
+                ),
+                .void("GPA.1", 20),
+                .order("GPA.1", 21, from: 0, to: 30, refunded: 20, share: 4, club: 2),
+            ],
+            coins: 21
+        ),
+        Story(
+            testDescription: "G17: a refund that is older than the void says nothing of it",
+            facts: [
+                month, .order("GPA.1", 6, from: 0, to: 30, refunded: 5, share: 1),
+                .void("GPA.1", 20),
+            ],
+            coins: 0
+        ),
+        Story(
+            testDescription: "G19: a chargeback of two products, read once more before it shows",
+            facts: [
+                .play("ACTIVE", 0, .item(to: 30), .item(to: 30, order: "GPA.1", "club", nil)),
+                .void("GPA.1", 10),
+                .play("ACTIVE", 10.01, .item(to: 30), .item(to: 30, order: "GPA.1", "club", nil)),
+                .play(
+                    "EXPIRED",
+                    11,
+                    .item(to: 10, renews: false),
                     .item(to: 10, order: "GPA.1", "club", nil, renews: false)
                 ),
-                .void("GPA.1", 10),
             ],
-            expected: [.on(20, .payment)],
-            coins: 10
+            expected: [.off(12)],
+            coins: 0
         ),
         Story(
             testDescription: "G19: a chargeback: revoked and voided",
@@ -168,7 +220,7 @@ struct GooglePlayStoryTests {
                 month, .play("ON_HOLD", 30, .item(to: 30)),
                 .play("ACTIVE", 40, .item(to: 70, order: "GPA.1..0")),
             ],
-            expected: [.off(35), .on(41, .payment), .on(69, .payment)],
+            expected: [.on(20, .payment), .off(35), .on(41, .payment), .on(69, .payment)],
             coins: 20
         ),
         Story(
@@ -178,7 +230,7 @@ struct GooglePlayStoryTests {
                 .play("ACTIVE", 45, .item(to: 70, order: "GPA.1..0")),
                 .order("GPA.1..0", 46, from: 40, to: 70),
             ],
-            expected: [.off(39), .on(40, .payment)],
+            expected: [.on(20, .payment), .off(39), .on(40, .payment)],
             coins: 20
         ),
         Story(
@@ -206,7 +258,24 @@ struct GooglePlayStoryTests {
                 month, .play("PAUSED", 30, .item(to: 30)),
                 .play("ACTIVE", 38, .item(to: 68, order: "GPA.1..0")),
             ],
-            expected: [.off(37), .on(38, .payment), .on(67, .payment)]
+            expected: [.on(20, .payment), .off(37), .on(38, .payment), .on(67, .payment)]
+        ),
+        Story(
+            testDescription: "G21: two holds, and what was paid between them",
+            facts: [
+                month, .play("ON_HOLD", 30, .item(to: 30)),
+                .play("ACTIVE", 40, .item(to: 70, order: "GPA.1..0")),
+                .play("ON_HOLD", 70, .item(to: 70, order: "GPA.1..0")),
+                .play("ACTIVE", 75, .item(to: 105, order: "GPA.1..1")),
+            ],
+            expected: [
+                .on(20, .payment), .off(35), .on(50, .payment), .off(72), .on(100, .payment),
+            ]
+        ),
+        Story(
+            testDescription: "G3: past the end Google still says ACTIVE, and tries again",
+            facts: [month, .play("ACTIVE", 31.2, .item(to: 30))],
+            expected: [.on(29, .payment), .on(32, .renewal), .off(32.3)]
         ),
         Story(
             testDescription: "G23: paused: no access",
@@ -220,6 +289,15 @@ struct GooglePlayStoryTests {
                 .play("ACTIVE", 9.9, .item(to: 30)),
             ],
             expected: [.on(9, .payment), .off(10)]
+        ),
+        Story(
+            testDescription: "G25: revoked, then a stale read of after it",
+            facts: [
+                .play("ACTIVE", 0, .item(to: 365)),
+                .play("EXPIRED", 10, .item(to: 10, renews: false)),
+                .play("ACTIVE", 10.001, .item(to: 365)),
+            ],
+            expected: [.on(9, .payment), .off(11)]
         ),
         Story(
             testDescription: "G25: of two reads of one second the one that ends it",
@@ -281,6 +359,28 @@ struct GooglePlayStoryTests {
             ],
             expected: [.on(40, .payment)],
             coins: 10
+        ),
+        Story(
+            testDescription: "what a change of plan charged credits its share of the coins",
+            facts: [
+                .play("ACTIVE", 0, .item(to: 20, phase: "prorationPeriod")),
+                .order("GPA.1", 1, from: 0, to: 20, charged: 4),
+                .play(
+                    "ACTIVE",
+                    0,
+                    .item(to: 60, order: "GPA.2", phase: "prorationPeriod"),
+                    token: "B"
+                ),
+                .order("GPA.2", 1, from: 0, to: 30, token: "B"),
+                .play(
+                    "ACTIVE",
+                    0,
+                    .item(to: 60, order: "GPA.3", phase: "prorationPeriod"),
+                    token: "C"
+                ),
+                .order("GPA.3", 1, from: 0, to: 30, charged: 0, token: "C"),
+            ],
+            coins: 14
         ),
         Story(
             testDescription: "an order that only the orders show credits its coins",
@@ -396,6 +496,24 @@ struct GooglePlayStoryTests {
             coins: 30
         ),
         Story(
+            testDescription: "G9: an order that goes on under another token is voided there",
+            facts: [
+                month, .play("ACTIVE", 10, from: 10, .item(to: 30), token: "B", linked: "A"),
+                .play("ACTIVE", 12, from: 12, .item(to: 30), token: "C", linked: "B"),
+                .void("GPA.1", 20, token: "C"),
+            ],
+            coins: 0
+        ),
+        Story(
+            testDescription:
+                "G9: what a purchase does not credit that nobody can read is not inherited",
+            facts: [
+                .order("GPA.1", 5, from: 0, to: 30), .unreadable(6),
+                .play("ACTIVE", 10, from: 10, .item(to: 30), token: "B", linked: "A"),
+            ],
+            coins: 10
+        ),
+        Story(
             testDescription:
                 "G10: a replacement that waits for its payment leaves the old one alone",
             facts: [
@@ -488,7 +606,7 @@ struct GooglePlayStoryTests {
             coins: 0
         ),
         Story(
-            testDescription: "G16: a void that two reads list, and a read of the purchase shows",
+            testDescription: "G16: a void that two reads list",
             facts: [
                 .bought("PURCHASED", 0, .init(product: "coins", quantity: 10)),
                 .void("GPA.P", 1, quantity: 2, token: "P"),
@@ -496,6 +614,14 @@ struct GooglePlayStoryTests {
                 .bought("PURCHASED", 3, .init(product: "coins", quantity: 10, refundable: 8)),
             ],
             coins: 800
+        ),
+        Story(
+            testDescription: "G18: refunded without revoke, what was bought once stays",
+            facts: [
+                .bought("PURCHASED", 0, .init(product: "lifetime")),
+                .bought("PURCHASED", 6, .init(product: "lifetime", refundable: 0)),
+            ],
+            expected: [.on(100, .payment)]
         ),
         Story(
             testDescription: "G16: a part is voided, then the rest",
@@ -521,18 +647,13 @@ struct GooglePlayStoryTests {
             coins: 120
         ),
         Story(
-            testDescription: "G29: of a bundle one product is refunded",
+            testDescription: "G29: a bundle is refunded as a whole, whatever a stale read shows",
             facts: [
                 .bought("PURCHASED", 0, .init(product: "coins"), .init(product: "lifetime")),
                 .void("GPA.P", 5, token: "P"),
-                .bought(
-                    "PURCHASED",
-                    6,
-                    .init(product: "coins", refundable: 0),
-                    .init(product: "lifetime", refundable: 1)
-                ),
+                .bought("PURCHASED", 5.001, .init(product: "coins"), .init(product: "lifetime")),
             ],
-            expected: [.on(100, .payment)],
+            expected: [.on(4, .payment), .off(5)],
             coins: 0
         ),
         Story(
@@ -551,6 +672,15 @@ struct GooglePlayStoryTests {
                 .bought("CANCELLED", 9, .init(product: "lifetime")),
             ],
             expected: [.on(4, .payment), .off(5)]
+        ),
+        Story(
+            testDescription: "bought once and cancelled, then a stale read",
+            facts: [
+                .bought("PURCHASED", 0, .init(product: "lifetime")),
+                .bought("CANCELLED", 5, .init(product: "lifetime")),
+                .bought("PURCHASED", 5.001, .init(product: "lifetime")),
+            ],
+            expected: [.on(4, .payment), .off(6)]
         ),
         Story(
             testDescription: "a rental lasts as long as the catalog says, and else gives nothing",

@@ -65,16 +65,35 @@ struct GooglePlayTextTests {
                 0,
                 .init(product: "lifetime"),
                 .init(product: "pass", option: "rent", isRental: true),
-                .init(product: "coins", quantity: 3, refundable: 2)
+                .init(product: "coins", quantity: 3)
             ),
             .void("GPA.P", 2, quantity: 1, token: "P"),
         ]
         #expect(
             Self.lines(facts, at: 40) == [
-                "→ purchase is PURCHASED: 3 × coins, 1 taken back; lifetime; pass:rent, rented",
+                "→ purchase is PURCHASED: 3 × coins; lifetime; pass:rent, rented",
                 "1 of order GPA.P was voided at 2026-01-03T00:00:00Z",
             ]
         )
+    }
+
+    @Test("what was taken back of it")
+    func takenBack() {
+        let facts: [Fact] = [
+            .bought("PURCHASED", 0, .init(product: "coins", quantity: 3)),
+            .void("GPA.P", 2, quantity: 1, token: "P"),
+        ]
+        let text = Purchase(key: .play("P"), joining: facts)
+        #expect(text.storeProducts == [StoreProduct(.googlePlay, "coins")])
+        let summaries = facts.map(\.summary)
+        #expect(summaries[0] == "purchase is PURCHASED: 3 × coins")
+        let explanation = Explanation(
+            of: "coins",
+            at: .day(3),
+            purchases: [(text, .init())],
+            in: .init()
+        )
+        #expect(explanation.facts.map(\.summary)[0].hasSuffix("3 × coins, 1 taken back"))
     }
 
     @Test("each kind of statement has a name and a sentence of its own")

@@ -156,9 +156,13 @@ struct LawTests {
     func oneTier(seed: Int) {
         var random = Seeded(UInt64(seed))
         // All three are known: of a chain with a gap the first would still count.
+        let chain: [(token: String, start: Double, linked: String?)] = [
+            ("A", 0, nil), ("B", 20, "A"), ("C", 50, "B"),
+        ]
         let facts =
-            ["A", "B", "C"].map { .play(token: $0, &random, day: 0) }
-            + Self.history(&random, count: 80)
+            chain.map { token, start, linked in
+                .play("ACTIVE", start, from: start, .item(to: 90), token: token, linked: linked)
+            } + Self.history(&random, count: 80)
         let access = World(facts).records.filter { $0.key.store == .googlePlay && $0.key.id != "P" }
             .flatMap { record in
                 record.evaluate(in: Shop.history).shares.flatMap(\.access.intervals).map {
@@ -167,7 +171,10 @@ struct LawTests {
             }
         for day in stride(from: 0.5, to: 130, by: 1) {
             let active = access.filter { _, interval in
-                interval.since <= .day(day) && interval.until.map { .day(day) < $0 } ?? true
+                interval.since <= .day(day)
+                    && [interval.until, interval.stop].compactMap { $0 }.allSatisfy {
+                        .day(day) < $0
+                    }
             }
             #expect(Set(active.map(\.token)).count <= 1, "day \(day)")
         }

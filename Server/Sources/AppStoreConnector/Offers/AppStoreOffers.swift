@@ -102,7 +102,7 @@ public struct AppStoreOffers: Sendable {
     ) async throws -> API.OfferSignature {
         // Groups and transactions are an app's: another app's purchases say nothing here.
         let catalog = house.records.history.current
-        let app = catalog.app(application: application)?.id
+        let app = catalog.app(application: application, in: .appStore)?.id
         let group = Set(
             catalog.products
                 .filter {

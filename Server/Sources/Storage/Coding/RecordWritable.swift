@@ -121,8 +121,6 @@ extension StripeRecord: RecordWritable {
     }
 }
 
-extension GooglePlayRecord: RecordWritable {}
-
 extension OwnRecord: RecordWritable {
     package func write(to record: inout RecordBytes) throws {
         record.openMap()
@@ -219,9 +217,11 @@ extension Statement: RecordWritable {
         case .renewal(let terms): try record.add(case: "renewal", terms)
         case .status(let status): try record.add(case: "status", status)
         case .claim(let claim): try record.add(case: "claim", claim)
+        case .googlePlaySubscription(let read):
+            try record.add(case: "googlePlaySubscription", read)
         case .refundReversed, .subscription, .payment, .invoice, .refund, .dispute, .buyer,
-            .assignment, .grant, .freeSubscription, .coins, .googlePlaySubscription,
-            .googlePlayPurchase, .googlePlayOrder, .googlePlayVoid, .googlePlayUnreadable:
+            .assignment, .grant, .freeSubscription, .coins, .googlePlayPurchase,
+            .googlePlayOrder, .googlePlayVoid, .googlePlayUnreadable:
             record.add(encoded: try RecordEncoder.encodeCodable(self))
         }
     }

@@ -11,21 +11,28 @@ extension Batch {
             return []
         }
         var changed: Set<RowKey> = []
-        for predecessor in record.predecessors ?? [] {
-            let row = RowKey(record.key.sibling(predecessor.id))
-            guard var state = rows.purchases[row] else { continue }
-            let before = state.record
-            state.record.isContinued(by: Successor(id: record.key.id, continuing: predecessor))
-            guard state.record != before else { continue }
-            rows.purchases[row] = state
-            changed.insert(row)
-            guard let question = state.record.wanted(knownBy: record.key.id) else { continue }
-            wanted.append((question, record.key, journal.items[index].stated))
+        // A plan may be switched to a bundle and back, so they may lead in a circle.
+        var steps = 0
+        var later = record.linkedAfter.compactMap { rows.purchases[RowKey($0)]?.record } + [record]
+        while let record = later.popLast(), steps < 1000 {
+            steps += 1
+            for predecessor in record.predecessors ?? [] {
+                let row = RowKey(record.key.sibling(predecessor.id))
+                guard var state = rows.purchases[row] else { continue }
+                let before = state.record
+                let successor = Successor(id: record.key.id, continuing: predecessor)
+                state.record.isContinued(by: successor, record)
+                guard state.record != before else { continue }
+                rows.purchases[row] = state
+                changed.insert(row)
+                later.append(state.record)
+                guard let question = state.record.wanted(knownBy: record.key.id) else { continue }
+                wanted.append((question, record.key, journal.items[index].stated))
+            }
         }
         _ = takeOver(subject)
         var queue = [subject]
-        // A plan may be switched to a bundle and back, so they may lead in a circle.
-        var steps = 0
+        steps = 0
         while let row = queue.popLast(), steps < 1000 {
             steps += 1
             for successor in rows.purchases[row]?.record.linkedAfter ?? []

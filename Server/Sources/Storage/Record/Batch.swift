@@ -207,7 +207,7 @@ extension Catalog {
         products.flatMap { product in
             product.allAppStoreProductIDs.map { StoreProduct(.appStore, $0) }
                 + product.stripePriceIDs.map { StoreProduct(.stripe, $0) }
-                + [product.googlePlayProduct].compactMap { $0 }
+                + product.allGooglePlayProductIDs.map { StoreProduct(.googlePlay, $0) }
         }
     }
 }

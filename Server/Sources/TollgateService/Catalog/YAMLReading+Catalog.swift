@@ -71,7 +71,8 @@ extension YAMLReading {
             "a product",
             keys: [
                 "id", "name", "kind", "app_store_product_id", "app_store_product_ids",
-                "stripe_price_ids", "google_play_product_id", "google_play_base_plan_id",
+                "stripe_price_ids", "google_play_product_id", "google_play_product_ids",
+                "google_play_base_plans",
                 "entitlements", "coins", "duration", "subscription_group",
                 "level", "price", "while_active",
                 "promotional_offers", "consumption", "retired",
@@ -91,10 +92,12 @@ extension YAMLReading {
             name: required(fields, "name"),
             kind: word(fields, "kind", Catalog.Product.Kind.self) ?? .consumable,
             appStoreProductID: text(fields, "app_store_product_id"),
-            appStoreProductIDs: fields.values["app_store_product_ids"].map { idsByApp($0) },
+            appStoreProductIDs: idsByApp(fields, "app_store_product_ids"),
             stripePriceIDs: texts(fields, "stripe_price_ids"),
             googlePlayProductID: text(fields, "google_play_product_id"),
-            googlePlayBasePlanID: text(fields, "google_play_base_plan_id"),
+            googlePlayProductIDs: idsByApp(fields, "google_play_product_ids"),
+            googlePlayBasePlans: fields.values["google_play_base_plans"] == nil
+                ? nil : texts(fields, "google_play_base_plans"),
             entitlements: texts(fields, "entitlements"),
             coins: wholeNumber(fields, "coins") ?? 0,
             duration: duration(fields, "duration"),
@@ -109,16 +112,17 @@ extension YAMLReading {
     }
 
     /// A product's ids, by the id of the app.
-    private mutating func idsByApp(_ place: YAMLPlace) -> [String: String] {
+    private mutating func idsByApp(_ fields: Fields, _ key: String) -> [String: String]? {
+        guard let place = fields.values[key] else { return nil }
         guard case .mapping(let mapping) = place.node, !mapping.isEmpty else {
             report(
                 place,
-                "‘app_store_product_ids’ has an id for each app, like {reader: com.example.reader.pro}"
+                "‘\(key)’ has an id for each app, like {reader: com.example.reader.pro}"
             )
             return [:]
         }
         let keys = Array(mapping.keys.compactMap { $0.scalar?.string })
-        let fields = self.mapping(place, "‘app_store_product_ids’", keys: keys)
+        let fields = self.mapping(place, "‘\(key)’", keys: keys)
         var ids: [String: String] = [:]
         for (app, value) in fields.values { ids[app] = text(value) ?? "" }
         return ids

@@ -8,8 +8,6 @@ public struct GooglePlayPeriod: Hashable, Codable, Sendable {
     public private(set) var plan: String?
     /// The earliest clock that names the order.
     public private(set) var first: Instant
-    /// The latest clock at which it gave access; `nil`: none.
-    public private(set) var last: Instant?
     /// The latest end that was stated while nothing had failed; `nil`: none.
     ///
     /// What lies behind it was grace.
@@ -26,14 +24,12 @@ public struct GooglePlayPeriod: Hashable, Codable, Sendable {
         first = clock
         isProration = item.phase == GooglePlaySubscription.proration ? true : nil
         guard let expiry = item.expiry else { return }
-        if read.isEntitling, expiry > clock { last = clock }
         if read.isPaid { paidUntil = expiry }
     }
 
     mutating func join(_ other: Self) {
         plan = max(plan ?? "", other.plan ?? "").nonEmpty
         first = min(first, other.first)
-        last = later(last, other.last)
         paidUntil = later(paidUntil, other.paidUntil)
         isProration = isProration ?? other.isProration
     }

@@ -15,21 +15,7 @@ extension GooglePlayRecord {
     }
 
     /// When another token took this one's place (RULES §18.3).
-    public var replaced: Instant? { (successors ?? []).flatMap(\.starts).min() }
-
-    /// Whose it is, under the policy of the day on which it was bought.
-    private func owners(
-        _ ownership: Ownership,
-        since start: Instant,
-        in history: CatalogHistory
-    ) -> [HolderNames] {
-        let isNewBuyer = ownAccount != nil && inheritedAccount.map { $0 != ownAccount } ?? false
-        return ownership.owners(
-            token: buyer,
-            since: isNewBuyer ? start : nil,
-            policy: history.ownership(at: start)
-        )
-    }
+    public var replaced: Instant? { (successors ?? []).map(\.since).min() }
 
     // MARK: - Subscriptions (RULES §18.2)
 
@@ -39,17 +25,20 @@ extension GooglePlayRecord {
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
-        let subscription = read.value
-        let start = subscription.start ?? read.stated.instant
+        let start = began ?? read.stated.instant
         var access = PurchaseAccess()
-        for item in subscription.items {
+        for item in read.value.items {
             if history.product(item.sold, in: ownership.key.application, at: start) == nil {
                 evaluation.unknownProducts.append(item.sold)
             }
             access.intervals += intervals(of: item, read)
         }
+        if let replaced {
+            for index in access.intervals.indices { access.intervals[index].end(by: replaced) }
+        }
         access.intervals.removeAll(where: \.isVoid)
-        for owner in owners(ownership, since: start, in: history) {
+        let policy = history.ownership(at: start)
+        for owner in ownership.owners(token: buyer, since: buyerSince, policy: policy) {
             evaluation.add(access, to: owner)
         }
         creditPeriods(
@@ -67,25 +56,31 @@ extension GooglePlayRecord {
     ) -> [AccessInterval] {
         let subscription = read.value
         // What waits for the renewal has no end yet.
-        guard let expiry = item.expiry, let start = subscription.start else { return [] }
+        guard let expiry = item.expiry, let began,
+            subscription.isEntitling || subscription.isSuspended || subscription.isOver
+        else { return [] }
         func interval(_ since: Instant, _ until: Instant, _ ground: Ground) -> AccessInterval {
             AccessInterval(
                 product: item.sold,
                 since: since,
-                until: ground == .renewal ? until : earlier(until, replaced),
+                until: until,
                 ground: ground,
-                evidence: item.order ?? item.product,
-                stop: ground == .renewal ? replaced : nil
+                evidence: item.order ?? item.product
             )
         }
-        let isOver =
-            subscription.isSuspended || subscription.state == GooglePlaySubscription.expired
-        guard subscription.isEntitling || isOver else { return [] }
-        let end = isOver ? min(expiry, read.stated.instant) : expiry
-        let since = min(begin(of: item, start), end)
-        let paid = subscription.isPaid ? end : max(since, min(end, paidEnd(of: item, since) ?? end))
-        let spans = [interval(since, paid, .payment), interval(paid, end, .grace)]
-        return renews(item, subscription) ? spans + [interval(end, end, .renewal)] : spans
+        let end = subscription.isEntitling ? expiry : min(expiry, read.stated.instant)
+        var spans = spans(from: begin(of: item, began), to: end, read.stated.instant)
+        let last = spans.popLast()
+        var intervals = spans.map { interval($0.since, $0.until, .payment) }
+        if let last {
+            let paid = subscription.isPaid ? end : min(end, paidEnd(of: item, last.since) ?? end)
+            let failed = max(last.since, paid)
+            intervals += [interval(last.since, failed, .payment), interval(failed, end, .grace)]
+        }
+        guard renews(item, subscription), began <= end else { return intervals }
+        // Before account hold Google tries for up to two days and says ACTIVE.
+        let tried = min(read.stated.instant, end.advanced(by: 2 * 86_400_000))
+        return intervals + [interval(end, max(end, tried), .renewal)]
     }
 
     /// Whether nothing says that no renewal follows (RULES §3).
@@ -100,11 +95,33 @@ extension GooglePlayRecord {
         return item.renews || item.replacement != nil
     }
 
-    /// Since when an item may be used without a gap: since the start, or since it was paid again.
-    private func begin(of item: GooglePlaySubscription.Item, _ start: Instant) -> Instant {
-        guard failures != nil, let order = item.order else { return start }
-        let paid = period(order, item.product)?.first
-        return max(start, line(order, item.product)?.start ?? paid ?? start)
+    /// When an item began: with the purchase, unless a read showed the purchase before the item.
+    private func begin(of item: GooglePlaySubscription.Item, _ began: Instant) -> Instant {
+        let own = periods.filter { $0.sold == item.sold }.min { $0.first < $1.first }
+        guard let own, periods.contains(where: { $0.first < own.first }) else { return began }
+        return max(began, begin(of: own))
+    }
+
+    /// When a period began: a read that names its order may come later.
+    private func begin(of period: GooglePlayPeriod) -> Instant {
+        min(line(period.order, period.product)?.start ?? period.first, period.first)
+    }
+
+    /// What is left of a time without account holds and pauses.
+    private func spans(
+        from start: Instant,
+        to end: Instant,
+        _ stated: Instant
+    ) -> [(since: Instant, until: Instant)] {
+        var spans: [(since: Instant, until: Instant)] = []
+        var since = start
+        for lapse in failures?.lapses ?? [] where since <= lapse && lapse < end {
+            if since < lapse { spans.append((since, lapse)) }
+            let paid = periods.filter { $0.first > lapse }.map { max(lapse, begin(of: $0)) }.min()
+            since = paid ?? stated
+        }
+        if since < end { spans.append((since, end)) }
+        return spans
     }
 
     /// Where the paid time of an item ended whose renewal failed.
@@ -118,15 +135,15 @@ extension GooglePlayRecord {
         periods.first { $0.order == order && $0.product == product }
     }
 
-    func order(_ id: String) -> GooglePlayOrder? {
+    func readOfOrder(_ id: String) -> Newest<GooglePlayOrder>? {
         guard case .found(let index) = orders.position(of: id, by: { $0.value.id }) else {
             return nil
         }
-        return orders[index].value
+        return orders[index]
     }
 
     func line(_ order: String, _ product: String) -> GooglePlayOrder.Line? {
-        self.order(order)?.lines.first { $0.product == product }
+        readOfOrder(order)?.value.lines.first { $0.product == product }
     }
 
     // MARK: - What is bought once (RULES §18.4)
@@ -151,30 +168,31 @@ extension GooglePlayRecord {
                 evaluation.unknownProducts.append(line.sold)
                 continue
             }
-            let taken = taken(of: line)
+            let (taken, end) = taken(of: line)
             // Without a length in the catalog a rental would never end.
             if line.isRental == nil || known.kind == .nonRenewing {
                 access.add(
                     known,
                     sold: line.sold,
-                    quantity: taken == line.quantity ? line.quantity : line.quantity - taken,
+                    quantity: end == nil ? line.quantity - taken : line.quantity,
                     since: start,
-                    until: taken == line.quantity ? end(of: line) : nil,
+                    until: end,
                     evidence: line.product
                 )
             }
             credit(line, taken, known, since: start, to: ownership.buyer(token: buyer), &evaluation)
         }
         access.intervals.removeAll(where: \.isVoid)
-        for owner in owners(ownership, since: start, in: history) {
+        let policy = history.ownership(at: start)
+        for owner in ownership.owners(token: buyer, since: nil, policy: policy) {
             evaluation.add(access, to: owner)
         }
     }
+}
 
-    /// When all of a line was gone.
-    private func end(of line: GooglePlayPurchase.Line) -> Instant? {
-        let rest = voids.filter { $0.value.quantity == nil }.map(\.value.at).min()
-        let last = voids.map(\.value.at).max()
-        return rest ?? cancelled ?? last ?? purchase?.stated.instant
+extension AccessInterval {
+    /// Ends it where another purchase takes its place.
+    fileprivate mutating func end(by replaced: Instant) {
+        if ground == .renewal { stop = replaced } else { until = earlier(until, replaced) }
     }
 }

@@ -7,17 +7,17 @@ extension GooglePlayRecord {
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
-        for charge in charges where !charge.isProration {
-            guard !(inheritedOrders ?? []).contains(charge.order),
-                let known = history.product(charge.sold, in: application, at: charge.begins),
-                known.coins > 0
+        for charge in charges where !(inheritedOrders ?? []).contains(charge.order) {
+            guard let known = history.product(charge.sold, in: application, at: charge.begins)
             else { continue }
+            let credit = charge.credited(known.coins)
+            guard credit > 0 else { continue }
             evaluation.lots.append(
                 CoinLot(
                     id: "\(charge.order)/\(charge.product)",
                     owner: owner,
-                    credit: known.coins,
-                    clawed: takenBack(of: known.coins, paidBy: charge),
+                    credit: credit,
+                    clawed: takenBack(of: credit, paidBy: charge.order),
                     credited: charge.begins
                 )
             )
@@ -25,18 +25,23 @@ extension GooglePlayRecord {
     }
 
     /// One product that an order charged for.
-    private struct Charge {
+    struct Charge {
         var order: String
         var product: String
         var sold: StoreProduct
         var begins: Instant
         var isProration: Bool
-        /// The latest clock at which a read showed it running; `nil`: none did.
-        var ran: Instant?
+        var line: GooglePlayOrder.Line?
+
+        /// Of a period that a change of plan began, the share of the price that was charged.
+        func credited(_ coins: Int64) -> Int64 {
+            guard isProration else { return coins }
+            return CoinLot.share(coins, line?.total?.micros ?? 0, of: line?.listing?.micros ?? 0)
+        }
     }
 
     /// What reads named as paid, and what orders say was paid before anybody read.
-    private var charges: [Charge] {
+    var charges: [Charge] {
         var charges = periods.map { period in
             let line = line(period.order, period.product)
             return Charge(
@@ -46,7 +51,7 @@ extension GooglePlayRecord {
                 begins: line?.start ?? period.first,
                 isProration: period.isProration
                     ?? (line?.phase == GooglePlaySubscription.proration),
-                ran: period.last
+                line: line
             )
         }
         for order in orders.map(\.value) where order.isPaid {
@@ -60,7 +65,8 @@ extension GooglePlayRecord {
                         product: line.product,
                         sold: line.sold,
                         begins: start,
-                        isProration: line.phase == GooglePlaySubscription.proration
+                        isProration: line.phase == GooglePlaySubscription.proration,
+                        line: line
                     )
                 )
             }
@@ -68,25 +74,16 @@ extension GooglePlayRecord {
         return charges
     }
 
-    /// What an entry of the list of voided purchases takes back of an order's coins: the share that
-    /// its money says, else all.
-    private func takenBack(of coins: Int64, paidBy charge: Charge) -> Int64 {
-        let isAlone = !charges.contains {
-            $0.order == charge.order && $0.product != charge.product
-        }
-        let isVoided = voids.map(\.value).contains { void in
-            guard void.order == charge.order else { return false }
-            // An entry names no product: one that a later read shows running was not meant.
-            guard !isAlone, let ran = charge.ran else { return true }
-            return ran <= void.at
-        }
-        guard isVoided else { return 0 }
-        guard let order = order(charge.order),
-            let paid = (isAlone ? order.total : line(charge.order, charge.product)?.total)?.micros,
-            paid > 0
+    /// What an entry of the list of voided purchases takes back of an order's coins: the share of its
+    /// money that was refunded, as a later read of the order says, else all.
+    private func takenBack(of coins: Int64, paidBy id: String) -> Int64 {
+        let voided = voids.map(\.value).filter { $0.order == id }.map(\.at).max()
+        guard let voided else { return 0 }
+        guard let read = readOfOrder(id), read.stated.instant >= voided,
+            let paid = read.value.total?.micros, paid > 0
         else { return coins }
         var back: Int64 = 0
-        for refund in order.refunds {
+        for refund in read.value.refunds {
             back += max(0, min(refund.total?.micros ?? paid, paid - back))
         }
         return back == 0 ? coins : CoinLot.share(coins, back, of: paid)
@@ -117,25 +114,20 @@ extension GooglePlayRecord {
         )
     }
 
-    /// How many of a line were taken back: as the list of voided purchases says, or a read.
-    func taken(of line: GooglePlayPurchase.Line) -> Int64 {
-        guard let purchase, purchase.value.state != GooglePlayPurchase.cancelled,
-            line.quantity > 0
-        else { return line.quantity }
-        // What is not stated takes nothing; nonsense neither.
-        let rest = max(0, min(line.refundable ?? line.quantity, line.quantity))
-        var taken = line.quantity - rest
-        // Of a bundle an entry does not say which product it means; a later read does.
-        let isBundle = purchase.value.lines.count > 1
-        var listed: Int64 = 0
-        for void in voids.map(\.value) {
-            if let part = void.quantity {
-                if !isBundle { listed += max(0, min(part, line.quantity - listed)) }
-            } else if !isBundle || purchase.stated.instant <= void.at {
-                listed = line.quantity
-            }
+    /// How many of a line were taken back, as the list of voided purchases says, and when all were
+    /// gone.
+    ///
+    /// A bundle is refunded as a whole, so parts are of what is the only product.
+    /// https://developer.android.com/google/play/billing/one-time-product-bundles
+    func taken(of line: GooglePlayPurchase.Line) -> (count: Int64, end: Instant?) {
+        var count: Int64 = 0
+        let isBundle = (purchase?.value.lines.count ?? 0) > 1
+        let entries = voids.map(\.value).filter { !isBundle || $0.quantity == nil }
+        for void in entries.sorted(by: { ($0.at, $0.order) < ($1.at, $1.order) }) {
+            let rest = max(0, line.quantity - count)
+            count += void.quantity.map { max(0, min($0, rest)) } ?? rest
+            if count >= line.quantity { return (line.quantity, void.at) }
         }
-        taken = max(taken, listed)
-        return min(taken, line.quantity)
+        return purchase?.value.isOver == true ? (line.quantity, cancelled) : (count, nil)
     }
 }

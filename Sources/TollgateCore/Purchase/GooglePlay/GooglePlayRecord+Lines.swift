@@ -58,8 +58,8 @@ extension GooglePlayRecord {
         let lines = purchase.lines.map { line in
             var text = line.quantity == 1 ? line.sold.id : "\(line.quantity) × \(line.sold.id)"
             if line.isRental == true { text += ", rented" }
-            let taken = taken(of: line)
-            if taken > 0, purchase.state != GooglePlayPurchase.cancelled {
+            let taken = taken(of: line).count
+            if taken > 0, !purchase.isOver {
                 text += ", \(taken) taken back"
             }
             return text

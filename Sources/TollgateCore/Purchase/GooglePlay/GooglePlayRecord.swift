@@ -2,9 +2,11 @@
 ///
 /// Lists are kept sorted and there are no dictionaries, so equal records have equal bytes.
 public struct GooglePlayRecord: Hashable, Codable, Sendable {
-    /// The newest read of a subscription.
+    /// The newest read of a subscription; once one says EXPIRED, the newest of those.
     public private(set) var subscription: Newest<GooglePlaySubscription>?
-    /// The newest read of a one-time purchase.
+    /// When it began: the earliest that reads state; `nil`: its payment is pending.
+    public private(set) var began: Instant?
+    /// The newest read of a one-time purchase; once one says CANCELLED, the newest of those.
     public private(set) var purchase: Newest<GooglePlayPurchase>?
     /// Whether two reads of the newest second disagree, so that it has to be read again (RULES §18.1).
     public private(set) var isContested = false
@@ -68,11 +70,15 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
             }
         }
         // A replacement that is not paid replaces nothing yet.
-        guard let start = subscription.start else { return }
+        guard subscription.hasBegun else { return }
+        let start = subscription.start ?? fact.stated.instant
+        let began = min(self.began ?? start, start)
+        self.began = began
         for token in [subscription.linkedToken, subscription.resubscription?.token] {
             guard let token, token != id else { continue }
-            predecessors.join(Predecessor(id: token, since: start))
+            predecessors.join(Predecessor(id: token, since: began))
         }
+        predecessors = predecessors?.map { $0.beginning(at: began) }
     }
 
     private mutating func join(_ purchase: GooglePlayPurchase, _ fact: Fact) {
@@ -88,7 +94,9 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
         }
     }
 
-    /// Keeps the newer of two reads; within one second the one that says that it is over.
+    /// Keeps the newer of two reads.
+    ///
+    /// What is over stays over: a read may show an earlier state.
     ///
     /// - Returns: whether reads of the newest second disagree.
     private static func join<Read: GooglePlayRead>(
@@ -96,25 +104,34 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
         into known: inout Newest<Read>?,
         _ isContested: Bool
     ) -> Bool {
-        guard let before = known, before.stated >= stated.stated else {
+        guard let before = known, before.value.isOver == stated.value.isOver else {
+            guard known == nil || stated.value.isOver else { return isContested }
             known = stated
             return false
         }
-        guard before.stated == stated.stated else { return isContested }
-        if before.value.isOver == stated.value.isOver {
-            known.join(stated)
-        } else if stated.value.isOver {
-            known = stated
+        known.join(stated)
+        guard before.stated == stated.stated else {
+            return isContested && stated.stated < before.stated
         }
         return isContested || before.value != stated.value
     }
 
     // MARK: - Purchases that continue one another (RULES §18.3)
 
-    /// Notes that another token replaces or continues this one.
-    mutating func join(_ successor: Successor) { successors.join(successor) }
+    /// Notes that another token replaces or continues this one, and which of its orders are voided
+    /// there.
+    mutating func join(_ successor: Successor, from other: GooglePlayRecord?) {
+        var known = (successors ?? []).filter { $0.id != successor.id }
+        let before = (successors ?? []).first { $0.id == successor.id }
+        let since = min(before?.since ?? successor.since, successor.since)
+        known.append(Successor(id: successor.id, since: since))
+        successors = known.sorted { $0.id < $1.id }
+        for void in other?.voids ?? [] where creditedOrders.contains(void.value.order) {
+            voids.join(void) { $0.place }
+        }
+    }
 
-    /// Takes over what the purchase `id` knows: whose it is, and the orders that both have.
+    /// Takes over what the purchase `id` knows: whose it is, and the orders that it credits.
     ///
     /// - Returns: whether this one continues that.
     mutating func follow(_ predecessor: GooglePlayRecord, id: String) -> Bool {
@@ -122,21 +139,31 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
             case .found(let index) = known.position(of: id, by: { $0.id })
         else { return false }
         known[index].token = predecessor.buyer
+        known[index].buyerSince = predecessor.buyerSince
         predecessors = known
-        let shared = Set(orderIDs).intersection(predecessor.orderIDs)
+        let shared = creditedOrders.intersection(predecessor.creditedOrders)
             .union(inheritedOrders ?? [])
         inheritedOrders = shared.isEmpty ? nil : shared.sorted()
         return true
     }
 
-    private var orderIDs: [String] { periods.map(\.order) + orders.map(\.value.id) }
+    /// The orders whose coins it credits, or the purchase before it.
+    var creditedOrders: Set<String> {
+        subscription == nil ? [] : Set(charges.map(\.order))
+    }
 
     /// The account id of who bought: this purchase's, else the one that it continues.
     var buyer: String? { ownAccount ?? inheritedAccount }
 
-    var ownAccount: String? { account?.value ?? resubscription?.value.account }
+    /// Since when restores are about who bought; `nil`: nobody else came before.
+    var buyerSince: Instant? {
+        let isNewBuyer = ownAccount != nil && inheritedAccount.map { $0 != ownAccount } ?? false
+        return isNewBuyer ? began : predecessors?.first { $0.token != nil }?.buyerSince
+    }
 
-    var inheritedAccount: String? { (predecessors ?? []).compactMap(\.token).first }
+    private var ownAccount: String? { account?.value ?? resubscription?.value.account }
+
+    private var inheritedAccount: String? { (predecessors ?? []).compactMap(\.token).first }
 
     mutating func rename(_ renaming: Renaming) throws {
         try subscription?.amend { try $0.rename(renaming) }
@@ -165,9 +192,8 @@ private protocol GooglePlayRead: Hashable, Codable, Sendable {
 }
 
 extension GooglePlaySubscription: GooglePlayRead {
-    fileprivate var isOver: Bool { state == Self.expired }
+    var isOver: Bool { state == Self.expired }
 
-    static let pending = "PENDING"
     static let active = "ACTIVE"
     static let inGracePeriod = "IN_GRACE_PERIOD"
     static let canceled = "CANCELED"
@@ -177,6 +203,9 @@ extension GooglePlaySubscription: GooglePlayRead {
 
     /// The phase of what is left of a period in which the plan was changed.
     static let proration = "prorationPeriod"
+
+    /// Whether it was paid: a DEFERRED replacement may state no start.
+    var hasBegun: Bool { start != nil || isEntitling || isSuspended }
 
     /// Whether its items may be used while their time runs.
     var isEntitling: Bool { isPaid || state == Self.inGracePeriod }
@@ -189,7 +218,7 @@ extension GooglePlaySubscription: GooglePlayRead {
 }
 
 extension GooglePlayPurchase: GooglePlayRead {
-    fileprivate var isOver: Bool { state == Self.cancelled }
+    var isOver: Bool { state == Self.cancelled }
 
     static let purchased = "PURCHASED"
     static let cancelled = "CANCELLED"

@@ -97,7 +97,8 @@ struct PurchasePages: DashboardPages {
             line("store", storeName(record.key.store)),
             line("environment", words["environment_\(record.key.environment.rawValue)"]),
         ]
-        if let app = tollgate.store.history.current.app(application: record.key.application) {
+        let catalog = tollgate.store.history.current
+        if let app = catalog.app(application: record.key.application, in: record.key.store) {
             lines.insert(line("app", app.name), at: 2)
         }
         lines.append(
