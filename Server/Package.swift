@@ -133,6 +133,16 @@ let package = Package(
             ]
         ),
 
+        .target(
+            name: "GooglePlayConnector",
+            dependencies: [
+                "GooglePlayAPI", "Reports", "Storage", "Stores", "StrictJSON", .api, .core,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+
         // MARK: - A second opinion: shares nothing with the engine but the catalog
         .target(name: "SecondOpinion", dependencies: ["Storage", "StrictJSON", .core]),
 
@@ -140,8 +150,9 @@ let package = Package(
         .target(
             name: "TollgateService",
             dependencies: [
-                "AppStoreAPI", "AppStoreConnector", "Reports", "SecondOpinion", "Storage",
-                "Stores", "StrictJSON", "StripeAPI", "StripeConnector", .api, .core,
+                "AppStoreAPI", "AppStoreConnector", "GooglePlayConnector", "Reports",
+                "SecondOpinion", "Storage", "Stores", "StrictJSON", "StripeAPI",
+                "StripeConnector", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -151,8 +162,8 @@ let package = Package(
         .target(
             name: "TollgateServer",
             dependencies: [
-                "AppStoreConnector", "Reports", "Storage", "Stores", "StripeConnector",
-                "TollgateService", .acceptedConnections, .api, .core, .markup,
+                "AppStoreConnector", "GooglePlayConnector", "Reports", "Storage", "Stores",
+                "StripeConnector", "TollgateService", .acceptedConnections, .api, .core, .markup,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -185,8 +196,9 @@ let package = Package(
         .executableTarget(
             name: "TollgateCLI",
             dependencies: [
-                "AppStoreAPI", "AppStoreConnector", "Reports", "Storage", "StoragePostgres",
-                "StorageSQLite", "Stores", "StrictJSON", "StripeAPI", "StripeConnector",
+                "AppStoreAPI", "AppStoreConnector", "GooglePlayAPI", "GooglePlayConnector",
+                "Reports", "Storage", "StoragePostgres", "StorageSQLite", "Stores", "StrictJSON",
+                "StripeAPI", "StripeConnector",
                 "TollgateServer", "TollgateService", "TollgateSimulation", .api,
                 .appStoreSimulator, .commandOutput, .sandboxCommands, .core, .markup,
                 .sandboxClock, .stripeSimulator,
@@ -288,12 +300,14 @@ let package = Package(
         .testTarget(
             name: "TollgateServerTests",
             dependencies: [
-                "AppStoreAPI", "AppStoreConnector", "Reports", "Storage", "Stores", "StrictJSON",
-                "StripeAPI", "StripeConnector", "TollgateServer", "TollgateService",
-                "TollgateSimulation", .acceptedConnections, .api, .appStoreSimulator, .core,
-                .sandboxClock, .sdk, .stripeSimulator,
+                "AppStoreAPI", "AppStoreConnector", "GooglePlayAPI", "GooglePlayConnector",
+                "Reports", "Storage", "Stores", "StrictJSON", "StripeAPI", "StripeConnector",
+                "TollgateServer", "TollgateService", "TollgateSimulation", .acceptedConnections,
+                .api, .appStoreSimulator, .core, .googlePlaySimulator, .sandboxClock, .sdk,
+                .stripeSimulator,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),

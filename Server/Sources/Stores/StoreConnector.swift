@@ -42,6 +42,17 @@ public protocol StoreConnector: Sendable {
     /// - Returns: `false` while asking fails.
     func askWhatIsWanted() async -> Bool
 
+    /// How often `listen` is called; `nil` where the store tells by itself.
+    var listening: WorkRhythm? { get }
+
+    /// Fetches what waits for us in a queue of the store's.
+    ///
+    /// - Returns: `false` while fetching fails.
+    func listen() async -> Bool
+
+    /// Numbers for `/metrics` that only this store has.
+    func gauges() async throws -> [StoreGauge]
+
     /// Keeps for servers after this one what was learned since the last time.
     func keepWhatIsKnown() async throws
 
@@ -93,6 +104,12 @@ extension StoreConnector {
 
     public func askWhatIsWanted() async -> Bool { true }
 
+    public var listening: WorkRhythm? { nil }
+
+    public func listen() async -> Bool { true }
+
+    public func gauges() async throws -> [StoreGauge] { [] }
+
     public func keepWhatIsKnown() async throws {}
 
     public func consoleURL(of object: StoreObject, in environment: StoreEnvironment) -> String? {
@@ -114,6 +131,19 @@ public struct StoreWebhook: Hashable, Sendable {
         self.path = path
         self.limit = limit
         self.signature = signature
+    }
+}
+
+/// One number for `/metrics`.
+public struct StoreGauge: Hashable, Sendable {
+    /// `tollgate_store_act_deadline_seconds`.
+    public var name: String
+    /// `store="google_play",act="acknowledge"`: our words, never a caller's.
+    public var labels: String
+    public var value: Int64
+
+    public init(_ name: String, _ labels: String, _ value: Int64) {
+        (self.name, self.labels, self.value) = (name, labels, value)
     }
 }
 

@@ -280,6 +280,7 @@ extension Tollgate {
             counters: counters,
             workAges: workAges,
             accessChecks: accessChecks,
+            connectors: connectors,
             logger: logger
         )
     }

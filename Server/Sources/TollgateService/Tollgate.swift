@@ -1,5 +1,6 @@
 public import AppStoreAPI
 public import AppStoreConnector
+public import GooglePlayConnector
 public import Logging
 public import Storage
 public import Stores
@@ -12,6 +13,7 @@ public final class Tollgate: Sendable {
     public let store: RecordStore
     public let appStore: AppStoreConnector
     public let stripe: StripeConnector
+    public let googlePlay: GooglePlayConnector
     /// Every store's room.
     public let connectors: [any StoreConnector]
     /// The services that every connector shares: record, clocks, leases, counters.
@@ -39,6 +41,7 @@ public final class Tollgate: Sendable {
         appStoreClients: AppStoreClients? = nil,
         appStoreOptions: AppStoreOptions = AppStoreOptions(),
         stripe: Stripe.Client?,
+        googlePlay: GooglePlaySetUp = GooglePlaySetUp(),
         webhooks: WebhookTransport? = nil,
         openID: OpenIDClient? = nil,
         clocks: Clocks,
@@ -69,9 +72,10 @@ public final class Tollgate: Sendable {
             webhookSecrets: configuration.stripeWebhookSecrets,
             defaultEnvironment: configuration.defaultEnvironment
         )
+        self.googlePlay = GooglePlayConnector(house, googlePlay)
         let others = others(house)
         connectors =
-            ([self.appStore, self.stripe] as [any StoreConnector]).filter { own in
+            ([self.appStore, self.stripe, self.googlePlay] as [any StoreConnector]).filter { own in
                 !others.contains { $0.store == own.store }
             } + others
         self.signer = signer

@@ -54,7 +54,10 @@ struct AwaitedTests {
         let looked = Mutex<[String]>([])
         func follow(at minutes: Int64) async throws -> [String] {
             looked.withLock { $0 = [] }
-            try await store.awaited.follow(wall: Instant(milliseconds: minutes * 60_000)) {
+            try await store.awaited.follow(
+                of: .appStore,
+                wall: Instant(milliseconds: minutes * 60_000)
+            ) {
                 record in
                 looked.withLock { $0.append(record.key.id) }
                 return Self.awaited(record)

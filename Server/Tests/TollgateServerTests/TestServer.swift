@@ -3,6 +3,7 @@ import AppStoreAPI
 import AppStoreConnector
 import AppStoreSimulator
 import Foundation
+import GooglePlayConnector
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -55,6 +56,8 @@ struct TestServer: Sendable {
     ///   - clientAddressHeader: as the configuration has it.
     ///   - retentionRules: as the table of retention messages has them.
     ///   - logger: what the application says.
+    ///   - shared: the stores' time, where another store lives on it too.
+    ///   - googlePlay: how Google Play is spoken to.
     ///   - connectors: the rooms of further stores.
     static func run(
         on backend: Backend = .sqlite,
@@ -62,10 +65,12 @@ struct TestServer: Sendable {
         clientAddressHeader: String? = nil,
         retentionRules: [RetentionRule] = [],
         logger: Logger = silent,
+        clock shared: VirtualClock? = nil,
+        googlePlay: GooglePlaySetUp? = nil,
         connectors: @Sendable (House) -> [any StoreConnector] = { _ in [] },
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
-        let clock = VirtualClock(now: start)
+        let clock = shared ?? VirtualClock(now: start)
         let appStore = try simulatedAppStore(clock)
         await clock.join(appStore)
         let serverAPI = Application(
@@ -83,6 +88,7 @@ struct TestServer: Sendable {
                 clientAddressHeader,
                 retentionRules,
                 logger,
+                googlePlay,
                 connectors,
                 test
             )
@@ -98,6 +104,7 @@ struct TestServer: Sendable {
         _ clientAddressHeader: String?,
         _ retentionRules: [RetentionRule],
         _ logger: Logger,
+        _ googlePlay: GooglePlaySetUp?,
         _ connectors: @Sendable (House) -> [any StoreConnector],
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
@@ -143,10 +150,12 @@ struct TestServer: Sendable {
                 maximumRetries: 0,
                 transport: { try await stripe.answer($0) }
             ),
+            googlePlay: googlePlay ?? GooglePlaySetUp(),
             webhooks: { try await receiver.take($0) },
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },
                 wall: { wall.now },
+                isVirtual: googlePlay != nil,
                 nowAtOnce: { Instant(milliseconds: clock.nowAtOnce) }
             ),
             randomBytes: randomBytes,

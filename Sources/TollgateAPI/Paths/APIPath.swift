@@ -56,6 +56,10 @@ extension APIPath {
     public static let appStorePurchases = Self(template: "/v1/app_store/purchases")
     public static let appStoreOfferSignatures = Self(template: "/v1/app_store/offer_signatures")
     public static let appStoreReceipts = Self(template: "/v1/app_store/receipts")
+    public static let googlePlayPreparations = Self(
+        template: "/v1/google_play/purchase_preparations"
+    )
+    public static let googlePlayPurchases = Self(template: "/v1/google_play/purchases")
     public static let consents = Self(template: "/v1/consents")
     public static let events = Self(template: "/v1/events")
     public static let report = Self(template: "/v1/reports/{name}")
@@ -80,6 +84,7 @@ extension APIPath {
         template: "/webhooks/app_store/retention_message"
     )
     public static let stripeWebhook = Self(template: "/webhooks/stripe")
+    public static let googlePlayWebhook = Self(template: "/webhooks/google_play")
     public static let payments = Self(template: "/v1/payments")
     public static let reconciliation = Self(template: "/v1/reports/reconciliation")
     public static let statement = Self(template: "/v1/reports/statement")

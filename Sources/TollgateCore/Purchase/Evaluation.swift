@@ -71,6 +71,15 @@ public struct Wanted: Hashable, Codable, Sendable {
         case googlePlayPurchase = "google_play_purchase"
         /// An order of Google Play.
         case googlePlayOrder = "google_play_order"
+        /// The list of voided purchases of an app in Google Play; the object is its package name.
+        case googlePlayVoids = "google_play_voids"
+        // What has to be done in Google Play by a time; all that an act needs stands in its object.
+        /// A purchase to acknowledge.
+        case googlePlayAcknowledgement = "google_play_acknowledgement"
+        /// A one-time product to consume, after what it gives was credited.
+        case googlePlayConsumption = "google_play_consumption"
+        /// A pending refund about which Google asks: the order, a space and the review's token.
+        case googlePlayRefundReview = "google_play_refund_review"
         /// A CONSUMPTION_REQUEST to be answered: not what we lack but what the store does.
         case consumption
         /// The token of the customer who restored a purchase is to be set with the App Store: the

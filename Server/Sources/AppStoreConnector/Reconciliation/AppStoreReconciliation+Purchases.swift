@@ -14,6 +14,7 @@ extension AppStoreReconciliation {
         let now = await house.clocks.now()
         let awaited = Purchase.awaitedScope(environment, application: scope.application)
         try await house.records.awaited.follow(
+            of: .appStore,
             wall: house.clocks.wall(),
             prolong: prolong
         ) { $0.awaited }

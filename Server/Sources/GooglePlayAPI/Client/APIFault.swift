@@ -71,6 +71,12 @@ extension GooglePlay {
             }
         }
 
+        /// Google's word for the error: `purchaseTokenNoLongerValid`.
+        public var reason: String? {
+            guard case .refused(let refusal) = cause else { return nil }
+            return refusal.reason
+        }
+
         /// Seconds after which Google wants to be asked again; `nil` where it does not say.
         public var retryAfter: Int64? {
             guard case .refused(let refusal) = cause else { return nil }

@@ -9,6 +9,16 @@ extension GooglePlay {
         public var headers: [String: String]
         /// JSON or a form; `nil` for none.
         public var body: [UInt8]?
+
+        public init(
+            method: String,
+            url: String,
+            headers: [String: String] = [:],
+            body: [UInt8]? = nil
+        ) {
+            (self.method, self.url) = (method, url)
+            (self.headers, self.body) = (headers, body)
+        }
     }
 
     /// An answer of Google's.

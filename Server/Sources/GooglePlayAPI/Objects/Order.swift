@@ -85,6 +85,9 @@ extension GooglePlay {
             public let subscription: Period?
             /// The number that was bought; `nil` for a subscription.
             public let quantity: Int64?
+            /// Of a one-time product.
+            public let purchaseOptionID: String?
+            public let offerID: String?
 
             init(_ fields: Fields) throws(DecodingError) {
                 productID = try fields.string("productId")
@@ -94,10 +97,15 @@ extension GooglePlay {
                 subscription = try fields.optional("subscriptionDetails") {
                     details throws(DecodingError) in try Period(details)
                 }
-                quantity = try fields.optional("oneTimePurchaseDetails") {
+                let once = try fields.optional("oneTimePurchaseDetails") {
                     details throws(DecodingError) in
-                    try details.optionalInteger("quantity") ?? 1
+                    (
+                        try details.optionalInteger("quantity") ?? 1,
+                        try details.optionalString("purchaseOptionId"),
+                        try details.optionalString("offerId")
+                    )
                 }
+                (quantity, purchaseOptionID, offerID) = (once?.0, once?.1, once?.2)
             }
         }
 
@@ -108,12 +116,17 @@ extension GooglePlay {
             /// An accounting snapshot; access follows the purchase's `expiryTime`.
             public let start: Int64?
             public let end: Int64?
+            public let phase: SubscriptionLineItem.Phase?
 
             init(_ fields: Fields) throws(DecodingError) {
                 basePlanID = try fields.optionalString("basePlanId")
                 offerID = try fields.optionalString("offerId")
                 start = try fields.optionalTime("servicePeriodStartTime")
                 end = try fields.optionalTime("servicePeriodEndTime")
+                phase =
+                    try fields.optional("offerPhaseDetails") { phase throws(DecodingError) in
+                        SubscriptionLineItem.Phase(phase)
+                    } ?? nil
             }
         }
 

@@ -54,14 +54,16 @@ extension GooglePlay {
         public enum Phase: Hashable, Sendable {
             case basePrice, freeTrial, introductoryPrice, prorationPeriod
 
+            // An order names them with ‘Details’ behind.
             init?(_ fields: Fields) {
-                if fields.has("freeTrial") {
+                if fields.has("freeTrial") || fields.has("freeTrialDetails") {
                     self = .freeTrial
-                } else if fields.has("introductoryPrice") {
+                } else if fields.has("introductoryPrice") || fields.has("introductoryPriceDetails")
+                {
                     self = .introductoryPrice
-                } else if fields.has("prorationPeriod") {
+                } else if fields.has("prorationPeriod") || fields.has("prorationPeriodDetails") {
                     self = .prorationPeriod
-                } else if fields.has("basePrice") {
+                } else if fields.has("basePrice") || fields.has("baseDetails") {
                     self = .basePrice
                 } else {
                     return nil

@@ -35,7 +35,14 @@ public struct AwaitedStore: Sendable {
     let driver: any StorageDriver
     private var cursors: CursorStore { CursorStore(driver: driver) }
 
-    private static let awaitedCursor = "awaited"
+    /// Each store follows the journal by itself; the name of the first one is older than the others.
+    private static func cursor(of store: Store) -> String {
+        switch store {
+        case .appStore: "awaited"
+        case .stripe, .googlePlay, .tollgate: "awaited/\(store.rawValue)"
+        }
+    }
+
     /// On PostgreSQL journal ids become visible out of order: what is younger is read once more.
     private static let settling: Int64 = 600_000
 
@@ -64,18 +71,21 @@ public struct AwaitedStore: Sendable {
     /// Brings the list of what is awaited up to the journal.
     ///
     /// - Parameters:
+    ///   - store: whose purchases are looked at.
     ///   - wall: real time.
     ///   - prolong: called after each page.
     ///   - awaited: when something should have been said of a purchase; `nil`: nothing is awaited.
     /// - Returns: how many journal rows were read.
     @discardableResult
     public func follow(
+        of store: Store,
         wall: Instant,
         prolong: @Sendable () async throws -> Void = {},
         _ awaited: @escaping @Sendable (Purchase) -> Awaited?
     ) async throws -> Int {
+        let cursor = Self.cursor(of: store)
         var place =
-            try await cursors.read(Self.awaitedCursor).flatMap { Followed($0.body) }
+            try await cursors.read(cursor).flatMap { Followed($0.body) }
             ?? Followed(at: wall)
         var position = place.final
         var read = 0
@@ -84,14 +94,14 @@ public struct AwaitedStore: Sendable {
         while true {
             let from = position
             let page = try await driver.write { connection in
-                try Self.follow(from, awaited, connection)
+                try Self.follow(from, store, awaited, connection)
             }
             guard let last = page.last else { break }
             position = last
             read += page.rows
             if isInOrder {
                 place.final = last
-                try await cursors.keep(Self.awaitedCursor, place.bytes, now: wall)
+                try await cursors.keep(cursor, place.bytes, now: wall)
             }
             try await prolong()
         }
@@ -101,7 +111,7 @@ public struct AwaitedStore: Sendable {
                 if age >= Self.settling { place.final = max(place.final, place.seen) }
                 place.seen = position
                 place.seenAt = wall.milliseconds
-                try await cursors.keep(Self.awaitedCursor, place.bytes, now: wall)
+                try await cursors.keep(cursor, place.bytes, now: wall)
             }
         }
         return read
@@ -109,6 +119,7 @@ public struct AwaitedStore: Sendable {
 
     private static func follow(
         _ from: Int64,
+        _ store: Store,
         _ awaited: (Purchase) -> Awaited?,
         _ connection: any StorageConnection
     ) throws -> (last: Int64?, rows: Int) {
@@ -126,6 +137,7 @@ public struct AwaitedStore: Sendable {
         for (key, row) in zip(keys, records) {
             guard let bytes = try row.first?.bytes(0), !bytes.isEmpty else { continue }
             let record = try RecordDecoder.decode(Purchase.self, from: bytes)
+            guard record.key.store == store else { continue }
             if let awaited = awaited(record) {
                 known.append([
                     key.value, awaited.scope.value, .integer(awaited.since.milliseconds),

@@ -53,13 +53,15 @@ public struct Questions: Sendable {
     ///
     /// - Parameters:
     ///   - again: whether those are meant that failed before.
+    ///   - most: how many instead of a hundred.
     ///   - mayAsk: whether a question can be asked at all.
     public func due(
         _ kind: Wanted.Kind,
         again: Bool,
+        most: Int = 100,
         where mayAsk: (WantedRow) -> Bool = { _ in true }
     ) async throws -> [WantedRow] {
-        let (most, page) = (100, 500)
+        let page = 500
         let wall = house.clocks.wall()
         if again, !retries.hasDue(kind, at: wall) { return [] }
         var found: [WantedRow] = []
@@ -94,6 +96,11 @@ public struct Questions: Sendable {
 
     /// Keeps a question whose answer speaks of a time before it was raised; it is due at once.
     public func keep(_ wanted: WantedRow) { retries.forget(wanted.key) }
+
+    /// Keeps a question whose answer may not be the newest one: it is asked again after a while.
+    public func postpone(_ wanted: WantedRow, _ kind: Wanted.Kind) {
+        retries.failed(wanted.key, kind, raised: wanted.raised, at: house.clocks.wall())
+    }
 
     /// Takes note of an error in place of an answer.
     ///

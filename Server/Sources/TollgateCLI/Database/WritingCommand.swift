@@ -82,6 +82,7 @@ struct WritingCommand: Sendable {
                 appStoreClients: stores.appStoreClients(over: client),
                 appStoreOptions: stores.appStoreOptions(over: client),
                 stripe: stores.stripe(over: client),
+                googlePlay: try await stores.googlePlay.setUp(over: client),
                 clocks: .init(
                     now: try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: client),
                     wall: SystemClock.now

@@ -5,6 +5,9 @@ struct ReconcileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reconcile",
         abstract: "Ask a store for what was missed.",
-        subcommands: [ReconcileAppStoreCommand.self, ReconcileStripeCommand.self]
+        subcommands: [
+            ReconcileAppStoreCommand.self, ReconcileGooglePlayCommand.self,
+            ReconcileStripeCommand.self,
+        ]
     )
 }

@@ -10,7 +10,7 @@ struct RecurringWork: Sendable {
     let tollgate: Tollgate
 
     var all: [any Service] {
-        reconciling + [
+        reconciling + listening + [
             questions, storeReports, figures, accessChecks, events,
             Delivering(deliveries: tollgate.webhookDeliveries), signingKeys, keyUses, expired,
         ]
@@ -25,6 +25,23 @@ struct RecurringWork: Sendable {
                 do { try await connector.keepWhatIsKnown() } catch { isWell = false }
             }
             return isWell ? .done : .failed
+        }
+    }
+
+    /// Fetches what waits in the queues of stores that do not tell by themselves.
+    private var listening: [any Service] {
+        tollgate.connectors.compactMap { connector in
+            connector.listening.map { rhythm in
+                Recurring(
+                    "\(connector.store.rawValue)_messages",
+                    of: tollgate,
+                    after: rhythm.start,
+                    every: rhythm.pause,
+                    afterFailure: rhythm.pauseAfterFailure
+                ) {
+                    await connector.listen() ? .done : .failed
+                }
+            }
         }
     }
 

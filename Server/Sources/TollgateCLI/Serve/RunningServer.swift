@@ -1,5 +1,6 @@
 import AppStoreConnector
 import CommandOutput
+import GooglePlayConnector
 import AppStoreAPI
 import Foundation
 import Hummingbird
@@ -29,6 +30,7 @@ struct RunningServer: Sendable {
         appStoreClients: AppStoreClients? = nil,
         appStoreOptions: AppStoreOptions = AppStoreOptions(),
         stripe: Stripe.Client?,
+        googlePlay: GooglePlaySetUp = GooglePlaySetUp(),
         openID: OpenIDClient? = nil,
         clocks: Clocks
     ) async throws {
@@ -51,6 +53,7 @@ struct RunningServer: Sendable {
             appStoreClients: appStoreClients,
             appStoreOptions: appStoreOptions,
             stripe: stripe,
+            googlePlay: googlePlay,
             webhooks: { [webhooks] in try await webhooks.send($0) },
             openID: openID,
             clocks: clocks,

@@ -79,6 +79,7 @@ struct ServeCommand: AsyncParsableCommand {
                 appStoreClients: stores.appStoreClients(over: client),
                 appStoreOptions: options,
                 stripe: stores.stripe(over: client),
+                googlePlay: try await stores.googlePlay.setUp(over: client),
                 openID: settings.openID.map {
                     OpenIDClient($0, transport: openIDTransport(over: toIssuer))
                 },

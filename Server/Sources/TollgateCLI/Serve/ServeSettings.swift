@@ -152,7 +152,8 @@ struct ServeSettings {
     private static func urls(_ options: ServeCommand) -> [(variable: String, url: String)] {
         var urls = [
             "APP_URL", "PORTAL_RETURN_URL", "APP_STORE_BASE_URL", "CONNECT_BASE_URL",
-            "STRIPE_API_BASE",
+            "STRIPE_API_BASE", "GOOGLE_PLAY_API_BASE", "GOOGLE_PLAY_PUBSUB_BASE",
+            "GOOGLE_PLAY_CERTS_URL",
         ].compactMap { name in
             Settings.text(nil, name).map { (variable: "TOLLGATE_" + name, url: $0) }
         }

@@ -10,8 +10,8 @@ import StripeAPI
 import TollgateCore
 import TollgateService
 
-/// How the stores are reached and whom they are trusted as, from `TOLLGATE_APP_STORE_…` and
-/// `TOLLGATE_STRIPE_…`.
+/// How the stores are reached and whom they are trusted as, from `TOLLGATE_APP_STORE_…`,
+/// `TOLLGATE_GOOGLE_PLAY_…` and `TOLLGATE_STRIPE_…`.
 struct StoreSettings: Sendable {
     var roots: [[UInt8]] = []
     /// The apps: those of the catalog, else the one that the settings name.
@@ -25,6 +25,7 @@ struct StoreSettings: Sendable {
     var checksOnline = false
     var stripeSecretKey: String?
     var stripeAPIBase = "https://api.stripe.com"
+    var googlePlay = GooglePlaySettings.absent
     /// How the reports of App Store Connect are fetched.
     var connect: ConnectSettings
     /// What the App Store is expected to keep.
@@ -59,6 +60,7 @@ struct StoreSettings: Sendable {
         checksOnline = problems.take { try Settings.flag("APP_STORE_ONLINE_CHECKS") } ?? false
         stripeSecretKey = Settings.text(nil, "STRIPE_SECRET_KEY")
         stripeAPIBase = Settings.text(nil, "STRIPE_API_BASE") ?? stripeAPIBase
+        googlePlay = problems.take { try GooglePlaySettings(catalog?.apps ?? []) } ?? .absent
         try problems.throwIfAny()
     }
 
@@ -288,7 +290,7 @@ private struct NoAnswer: Error, CustomStringConvertible {
     let description: String
 }
 
-private func answer(
+func answer(
     of client: HTTPClient,
     to request: HTTPClientRequest,
     within time: TimeAmount,

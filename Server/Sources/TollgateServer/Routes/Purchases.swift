@@ -1,4 +1,5 @@
 internal import AppStoreConnector
+internal import GooglePlayConnector
 internal import Hummingbird
 internal import Stores
 internal import TollgateAPI
@@ -8,6 +9,7 @@ internal import TollgateService
 /// Buying, presenting what was bought, and managing it.
 func addPurchases(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     addInAppPurchases(to: router, tollgate)
+    addGooglePlay(to: router, tollgate)
     addCheckouts(to: router, tollgate)
     addBuyButtons(to: router, tollgate)
     router.post(APIPath.appStoreTransactions.route) { request, _ in
@@ -84,6 +86,31 @@ private func addInAppPurchases(to router: Router<ServerRequestContext>, _ tollga
                 in: session.environment
             )
         )
+    }
+}
+
+/// What Android devices ask and present.
+private func addGooglePlay(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
+    router.post(APIPath.googlePlayPreparations.route) { request, _ in
+        let credentials = try await Credentials(request, tollgate)
+        return try Response.json(
+            try await tollgate.purchases.prepareInGooglePlay(
+                try await request.json(API.GooglePlayPreparationRequest.self),
+                for: try credentials.requireSession()
+            )
+        )
+    }
+    router.post(APIPath.googlePlayPurchases.route) { request, context in
+        let credentials = try await Credentials(request, tollgate)
+        try credentials.refuseSecret()
+        let presented = try await request.json(API.GooglePlayPurchaseRequest.self)
+        try credentials.admitStoreCall(request, context, tollgate)
+        let reply = try await tollgate.googlePlay.devices.receive(
+            presented,
+            from: credentials.session?.customer,
+            in: try credentials.askingApp(request.headers, tollgate)?.app.packageName
+        )
+        return try Response.json(reply)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import AppStoreConnector
+internal import GooglePlayConnector
 public import Reports
 internal import Storage
 public import Stores
@@ -7,7 +8,9 @@ public import TollgateCore
 
 extension Tollgate {
     /// The rows of what each store sells; of no room, since who only reads builds none.
-    public static let storeRows: [any StoreRows] = [AppStoreRows(), StripeRows()]
+    public static let storeRows: [any StoreRows] = [
+        AppStoreRows(), StripeRows(), GooglePlayRows(),
+    ]
 
     public func connector(of store: Store) -> (any StoreConnector)? {
         connectors.first { $0.store == store }

@@ -10,6 +10,7 @@ public struct Metrics: Sendable {
     let counters: Counters
     let workAges: WorkAges
     let accessChecks: AccessChecks
+    let connectors: [any StoreConnector]
     let logger: Logger
 
     /// Numbers for `/metrics`: what happened since the start, what is there, and how much waits.
@@ -92,6 +93,13 @@ public struct Metrics: Sendable {
                 "tollgate_access_findings_oldest_seconds",
                 kinds.map { ("kind=\"\($0)\"", seconds(from: access.since[$0], to: now)) }
             )
+        }
+        var ofStores: [StoreGauge] = []
+        for connector in connectors { ofStores += try await connector.gauges() }
+        for (name, gauges) in Dictionary(grouping: ofStores, by: \.name).sorted(by: {
+            $0.key < $1.key
+        }) {
+            gauge(name, gauges.map { ($0.labels, $0.value) })
         }
         let deliveries = try await records.webhooks.deliveryCounts()
         func label(_ endpoint: String) -> String { "endpoint=\"\(endpoint)\"" }

@@ -39,6 +39,34 @@ public struct Purchases: Sendable {
         )
     }
 
+    /// What goes with a purchase in Google Play that the app is about to begin.
+    ///
+    /// - Throws: refusals 404 `resource_missing`, 409 `already_active`.
+    public func prepareInGooglePlay(
+        _ request: API.GooglePlayPreparationRequest,
+        for session: CustomerSession
+    ) async throws -> API.GooglePlayPreparation {
+        let catalog = records.history.current
+        let product =
+            catalog.product(id: request.product)
+            ?? catalog.products.first { $0.googlePlayProductID == request.product && !$0.isRetired }
+        guard let product, !product.isRetired, let name = product.googlePlayProductID else {
+            throw Refusal.missing("product in Google Play", request.product, param: "product")
+        }
+        let customer = try await directory.customer(session.customer.rawValue)
+        try await requireNotActive(
+            product,
+            in: .googlePlay,
+            for: session.customer,
+            environment: session.environment
+        )
+        return API.GooglePlayPreparation(
+            product: product.id,
+            googlePlayProductID: name,
+            obfuscatedAccountID: customer.appAccountToken
+        )
+    }
+
     /// - Throws: a refusal 409 `already_active` where the customer has `product` already and the
     ///   catalog says `while_active: refuse`.
     func requireNotActive(

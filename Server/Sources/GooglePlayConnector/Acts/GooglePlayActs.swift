@@ -1,0 +1,220 @@
+internal import GooglePlayAPI
+internal import Logging
+internal import Storage
+internal import Stores
+internal import TollgateCore
+
+/// Does at Google what has to be done by a time: acknowledges, consumes.
+///
+/// What comes first after an outage is what Google would take back first.
+struct GooglePlayActs: Sendable {
+    let reads: GooglePlayReads
+    private let questions: Questions
+    private var house: House { reads.house }
+
+    /// Rows that are looked at to find the nearest deadlines.
+    private static let most: Int64 = 2_000
+
+    init(_ reads: GooglePlayReads) {
+        self.reads = reads
+        questions = Questions(reads.house)
+    }
+
+    /// One act that waits.
+    private struct Waiting {
+        var row: WantedRow
+        var act: PlayAct
+    }
+
+    /// Does what may be done now, the nearest deadline first.
+    ///
+    /// - Returns: `false` while it fails.
+    func perform() async -> Bool {
+        await questions.ask { again, round in
+            for kind in [Wanted.Kind.googlePlayConsumption, .googlePlayAcknowledgement] {
+                round.beginKind()
+                let now = house.clocks.wall().milliseconds
+                // A pile after an outage is larger than a page: the nearest deadline may be anywhere.
+                let waiting = try await questions.due(
+                    kind,
+                    again: again,
+                    most: Int(Self.most),
+                    where: { reads.isOpen(kind, of: $0, now: now) }
+                ).compactMap { row in
+                    PlayAct(kind, object: row.object).map { Waiting(row: row, act: $0) }
+                }.sorted { ($0.act.deadline, $0.act.token) < ($1.act.deadline, $1.act.token) }
+                for batch in waiting.batches(of: reads.setUp.readsAtOnce) where round.goesOn {
+                    try await perform(batch, kind, &round)
+                }
+            }
+        }
+    }
+
+    private func perform(
+        _ batch: ArraySlice<Waiting>,
+        _ kind: Wanted.Kind,
+        _ round: inout QuestionRound
+    ) async throws {
+        let results = await withTaskGroup(of: (Int, Result<Done, any Error>).self) { group in
+            for (index, waiting) in zip(batch.indices, batch) {
+                group.addTask {
+                    do { return (index, .success(try await perform(waiting))) } catch {
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            var results: [(Int, Result<Done, any Error>)] = []
+            for await result in group { results.append(result) }
+            return results.sorted { $0.0 < $1.0 }
+        }
+        var trouble: (any Error)?
+        for (index, result) in results {
+            let waiting = batch[index]
+            do {
+                try await take(result, waiting, kind, &round)
+            } catch {
+                trouble = trouble ?? error
+            }
+        }
+        if let trouble { throw trouble }
+    }
+
+    /// What became of an act.
+    private enum Done {
+        case done
+        /// It has to wait for a customer.
+        case waits
+        /// The app is not configured any more.
+        case foreign
+    }
+
+    private func perform(_ waiting: Waiting) async throws -> Done {
+        let act = waiting.act
+        guard let key = waiting.row.purchase, let app = reads.setUp.app(key.application) else {
+            return .foreign
+        }
+        switch act.kind {
+        case .googlePlayConsumption:
+            // What is consumed, no device shows any more: not before somebody has it.
+            guard try await !house.records.holders(of: key).isEmpty else { return .waits }
+            try await reads.call(.oneTime, app) { client in
+                try await client.consume(act.token, product: act.product)
+            }
+        case .googlePlayAcknowledgement where act.product.isEmpty:
+            // The path still has a product, which Google does not look at since 2025-05.
+            try await reads.call(.subscriptions, app) { client in
+                try await client.acknowledgeSubscription(
+                    act.token,
+                    product: "-",
+                    account: act.account
+                )
+            }
+        default:
+            try await reads.call(.oneTime, app) { client in
+                try await client.acknowledgeProduct(act.token, product: act.product)
+            }
+        }
+        return .done
+    }
+
+    private func take(
+        _ result: Result<Done, any Error>,
+        _ waiting: Waiting,
+        _ kind: Wanted.Kind,
+        _ round: inout QuestionRound
+    ) async throws {
+        switch result {
+        case .success(.done):
+            try await questions.settle(waiting.row)
+            count(kind, "done")
+            round.answered()
+        case .success(.waits):
+            questions.postpone(waiting.row, kind)
+            round.answered()
+        case .success(.foreign):
+            try await questions.settle(waiting.row)
+            count(kind, "dropped")
+        case .failure(let fault as GooglePlay.APIFault):
+            switch fault.meaning {
+            case .changedMeanwhile, .invalid:
+                // Somebody else did it, or the purchase is another one by now: the read decides.
+                try await reread(waiting)
+                try await questions.settle(waiting.row)
+                count(kind, "reread")
+                round.answered()
+            case .notFound, .noLongerReadable:
+                count(kind, "too_late")
+                try await questions.take(fault, .final, of: waiting.row, kind, &round)
+            case .notAllowed, .tooMany:
+                // Its bucket rests, and it stays.
+                count(kind, "failed")
+            case .unavailable, .unreadable:
+                count(kind, "failed")
+                try await questions.take(fault, .fault, of: waiting.row, kind, &round)
+            }
+        case .failure(is QuotaUsedUp):
+            break
+        case .failure(let error):
+            throw error
+        }
+    }
+
+    private func reread(_ waiting: Waiting) async throws {
+        guard let key = waiting.row.purchase else { return }
+        let kind: Wanted.Kind =
+            waiting.act.product.isEmpty ? .googlePlaySubscription : .googlePlayPurchase
+        try await house.records.questions.want(
+            Wanted(kind: kind, object: waiting.act.token),
+            about: key,
+            at: await house.clocks.now()
+        )
+    }
+
+    private func count(_ kind: Wanted.Kind, _ outcome: String) {
+        house.counters.count(
+            "tollgate_store_acts_total",
+            "store=\"google_play\",act=\"\(kind.act)\",outcome=\"\(outcome)\""
+        )
+    }
+
+    /// The acts that wait and how many seconds the nearest deadline is away; below zero, it is over.
+    func gauges() async throws -> [StoreGauge] {
+        let now = await house.clocks.now()
+        var gauges: [StoreGauge] = []
+        for kind in [
+            Wanted.Kind.googlePlayAcknowledgement, .googlePlayConsumption, .googlePlayRefundReview,
+        ] {
+            let rows = try await house.records.questions.wanted(kind, limit: Self.most)
+            let labels = "store=\"google_play\",act=\"\(kind.act)\""
+            gauges.append(StoreGauge("tollgate_store_acts_waiting", labels, Int64(rows.count)))
+            let deadlines = rows.compactMap { row in
+                kind == .googlePlayRefundReview
+                    ? row.raised.advanced(by: RefundReviews.time)
+                    : PlayAct(kind, object: row.object)?.deadline
+            }
+            guard let nearest = deadlines.min() else { continue }
+            let left = (nearest.milliseconds - now.milliseconds) / 1000
+            gauges.append(StoreGauge("tollgate_store_act_deadline_seconds", labels, left))
+        }
+        return gauges
+    }
+}
+
+extension Wanted.Kind {
+    /// The name of an act in metrics.
+    var act: String {
+        switch self {
+        case .googlePlayAcknowledgement: "acknowledge"
+        case .googlePlayConsumption: "consume"
+        case .googlePlayRefundReview: "review_refund"
+        default: rawValue
+        }
+    }
+}
+
+extension Array {
+    /// Pieces of at most `size` elements.
+    func batches(of size: Int) -> [ArraySlice<Element>] {
+        stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
+    }
+}

@@ -1,0 +1,138 @@
+internal import GooglePlayAPI
+internal import Logging
+internal import Storage
+internal import Stores
+internal import TollgateAPI
+internal import TollgateCore
+
+/// Answers Google's questions about pending refunds within a day, from what the coin ledger knows.
+///
+/// Without the customer's consent nothing is said.
+struct RefundReviews: Sendable {
+    let reads: GooglePlayReads
+    private let questions: Questions
+    private var house: House { reads.house }
+
+    /// The time that Google waits, in milliseconds.
+    static let time: Int64 = 24 * 3_600_000
+
+    init(_ reads: GooglePlayReads) {
+        self.reads = reads
+        questions = Questions(reads.house)
+    }
+
+    /// Answers what waits.
+    ///
+    /// - Returns: `false` while answering fails.
+    func answer() async -> Bool {
+        await questions.ask { again, round in
+            round.beginKind()
+            let now = house.clocks.wall().milliseconds
+            for row in try await questions.due(
+                .googlePlayRefundReview,
+                again: again,
+                where: { reads.isOpen(.googlePlayRefundReview, of: $0, now: now) }
+            ) where round.goesOn {
+                do {
+                    let outcome = try await answer(row)
+                    try await questions.settle(row)
+                    house.counters.count(
+                        "tollgate_store_acts_total",
+                        "store=\"google_play\",act=\"review_refund\",outcome=\"\(outcome)\""
+                    )
+                    round.answered()
+                } catch is QuotaUsedUp {
+                    break
+                } catch let fault as GooglePlay.APIFault {
+                    guard let meaning = fault.errorMeaning else { continue }
+                    try await questions.take(
+                        fault,
+                        meaning,
+                        of: row,
+                        .googlePlayRefundReview,
+                        &round
+                    )
+                }
+            }
+        }
+    }
+
+    /// Answers one question.
+    ///
+    /// - Returns: the outcome, for the counter.
+    private func answer(_ row: WantedRow) async throws -> String {
+        let parts = row.object.split(separator: " ", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let package = row.purchase?.application,
+            let app = reads.setUp.app(package)
+        else { return "withheld" }
+        let now = await house.clocks.now()
+        guard now <= row.raised.advanced(by: Self.time) else { return "late" }
+        // Google names the order alone; the order names the purchase.
+        let order = try await reads.read(order: parts[0], of: app)
+        guard let key = order.key, let record = try await house.records.record(of: key) else {
+            return "withheld"
+        }
+        let holders = try await house.records.holders(of: key)
+        guard !holders.isEmpty else { return "withheld" }
+        for holder in holders {
+            guard !holder.body.isEmpty, try Profile(holder).customer.consumptionConsent else {
+                return "withheld"
+            }
+        }
+        let share = try await spentShare(of: record, holders.map(\.customer))
+        let product = record.soldProduct(in: house.records.history)
+        let preference: GooglePlay.RefundReview.Preference =
+            switch product?.consumption?.refundPreference {
+            case .decline?: .decline
+            case .grantFull?, .grantProrated?: .approve
+            case nil: .neutral
+            }
+        let review = GooglePlay.RefundReview(
+            pendingRefundToken: parts[1],
+            sampleContentProvided: product?.consumption?.sampleContentProvided ?? false,
+            preference: preference,
+            consumedMilliunits: share
+        )
+        try await reads.call(.orders, app) { client in
+            try await client.reviewRefund(order: parts[0], review)
+        }
+        return "sent"
+    }
+
+    /// The spent share of the coins that a purchase credited, in thousandths of a per cent; `nil` where
+    /// it credited none.
+    private func spentShare(
+        of record: Purchase,
+        _ customers: [Customer.ID]
+    ) async throws -> Int64? {
+        let lots = record.coinLots
+        guard !lots.isEmpty else { return nil }
+        for customer in customers {
+            let transfers = try await house.records.transfers(
+                of: customer,
+                in: record.key.environment
+            )
+            let shares = lots.compactMap { lot in
+                Self.spentShare(of: RecordStore.lot(lot, of: record.key), among: transfers)
+            }
+            if let most = shares.max() { return most }
+        }
+        return nil
+    }
+
+    /// Lots are credited and clawed back under one name each; a spend has a name of its own.
+    static func spentShare(
+        of lot: RowKey,
+        among transfers: [(lot: RowKey, amount: Int64)]
+    ) -> Int64? {
+        var order: [RowKey] = []
+        var totals: [RowKey: Int64] = [:]
+        for transfer in transfers {
+            if totals[transfer.lot] == nil { order.append(transfer.lot) }
+            totals[transfer.lot, default: 0] += transfer.amount
+        }
+        let spent = totals.values.filter { $0 < 0 }.reduce(0, -)
+        let lots = order.compactMap { id in totals[id].map { (id: id, credit: $0) } }
+        return SpentLots(lots, spent: spent).share(of: lot)
+    }
+}

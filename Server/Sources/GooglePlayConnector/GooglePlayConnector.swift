@@ -1,0 +1,104 @@
+internal import GooglePlayAPI
+internal import Logging
+public import Reports
+internal import Storage
+public import Stores
+internal import TollgateAPI
+public import TollgateCore
+
+/// Google Play's room: hints come in, purchases are read, and what has a deadline is done in time.
+public final class GooglePlayConnector: StoreConnector {
+    public let store = Store.googlePlay
+    public let name = "Google Play"
+    public static let webhook = StoreWebhook(
+        .googlePlayWebhook,
+        limit: 64 << 10,
+        signature: "Authorization"
+    )
+    public var webhook: StoreWebhook { Self.webhook }
+    public let reconciling = WorkRhythm(
+        after: .seconds(3),
+        every: .seconds(60),
+        afterFailure: .seconds(120)
+    )
+    public let rows: any StoreRows = GooglePlayRows()
+    public let books: any StoreBooks
+    public let managementURL: String? = "https://play.google.com/store/account/subscriptions"
+    public let house: House
+    public let setUp: GooglePlaySetUp
+    /// Purchases that devices present.
+    public let devices: DevicePurchases
+    let messages: GooglePlayMessages
+    let reads: GooglePlayReads
+    let voids: VoidedList
+    let acts: GooglePlayActs
+    let reviews: RefundReviews
+    let reconciliation: GooglePlayReconciliation
+    private let questions: GooglePlayQuestions
+    private let pulling: HintPulling?
+
+    public init(_ house: House, _ setUp: GooglePlaySetUp) {
+        self.house = house
+        self.setUp = setUp
+        messages = GooglePlayMessages(setUp: setUp)
+        reads = GooglePlayReads(house, setUp, PlayQuotas(setUp.quotas))
+        voids = VoidedList(reads)
+        acts = GooglePlayActs(reads)
+        reviews = RefundReviews(reads)
+        reconciliation = GooglePlayReconciliation(reads, voids)
+        questions = GooglePlayQuestions(reads, voids)
+        devices = DevicePurchases(reads)
+        books = GooglePlayBooks(house.records)
+        pulling = setUp.pulls.map { [messages] client in
+            HintPulling(house, client) { message in
+                let translation = messages.translate(message, at: await house.clocks.now())
+                return try await house.journal(translation, of: .googlePlay)
+            }
+        }
+    }
+
+    public var isSetUp: Bool { !setUp.apps.isEmpty }
+
+    /// The packages of the apps, the first one first.
+    public var applications: [String] { setUp.apps.map(\.packageName) }
+
+    /// Judges the token of a push.
+    public func check(_ message: ReceivedMessage) async throws {
+        guard case .delivered(let authorization) = message.way else { return }
+        guard let tokens = setUp.pushTokens else { throw PushFault.notSetUp }
+        switch await tokens.verdict(onAuthorization: authorization) {
+        case .genuine: return
+        case .refused(let refusal): throw PushFault.token(refusal)
+        case .noKeys: throw PushFault.noKeys
+        }
+    }
+
+    public func translate(_ message: ReceivedMessage, at now: Instant) throws -> Translation {
+        messages.translate(message, at: now)
+    }
+
+    public var listening: WorkRhythm? {
+        pulling == nil ? nil : WorkRhythm(every: .milliseconds(500), afterFailure: .seconds(1))
+    }
+
+    public func listen() async -> Bool { await pulling?.pull() ?? true }
+
+    /// Acts come first: they have deadlines.
+    public func askWhatIsWanted() async -> Bool {
+        guard isSetUp else { return true }
+        let isDone = await acts.perform()
+        let isReviewed = await reviews.answer()
+        let isAnswered = await questions.ask()
+        // What was read just now may have to be acknowledged.
+        let isDoneNow = await acts.perform()
+        return isDone && isReviewed && isAnswered && isDoneNow
+    }
+
+    public func gauges() async throws -> [StoreGauge] {
+        isSetUp ? try await acts.gauges() : []
+    }
+
+    public func consoleURL(of object: StoreObject, in environment: StoreEnvironment) -> String? {
+        nil
+    }
+}

@@ -1,0 +1,48 @@
+public import GooglePlayAPI
+internal import TollgateCore
+
+/// How Google Play is spoken to, as far as it is configured.
+public struct GooglePlaySetUp: Sendable {
+    /// The apps whose purchases are read; empty where no service account is configured.
+    public var apps: [App] = []
+    /// Judges the tokens of pushes; `nil`: pushes are refused.
+    public var pushTokens: GooglePlay.PushTokens?
+    /// Pulls hints; `nil` where none is configured, or where hints are pushed.
+    public var pulls: GooglePlay.PubSubClient?
+    /// Queries per minute that Google allows for each kind of call.
+    public var quotas = PlayQuotas.Limits()
+    /// How many reads are under way at once.
+    public var readsAtOnce = 8
+
+    public init() {}
+
+    public init(
+        apps: [App],
+        pushTokens: GooglePlay.PushTokens? = nil,
+        pulls: GooglePlay.PubSubClient? = nil
+    ) {
+        self.apps = apps
+        self.pushTokens = pushTokens
+        self.pulls = pulls
+    }
+
+    /// One app: its package and the client that asks about it.
+    public struct App: Sendable {
+        public var client: GooglePlay.Client
+        /// Checks what the app signs; `nil` where its licence key is not configured.
+        public var licenseKey: LicenseKey?
+
+        /// `com.example.app`.
+        public var packageName: String { client.packageName }
+
+        public init(client: GooglePlay.Client, licenseKey: LicenseKey? = nil) {
+            self.client = client
+            self.licenseKey = licenseKey
+        }
+    }
+
+    /// The app with this package; `nil` for one that is not configured.
+    func app(_ packageName: String) -> App? {
+        apps.first { $0.packageName == packageName }
+    }
+}

@@ -1,0 +1,357 @@
+internal import Foundation
+internal import GooglePlayAPI
+internal import Stores
+internal import TollgateCore
+
+/// Turns what Google Play answers to a read into facts.
+enum GooglePlayTranslator {
+    /// The key of a purchase: its token (RULES §18.1).
+    static func key(
+        _ token: String,
+        of package: String,
+        in environment: StoreEnvironment
+    ) -> Purchase.Key {
+        Purchase.Key(
+            store: .googlePlay,
+            environment: environment,
+            application: package,
+            id: token
+        )
+    }
+
+    // MARK: - Subscriptions
+
+    static func message(
+        reading purchase: GooglePlay.SubscriptionPurchase,
+        token: String,
+        of package: String,
+        at instant: Instant
+    ) -> Translation.Meaning {
+        let environment: StoreEnvironment = purchase.isTest ? .sandbox : .production
+        var statement = GooglePlaySubscription(
+            state: purchase.state.word("SUBSCRIPTION_STATE_"),
+            start: purchase.startTime.map(Instant.init(milliseconds:)),
+            items: purchase.lineItems.map(item),
+            linkedToken: purchase.linkedPurchaseToken,
+            account: purchase.obfuscatedAccountID.flatMap(account),
+            isAcknowledged: purchase.acknowledgementState == .acknowledged,
+            resumes: purchase.autoResumeTime.map(Instant.init(milliseconds:)),
+            region: purchase.regionCode
+        )
+        if let context = purchase.outOfAppPurchase {
+            statement.resubscription = GooglePlaySubscription.Resubscription(
+                token: context.expiredPurchaseToken,
+                account: context.expiredObfuscatedAccountID.flatMap(account)
+            )
+        }
+        switch purchase.cancellation {
+        case .user(let time)?:
+            statement.canceledBy = "user"
+            statement.canceledAt = time.map(Instant.init(milliseconds:))
+        case .system?: statement.canceledBy = "system"
+        case .developer?: statement.canceledBy = "developer"
+        case .replacement?: statement.canceledBy = "replacement"
+        case .unknown?, nil: break
+        }
+        return fact(
+            .googlePlaySubscription(statement),
+            of: key(token, of: package, in: environment),
+            "read:\(token)",
+            at: instant
+        )
+    }
+
+    private static func item(
+        _ item: GooglePlay.SubscriptionLineItem
+    ) -> GooglePlaySubscription.Item {
+        let plan = item.autoRenewingPlan
+        return GooglePlaySubscription.Item(
+            product: item.productID,
+            basePlan: item.basePlanID,
+            offer: item.offerID,
+            expiry: item.expiryTime.map(Instant.init(milliseconds:)),
+            order: item.latestSuccessfulOrderID,
+            renews: plan?.autoRenewEnabled ?? false,
+            isPrepaid: item.prepaid != nil,
+            phase: item.phase?.word,
+            price: plan?.recurringPrice.map(money),
+            replacement: item.deferredReplacementProductID,
+            isRemoved: item.isRemovalDeferred,
+            awaitsConsent: plan?.priceChange.map { awaitsConsent($0, item.expiryTime) } ?? false,
+            committedPayments: plan?.remainingCommittedPayments
+        )
+    }
+
+    /// Whether the next renewal is at a price to which the buyer has to agree: without that it ends.
+    private static func awaitsConsent(
+        _ change: GooglePlay.SubscriptionLineItem.PriceChange,
+        _ expiry: Int64?
+    ) -> Bool {
+        guard change.mode == "PRICE_INCREASE", change.state == "OUTSTANDING" else { return false }
+        guard let charged = change.expectedChargeTime, let expiry else { return true }
+        return charged <= expiry
+    }
+
+    // MARK: - What is bought once
+
+    static func message(
+        reading purchase: GooglePlay.ProductPurchase,
+        token: String,
+        of package: String,
+        at instant: Instant
+    ) -> Translation.Meaning {
+        let environment: StoreEnvironment = purchase.isTest ? .sandbox : .production
+        let statement = GooglePlayPurchase(
+            state: purchase.state.rawValue,
+            completed: purchase.completionTime.map(Instant.init(milliseconds:)),
+            lines: purchase.lineItems.map { item in
+                GooglePlayPurchase.Line(
+                    product: item.productID,
+                    option: item.purchaseOptionID,
+                    offer: item.offerID,
+                    quantity: item.quantity,
+                    refundable: item.refundableQuantity,
+                    isConsumed: item.isConsumed,
+                    isRental: item.isRented,
+                    release: item.preorderReleaseTime.map(Instant.init(milliseconds:))
+                )
+            },
+            order: purchase.orderID,
+            account: purchase.obfuscatedAccountID.flatMap(account),
+            isAcknowledged: purchase.acknowledgementState == .acknowledged,
+            region: purchase.regionCode
+        )
+        return fact(
+            .googlePlayPurchase(statement),
+            of: key(token, of: package, in: environment),
+            "read:\(token)",
+            at: instant
+        )
+    }
+
+    // MARK: - Orders and voids
+
+    static func message(
+        reading order: GooglePlay.Order,
+        token: String,
+        of package: String,
+        in environment: StoreEnvironment,
+        at instant: Instant
+    ) -> Translation.Meaning {
+        var refunds: [GooglePlayOrder.Refund] = []
+        if let refund = order.refund {
+            refunds.append(
+                GooglePlayOrder.Refund(
+                    at: time(refund.time ?? order.lastEventTime, instant),
+                    isPartial: false,
+                    isChargeback: refund.isChargeback,
+                    total: refund.total.map(money),
+                    tax: refund.tax.map(money)
+                )
+            )
+        }
+        for part in order.partialRefunds where part.isProcessed {
+            refunds.append(
+                GooglePlayOrder.Refund(
+                    at: time(part.processTime ?? part.createTime, instant),
+                    isPartial: true,
+                    total: part.total.map(money),
+                    tax: part.tax.map(money)
+                )
+            )
+        }
+        let statement = GooglePlayOrder(
+            id: order.id,
+            state: order.state?.rawValue ?? "",
+            created: order.createTime.map(Instant.init(milliseconds:)),
+            processed: order.processedTime.map(Instant.init(milliseconds:)),
+            total: order.total.map(money),
+            tax: order.tax.map(money),
+            revenue: order.developerRevenue.map(money),
+            isTaxInclusive: order.isTaxInclusive ? true : nil,
+            lines: order.lineItems.map(line),
+            refunds: refunds,
+            country: order.buyerCountry
+        )
+        return fact(
+            .googlePlayOrder(statement),
+            of: key(token, of: package, in: environment),
+            "read:\(order.id)",
+            at: instant
+        )
+    }
+
+    private static func line(_ line: GooglePlay.Order.LineItem) -> GooglePlayOrder.Line {
+        GooglePlayOrder.Line(
+            product: line.productID,
+            plan: line.subscription?.basePlanID ?? line.purchaseOptionID,
+            offer: line.subscription?.offerID ?? line.offerID,
+            phase: line.subscription?.phase?.word,
+            quantity: line.quantity ?? 1,
+            total: line.total.map(money),
+            tax: line.tax.map(money),
+            start: line.subscription?.start.map(Instant.init(milliseconds:)),
+            end: line.subscription?.end.map(Instant.init(milliseconds:))
+        )
+    }
+
+    static func message(
+        void: GooglePlay.VoidedPurchase,
+        of package: String,
+        in environment: StoreEnvironment,
+        at instant: Instant
+    ) -> Translation.Meaning {
+        fact(
+            .googlePlayVoid(
+                GooglePlayVoid(
+                    // A purchase by promo code has no order.
+                    order: void.orderID ?? "",
+                    at: Instant(milliseconds: void.voidedTime),
+                    quantity: void.quantity,
+                    source: void.source,
+                    reason: void.reason
+                )
+            ),
+            of: key(void.purchaseToken, of: package, in: environment),
+            "void:\(void.orderID ?? void.purchaseToken)",
+            at: instant
+        )
+    }
+
+    /// A 410: it changes nothing but what an explanation says.
+    static func message(
+        unreadable token: String,
+        reason: String,
+        of package: String,
+        in environment: StoreEnvironment,
+        at instant: Instant
+    ) -> Translation.Meaning {
+        fact(
+            .googlePlayUnreadable(GooglePlayUnreadable(reason: reason)),
+            of: key(token, of: package, in: environment),
+            "read:\(token)",
+            at: instant
+        )
+    }
+
+    // MARK: - Parts
+
+    private static func fact(
+        _ statement: Statement,
+        of key: Purchase.Key,
+        _ source: String,
+        at instant: Instant
+    ) -> Translation.Meaning {
+        let fact = Fact(
+            purchase: key,
+            source: source,
+            stated: Stated(instant, isRead: true),
+            statement: statement
+        )
+        return .facts([fact], about: key)
+    }
+
+    private static func time(_ milliseconds: Int64?, _ instant: Instant) -> Instant {
+        milliseconds.map(Instant.init(milliseconds:)) ?? instant
+    }
+
+    private static func money(_ money: GooglePlay.Money) -> GooglePlayMoney {
+        GooglePlayMoney(micros: money.micros, currency: money.currencyCode)
+    }
+
+    /// An account id as customers' tokens are kept: a UUID in lower case; `nil` for any other text,
+    /// which an app has put there for itself.
+    private static func account(_ text: String) -> String? {
+        UUID(uuidString: text) == nil ? nil : text.lowercased()
+    }
+
+    /// The questions that a read raises: each order that the record does not have yet, and one that was
+    /// voided, whose money changed.
+    static func questions(_ facts: [Fact], _ known: Purchase?) -> [Wanted] {
+        let orders: [String] = facts.flatMap { fact -> [String] in
+            switch fact.statement {
+            case .googlePlaySubscription(let read): read.items.compactMap(\.order)
+            case .googlePlayPurchase(let read): [read.order].compactMap(\.self)
+            default: []
+            }
+        }
+        let voided = facts.compactMap { fact -> String? in
+            guard case .googlePlayVoid(let void) = fact.statement, !void.order.isEmpty else {
+                return nil
+            }
+            return void.order
+        }
+        let have = Set(known?.googlePlay?.orders.map(\.value.id) ?? [])
+        return Set(orders).subtracting(have).union(voided).sorted().map {
+            Wanted(kind: .googlePlayOrder, object: $0)
+        }
+    }
+}
+
+extension GooglePlay.OpenEnum {
+    /// The word without the prefix that all of its kind have.
+    fileprivate func word(_ prefix: String) -> String {
+        rawValue.hasPrefix(prefix) ? String(rawValue.dropFirst(prefix.count)) : rawValue
+    }
+}
+
+extension GooglePlay.SubscriptionLineItem.Phase {
+    /// Google's name of the phase.
+    fileprivate var word: String {
+        switch self {
+        case .basePrice: "basePrice"
+        case .freeTrial: "freeTrial"
+        case .introductoryPrice: "introductoryPrice"
+        case .prorationPeriod: "prorationPeriod"
+        }
+    }
+}
+
+extension Purchase {
+    /// Returns whether the record's newest word is `statement`, uncontested.
+    ///
+    /// What we did ourselves is no news: an acknowledgement, with which Google forgets who resubscribed,
+    /// and a consumption.
+    func states(_ statement: Statement) -> Bool {
+        guard let play = googlePlay else { return false }
+        switch statement {
+        case .googlePlaySubscription(var value):
+            guard !play.isContested, let known = play.subscription?.value else { return false }
+            value.isAcknowledged = known.isAcknowledged
+            value.resubscription = value.resubscription ?? known.resubscription
+            return value == known
+        case .googlePlayPurchase(var value):
+            guard !play.isContested, let known = play.purchase?.value,
+                known.lines.count == value.lines.count
+            else { return false }
+            value.isAcknowledged = known.isAcknowledged
+            for index in value.lines.indices {
+                value.lines[index].isConsumed = known.lines[index].isConsumed
+            }
+            return value == known
+        case .googlePlayOrder(let value): return play.orders.contains { $0.value == value }
+        case .googlePlayVoid(let value): return play.voids.contains { $0.value == value }
+        case .googlePlayUnreadable(let value): return play.unreadable?.value == value
+        default: return false
+        }
+    }
+
+    /// The clock of the read that first said what the record says now.
+    var knownSince: Instant? {
+        (googlePlay?.subscription?.stated ?? googlePlay?.purchase?.stated)?.instant
+    }
+
+    /// The lots that a purchase of one-time products may have credited.
+    var coinLots: [String] {
+        googlePlay?.purchase?.value.lines.map(\.sold.id) ?? []
+    }
+
+    /// The product of the catalog that was bought.
+    func soldProduct(in history: CatalogHistory) -> Catalog.Product? {
+        let play = googlePlay
+        let sold =
+            play?.purchase?.value.lines.first?.sold ?? play?.subscription?.value.items.first?.sold
+        let at = play?.completed ?? play?.subscription?.value.start ?? Instant(milliseconds: 0)
+        return sold.flatMap { history.product($0, in: key.application, at: at) }
+    }
+}

@@ -1,0 +1,213 @@
+internal import GooglePlayAPI
+internal import Logging
+internal import Storage
+internal import Stores
+internal import TollgateCore
+
+/// Asks Google what hints and reads have raised, several questions at once.
+///
+/// Each kind of call has its own ladder: a bucket that is used up holds no other up.
+struct GooglePlayQuestions: Sendable {
+    let reads: GooglePlayReads
+    let voids: VoidedList
+    private let ladders: [Ladder]
+    private var house: House { reads.house }
+
+    private struct Ladder: Sendable {
+        var kind: Wanted.Kind
+        var questions: Questions
+    }
+
+    /// How long a hint is believed to be ahead of what can be read, in milliseconds.
+    private static let patience: Int64 = 15 * 60_000
+
+    init(_ reads: GooglePlayReads, _ voids: VoidedList) {
+        (self.reads, self.voids) = (reads, voids)
+        ladders = [
+            Wanted.Kind.googlePlaySubscription, .googlePlayPurchase, .googlePlayOrder,
+            .googlePlayVoids,
+        ].map {
+            Ladder(kind: $0, questions: Questions(reads.house))
+        }
+    }
+
+    /// Asks what may be asked now.
+    ///
+    /// - Returns: `false` while asking fails.
+    func ask() async -> Bool {
+        guard !reads.setUp.apps.isEmpty else { return true }
+        var isWell = true
+        for ladder in ladders {
+            let isAnswered = await ladder.questions.ask { again, round in
+                round.beginKind()
+                let now = house.clocks.wall().milliseconds
+                let rows = try await ladder.questions.due(ladder.kind, again: again) { row in
+                    reads.isOpen(ladder.kind, of: row, now: now)
+                }
+                for batch in rows.batches(of: reads.setUp.readsAtOnce) where round.goesOn {
+                    try await answer(batch, ladder, &round)
+                }
+            }
+            isWell = isWell && isAnswered
+        }
+        return isWell
+    }
+
+    /// What an answer means for its question.
+    private enum Verdict {
+        case settled
+        /// The read speaks of a time before the question was raised.
+        case asBefore
+        /// The read shows nothing new, and the hint may be ahead of it (G2).
+        case maybeStale
+        /// The app is not configured any more.
+        case foreign
+    }
+
+    private func answer(
+        _ batch: ArraySlice<WantedRow>,
+        _ ladder: Ladder,
+        _ round: inout QuestionRound
+    ) async throws {
+        let results = await withTaskGroup(of: (Int, Result<Verdict, any Error>).self) { group in
+            for (index, row) in zip(batch.indices, batch) {
+                group.addTask {
+                    do { return (index, .success(try await verdict(on: row, ladder.kind))) } catch {
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            var results: [(Int, Result<Verdict, any Error>)] = []
+            for await result in group { results.append(result) }
+            return results.sorted { $0.0 < $1.0 }
+        }
+        var trouble: (any Error)?
+        for (index, result) in results {
+            do { try await take(result, batch[index], ladder, &round) } catch {
+                trouble = trouble ?? error
+            }
+        }
+        if let trouble { throw trouble }
+    }
+
+    private func verdict(on row: WantedRow, _ kind: Wanted.Kind) async throws -> Verdict {
+        guard let package = row.purchase?.application, let app = reads.setUp.app(package) else {
+            return .foreign
+        }
+        let outcome: GooglePlayReads.Outcome
+        switch kind {
+        case .googlePlaySubscription:
+            outcome = try await reads.read(subscription: row.object, of: app)
+        case .googlePlayPurchase: outcome = try await reads.read(product: row.object, of: app)
+        case .googlePlayOrder:
+            try await reads.read(order: row.object, of: app)
+            return .settled
+        case .googlePlayVoids:
+            return try await voids.read(of: app, from: row.raised) ? .settled : .asBefore
+        default: return .foreign
+        }
+        let now = await house.clocks.now()
+        let raised = min(row.raised, now)
+        guard raised <= outcome.instant else { return .asBefore }
+        // News, or news that another read brought since: that is what the hint was about.
+        if outcome.isNews || (outcome.knownSince.map { $0 >= raised } ?? false) { return .settled }
+        return now.milliseconds - raised.milliseconds < Self.patience ? .maybeStale : .settled
+    }
+
+    /// Keeps a hint about a purchase that Google does not know aside, for people to look at.
+    private func park(
+        _ row: WantedRow,
+        _ kind: Wanted.Kind,
+        because fault: GooglePlay.APIFault
+    ) async throws {
+        guard let package = row.purchase?.application,
+            let hint = GooglePlayMessages.hint(
+                asking: kind,
+                row.object,
+                of: package,
+                at: row.raised
+            )
+        else { return }
+        _ = try await house.journal(
+            Translation(
+                .parked(reason: "Google knows no such purchase: \(fault)"),
+                evidence: Evidence(
+                    source: "unknown:\(row.key.hex)",
+                    key: RowKey("play unknown", row.key.hex),
+                    stated: row.raised,
+                    kind: .delivered,
+                    body: hint
+                )
+            ),
+            of: .googlePlay
+        )
+    }
+
+    private func take(
+        _ result: Result<Verdict, any Error>,
+        _ row: WantedRow,
+        _ ladder: Ladder,
+        _ round: inout QuestionRound
+    ) async throws {
+        switch result {
+        case .success(.settled), .success(.foreign):
+            try await ladder.questions.settle(row)
+            round.answered()
+        case .success(.asBefore):
+            ladder.questions.keep(row)
+            round.answered()
+        case .success(.maybeStale):
+            ladder.questions.postpone(row, ladder.kind)
+            round.answered()
+        case .failure(is QuotaUsedUp):
+            // It stays, and is asked when there is room.
+            break
+        case .failure(let fault as GooglePlay.APIFault):
+            guard let meaning = fault.errorMeaning else { return }
+            switch fault.meaning {
+            case .notFound: try await park(row, ladder.kind, because: fault)
+            case .noLongerReadable:
+                guard let package = row.purchase?.application, let app = reads.setUp.app(package)
+                else { break }
+                try await reads.note(unreadable: row.object, of: app, fault.reason ?? "410")
+            default: break
+            }
+            try await ladder.questions.take(fault, meaning, of: row, ladder.kind, &round)
+        case .failure(let error):
+            throw error
+        }
+    }
+}
+
+extension GooglePlayReads {
+    /// Returns whether a question of this kind may be asked now, by its app's quota.
+    func isOpen(_ kind: Wanted.Kind, of row: WantedRow, now: Int64) -> Bool {
+        guard let package = row.purchase?.application else { return true }
+        let bucket: PlayQuotas.Bucket =
+            switch kind {
+            case .googlePlaySubscription: .subscriptions
+            case .googlePlayAcknowledgement:
+                PlayAct(kind, object: row.object)?.product == "" ? .subscriptions : .oneTime
+            case .googlePlayPurchase, .googlePlayConsumption: .oneTime
+            case .googlePlayVoids: .voided
+            default: .orders
+            }
+        return quotas.isOpen(bucket, of: package, now: now)
+    }
+}
+
+extension GooglePlay.APIFault {
+    /// The consequence for the question: a 410 settles it and changes no record.
+    ///
+    /// `nil`: it stays, and its bucket rests.
+    var errorMeaning: ErrorMeaning? {
+        switch meaning {
+        case .notFound, .noLongerReadable, .invalid: .final
+        case .notAllowed, .tooMany: nil
+        case .changedMeanwhile: .fault
+        case .unreadable: .unreadable
+        case .unavailable:
+            if case .unreachable = cause { .unreachable } else { .fault }
+        }
+    }
+}

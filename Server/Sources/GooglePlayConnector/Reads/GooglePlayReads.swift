@@ -1,0 +1,370 @@
+internal import GooglePlayAPI
+internal import Logging
+internal import Storage
+internal import Stores
+internal import StrictJSON
+internal import Synchronization
+internal import TollgateCore
+
+/// Reads purchases and orders from Google Play and journals what they say.
+///
+/// A read states the second before it was sent, by Google's `Date`: Google's objects carry no version
+/// (RULES §4.2).
+struct GooglePlayReads: Sendable {
+    let house: House
+    let setUp: GooglePlaySetUp
+    let quotas: PlayQuotas
+    private let order = VirtualOrder()
+    /// How often a refused service account is told.
+    private let alarmPace = WorkPace()
+
+    init(_ house: House, _ setUp: GooglePlaySetUp, _ quotas: PlayQuotas) {
+        (self.house, self.setUp, self.quotas) = (house, setUp, quotas)
+    }
+
+    /// The outcome of a read.
+    struct Outcome: Sendable {
+        /// As of when it speaks.
+        var instant: Instant
+        /// `true` where it said anything that the record did not.
+        var isNews: Bool
+        /// The purchase that it is about; `nil` where it names none.
+        var key: Purchase.Key?
+        /// Since when the record says the same.
+        var knownSince: Instant?
+    }
+
+    /// Reads a subscription.
+    ///
+    /// - Parameter claim: what the reader says of its owner, journalled with the read.
+    func read(
+        subscription token: String,
+        of app: GooglePlaySetUp.App,
+        claim: PlayClaim? = nil,
+        expecting product: String? = nil,
+        leaving reserve: Int64 = 0
+    ) async throws -> Outcome {
+        let answer = try await call(.subscriptions, app, leaving: reserve) {
+            try await $0.subscription(token)
+        }
+        try Self.require(product, among: answer.value.lineItems.map(\.productID))
+        let instant = await instant(of: answer.seconds)
+        let read = PlayRead(
+            GooglePlayTranslator.message(
+                reading: answer.value,
+                token: token,
+                of: app.packageName,
+                at: instant
+            ),
+            acts: PlayAct.acts(for: answer.value, token: token)
+        )
+        return try await journal(read, "subscription", token, answer.body, instant, claim)
+    }
+
+    /// Reads a purchase of one-time products.
+    func read(
+        product token: String,
+        of app: GooglePlaySetUp.App,
+        claim: PlayClaim? = nil,
+        expecting product: String? = nil,
+        leaving reserve: Int64 = 0
+    ) async throws -> Outcome {
+        let answer = try await call(.oneTime, app, leaving: reserve) { try await $0.product(token) }
+        try Self.require(product, among: answer.value.lineItems.map(\.productID))
+        let instant = await instant(of: answer.seconds)
+        let read = PlayRead(
+            GooglePlayTranslator.message(
+                reading: answer.value,
+                token: token,
+                of: app.packageName,
+                at: instant
+            ),
+            acts: PlayAct.acts(for: answer.value, token: token, readAt: instant) { product in
+                house.records.history.product(
+                    product,
+                    in: app.packageName,
+                    at: answer.value.completionTime.map(Instant.init(milliseconds:)) ?? instant
+                )?.kind == .consumable
+            }
+        )
+        return try await journal(read, "product", token, answer.body, instant, claim)
+    }
+
+    /// - Throws: a refusal where a device named another product than Google does.
+    private static func require(_ product: String?, among products: [String]) throws {
+        guard let product, !products.contains(product) else { return }
+        throw Refusal.invalid(
+            "product_id",
+            "This token is not of '\(product.prefix(80))': leave product_id out, or send the product that was bought."
+        )
+    }
+
+    /// Reads an order: the only place where Google states money and past periods.
+    @discardableResult
+    func read(
+        order id: String,
+        of app: GooglePlaySetUp.App,
+        leaving reserve: Int64 = 0
+    ) async throws -> Outcome {
+        let answer = try await call(.orders, app, leaving: reserve) { try await $0.order(id) }
+        let instant = await instant(of: answer.seconds)
+        guard let token = answer.value.purchaseToken else {
+            return Outcome(instant: instant, isNews: false)
+        }
+        let environment = try await environment(ofToken: token, of: app.packageName)
+        let message = GooglePlayTranslator.message(
+            reading: answer.value,
+            token: token,
+            of: app.packageName,
+            in: environment,
+            at: instant
+        )
+        return try await journal(PlayRead(message), "order", id, answer.body, instant, nil)
+    }
+
+    /// Journals an entry of the list of voided purchases.
+    @discardableResult
+    func record(
+        _ void: GooglePlay.VoidedPurchase,
+        of app: GooglePlaySetUp.App,
+        at instant: Instant
+    ) async throws -> Outcome {
+        let environment = try await environment(
+            ofToken: void.purchaseToken,
+            of: app.packageName
+        )
+        let message = GooglePlayTranslator.message(
+            void: void,
+            of: app.packageName,
+            in: environment,
+            at: instant
+        )
+        return try await journal(
+            PlayRead(message),
+            "void",
+            void.purchaseToken,
+            Array(void.json.rawBytes),
+            instant,
+            nil
+        )
+    }
+
+    /// Notes that Google answers no more for a token of which something is known; this changes nobody's
+    /// access (G26).
+    func note(unreadable token: String, of app: GooglePlaySetUp.App, _ reason: String) async throws
+    {
+        guard let known = try await record(ofToken: token, of: app.packageName) else { return }
+        let instant = await instant(of: nil)
+        let message = GooglePlayTranslator.message(
+            unreadable: token,
+            reason: reason,
+            of: app.packageName,
+            in: known.key.environment,
+            at: instant
+        )
+        _ = try await journal(
+            PlayRead(message),
+            "unreadable",
+            token,
+            Array("{\"error\":{\"code\":410}}".utf8),
+            instant,
+            nil
+        )
+    }
+
+    // MARK: - Calls
+
+    /// Makes one call within the quota.
+    ///
+    /// - Throws: `QuotaUsedUp` where the quota leaves no room now; Google's fault.
+    func call<Value: Sendable>(
+        _ bucket: PlayQuotas.Bucket,
+        _ app: GooglePlaySetUp.App,
+        leaving reserve: Int64 = 0,
+        _ body: (GooglePlay.Client) async throws -> Value
+    ) async throws -> Value {
+        let now = house.clocks.wall().milliseconds
+        guard quotas.take(bucket, of: app.packageName, now: now, leaving: reserve) else {
+            throw QuotaUsedUp(bucket: bucket)
+        }
+        do {
+            let value = try await body(app.client)
+            quotas.answered(bucket, of: app.packageName)
+            return value
+        } catch let error as GooglePlay.APIFault {
+            house.counters.count(
+                "tollgate_google_play_faults_total",
+                "bucket=\"\(bucket.rawValue)\",meaning=\"\(error.meaning)\""
+            )
+            switch error.meaning {
+            case .tooMany, .notAllowed: refused(error, bucket, app)
+            case .unavailable where error.retryAfter != nil: refused(error, bucket, app)
+            // It may be this object's own.
+            case .unavailable, .unreadable: break
+            case .notFound, .noLongerReadable, .invalid, .changedMeanwhile:
+                quotas.answered(bucket, of: app.packageName)
+            }
+            throw error
+        }
+    }
+
+    private func refused(
+        _ fault: GooglePlay.APIFault,
+        _ bucket: PlayQuotas.Bucket,
+        _ app: GooglePlaySetUp.App
+    ) {
+        let wall = house.clocks.wall()
+        quotas.refused(
+            bucket,
+            of: app.packageName,
+            retryAfter: fault.retryAfter,
+            now: wall.milliseconds
+        )
+        guard fault.meaning == .notAllowed, alarmPace.isDue(wall, every: 60_000) else { return }
+        house.logger.error(
+            "Google Play refuses this server's service account: nothing is read or acknowledged until it may again",
+            metadata: ["app": "\(app.packageName)", "error": "\(fault)"]
+        )
+    }
+
+    /// The record of a token, whichever environment it turned out to be of.
+    func record(ofToken token: String, of package: String) async throws -> Purchase? {
+        for environment in StoreEnvironment.allCases {
+            let key = GooglePlayTranslator.key(token, of: package, in: environment)
+            if let record = try await house.records.record(of: key) { return record }
+        }
+        return nil
+    }
+
+    /// The environment of a token: what its record says, else production.
+    private func environment(
+        ofToken token: String,
+        of package: String
+    ) async throws -> StoreEnvironment {
+        try await record(ofToken: token, of: package)?.key.environment ?? .production
+    }
+
+    /// As of when a read speaks; see `StripeReads.instantOfRead`.
+    func instant(of seconds: Int64?) async -> Instant {
+        let now = await house.clocks.now()
+        let wall = house.clocks.wall()
+        if house.clocks.isVirtual || abs(now.milliseconds - wall.milliseconds) > 60_000 {
+            return order.next(at: now)
+        }
+        return Instant(seconds: (seconds ?? wall.milliseconds / 1000) - 1)
+    }
+
+    // MARK: - The journal
+
+    /// Journals what a read says, unless the record says it already (RULES §11).
+    private func journal(
+        _ read: PlayRead,
+        _ kind: String,
+        _ object: String,
+        _ body: [UInt8],
+        _ instant: Instant,
+        _ claim: PlayClaim?
+    ) async throws -> Outcome {
+        guard case .facts(var facts, let key) = read.meaning else {
+            if case .parked = read.meaning {
+                let evidence = Evidence(
+                    source: "read:\(object)",
+                    key: RowKey("play read", kind, object, "\(instant.milliseconds)"),
+                    stated: instant,
+                    kind: .fetched,
+                    body: body
+                )
+                _ = try await house.journal(
+                    Translation(read.meaning, evidence: evidence),
+                    of: .googlePlay
+                )
+            }
+            return Outcome(instant: instant, isNews: false)
+        }
+        let known = try await house.records.record(of: key)
+        let isNews = known.map { known in !facts.allSatisfy { known.states($0.statement) } } ?? true
+        let knownSince = known?.knownSince
+        if !isNews, claim == nil {
+            // What was not done yet is to be done, though nothing is to be written.
+            for act in read.acts {
+                try await house.records.questions.want(act, about: key, at: instant)
+            }
+            return Outcome(instant: instant, isNews: false, key: key, knownSince: knownSince)
+        }
+        if let claim { facts.append(claim.fact(about: key)) }
+        let evidence = Evidence(
+            source: "read:\(object)",
+            key: RowKey("play read", kind, object, "\(instant.milliseconds)", claim?.turn ?? ""),
+            stated: instant,
+            kind: .fetched,
+            body: body
+        )
+        let receipt = try await house.journal(
+            Translation(
+                .facts(facts, about: key),
+                evidence: evidence,
+                questions: read.acts + GooglePlayTranslator.questions(facts, known)
+            ),
+            of: .googlePlay
+        )
+        return Outcome(
+            instant: instant,
+            isNews: (isNews || claim != nil) && receipt == .recorded,
+            key: key,
+            knownSince: knownSince
+        )
+    }
+}
+
+/// Keeps reads apart that were made at the same instant of a clock that stands still: the last is the
+/// newest word.
+private final class VirtualOrder: Sendable {
+    private let last = Mutex<Instant?>(nil)
+
+    func next(at now: Instant) -> Instant {
+        last.withLock { last in
+            // A clock that was set back counts, after more than a few reads.
+            let next =
+                last.map { last in
+                    (0...10_000).contains(last.milliseconds - now.milliseconds)
+                        ? last.advanced(by: 1) : now
+                } ?? now
+            last = next
+            return next
+        }
+    }
+}
+
+/// All that one read leads to.
+struct PlayRead {
+    var meaning: Translation.Meaning
+    /// What has to be done at Google because of it.
+    var acts: [Wanted]
+
+    init(_ meaning: Translation.Meaning, acts: [Wanted] = []) {
+        (self.meaning, self.acts) = (meaning, acts)
+    }
+}
+
+/// What a customer says who presents a token.
+struct PlayClaim: Sendable {
+    var claim: Claim
+    var stated: Instant
+
+    func fact(about key: Purchase.Key) -> Fact {
+        Fact(
+            purchase: key,
+            source: "claim:\(claim.customer)",
+            stated: Stated(stated),
+            statement: .claim(claim)
+        )
+    }
+
+    /// Keeps one claim apart from another about the same read.
+    var turn: String { "\(claim.customer) \(claim.mode.rawValue) \(stated.milliseconds)" }
+}
+
+/// The quota of a kind of call leaves no room now.
+struct QuotaUsedUp: Error {
+    var bucket: PlayQuotas.Bucket
+}

@@ -1,0 +1,126 @@
+internal import Synchronization
+
+/// The quota of one kind of call to one app: tokens that come back as time goes by.
+///
+/// A value; times are UNIX milliseconds of the wall clock.
+struct QuotaBucket: Hashable, Sendable {
+    /// Calls per minute.
+    let perMinute: Int64
+    /// Thousandths of a call that may be made now, as of `at`.
+    private var tokens: Int64
+    private var at: Int64?
+    private var blockedUntil: Int64 = .min
+    private var refusals: Int64 = 0
+
+    /// The longest pause after refusals in a row, in milliseconds.
+    static let longestPause: Int64 = 120_000
+
+    init(perMinute: Int64) {
+        precondition(perMinute > 0)
+        self.perMinute = perMinute
+        tokens = perMinute * 1000
+    }
+
+    /// Takes one call out of the quota.
+    ///
+    /// - Parameter reserve: hundredths of the quota that have to be left for more important calls.
+    /// - Returns: `false` where none is left now, or where Google wants to be left alone.
+    mutating func take(now: Int64, leaving reserve: Int64 = 0) -> Bool {
+        refill(now)
+        guard now >= blockedUntil, tokens - 1000 >= perMinute * 10 * reserve else { return false }
+        tokens -= 1000
+        return true
+    }
+
+    /// Returns whether a call may be made now.
+    mutating func isOpen(now: Int64) -> Bool {
+        refill(now)
+        return now >= blockedUntil && tokens >= 1000
+    }
+
+    /// Takes note that Google said ‘too many’, or that our credentials may not ask.
+    mutating func refused(retryAfter seconds: Int64?, now: Int64) {
+        refill(now)
+        let ladder = min(1000 << min(refusals, 7), Self.longestPause)
+        refusals += 1
+        blockedUntil = now + max(ladder, (seconds ?? 0) * 1000)
+    }
+
+    /// Takes note of an answer.
+    mutating func answered() {
+        refusals = 0
+        blockedUntil = .min
+    }
+
+    private mutating func refill(_ now: Int64) {
+        // A clock that went back gives nothing and blocks nothing.
+        guard let at, now >= at else {
+            if at != nil { blockedUntil = .min }
+            self.at = now
+            return
+        }
+        let (most, passed) = (perMinute * 1000, min(60_000, now - at))
+        tokens = min(most, tokens + passed * perMinute * 1000 / 60_000)
+        self.at = now
+    }
+}
+
+/// The quotas of Google's API, by app and kind of call.
+///
+/// Kept in memory by each server: what matters is that one kind of call does not spend another's.
+public final class PlayQuotas: Sendable {
+    /// Google's buckets.
+    ///
+    /// https://developers.google.com/android-publisher/quotas
+    public enum Bucket: String, Hashable, Sendable, CaseIterable {
+        case subscriptions, oneTime, orders
+        /// `purchases.voidedpurchases`, which has a quota of its own.
+        case voided
+    }
+
+    /// Calls per minute.
+    public struct Limits: Hashable, Sendable {
+        public var perMinute: [Bucket: Int64] = [
+            .subscriptions: 3_000, .oneTime: 3_000, .orders: 3_000,
+            // 30 within 30 seconds, and 6,000 a day.
+            .voided: 30,
+        ]
+
+        public init() {}
+    }
+
+    private let limits: Limits
+    private let buckets = Mutex<[String: QuotaBucket]>([:])
+
+    init(_ limits: Limits) { self.limits = limits }
+
+    private func change<Result: Sendable>(
+        _ bucket: Bucket,
+        of app: String,
+        _ body: (inout QuotaBucket) -> Result
+    ) -> Result {
+        buckets.withLock { buckets in
+            let key = "\(bucket.rawValue) \(app)"
+            var value =
+                buckets[key] ?? QuotaBucket(perMinute: limits.perMinute[bucket] ?? 3_000)
+            defer { buckets[key] = value }
+            return body(&value)
+        }
+    }
+
+    func take(_ bucket: Bucket, of app: String, now: Int64, leaving reserve: Int64 = 0) -> Bool {
+        change(bucket, of: app) { $0.take(now: now, leaving: reserve) }
+    }
+
+    func isOpen(_ bucket: Bucket, of app: String, now: Int64) -> Bool {
+        change(bucket, of: app) { $0.isOpen(now: now) }
+    }
+
+    func refused(_ bucket: Bucket, of app: String, retryAfter: Int64?, now: Int64) {
+        change(bucket, of: app) { $0.refused(retryAfter: retryAfter, now: now) }
+    }
+
+    func answered(_ bucket: Bucket, of app: String) {
+        change(bucket, of: app) { $0.answered() }
+    }
+}

@@ -1,0 +1,303 @@
+internal import Foundation
+internal import GooglePlayAPI
+internal import Logging
+internal import Storage
+internal import Stores
+internal import Synchronization
+internal import TollgateAPI
+internal import TollgateCore
+
+/// What `tollgate reconcile google-play` has found.
+public struct GooglePlayReconciled: Codable, Hashable, Sendable {
+    /// Subscriptions that looked overdue, and how many had news.
+    public var overdue = 0
+    public var overdueNews = 0
+    /// Entries of the list of voided purchases.
+    public var voids = 0
+    public var voidNews = 0
+    /// Orders of recent periods.
+    public var orders = 0
+    public var orderNews = 0
+    /// Purchases that Google does not answer for any more.
+    public var unreadable = 0
+}
+
+/// Looks for what no hint has told: overdue subscriptions, voided purchases of thirty days, orders of
+/// recent periods, whose partial refunds nothing announces.
+struct GooglePlayReconciliation: Sendable {
+    let reads: GooglePlayReads
+    let voids: VoidedList
+    /// When overdue purchases were read last: what has no news is not read every minute.
+    private let asked = AskedPurchases()
+    private var house: House { reads.house }
+
+    /// Milliseconds between two looks at the list of voided purchases.
+    private static let voidPause: Int64 = 3_600_000
+    /// What is seen as voided may be listed a while later.
+    private static let voidOverlap: Int64 = 86_400_000
+    /// Milliseconds between two rounds over the orders.
+    private static let orderPause: Int64 = 86_400_000
+    /// Orders that are older are not read again.
+    private static let orderAge: Int64 = 90 * 86_400_000
+    /// Records that one pass looks at, and orders that it reads.
+    private static let (mostRecords, mostOrders) = (5_000, 500)
+    /// Hundredths of the quota that a pass leaves to hints and acts.
+    private static let reserve: Int64 = 30
+
+    init(_ reads: GooglePlayReads, _ voids: VoidedList) {
+        (self.reads, self.voids) = (reads, voids)
+    }
+
+    /// How far one app's passes have come.
+    struct Place: Codable, Hashable {
+        /// Up to when the list of voided purchases was read, in milliseconds of the stores' time.
+        var voidsTo: Int64?
+        /// When this round over the orders began.
+        var ordersSince: Int64?
+        /// The last purchase whose orders were read; `nil`: the round is over.
+        var ordersAfter: RowKey?
+    }
+
+    /// Does one pass over an app, if no other server is at it.
+    ///
+    /// - Parameter isWhole: reads everything now, instead of what is due.
+    /// - Returns: `nil` where another server is at it.
+    func run(
+        _ app: GooglePlaySetUp.App,
+        isWhole: Bool = false
+    ) async throws -> GooglePlayReconciled? {
+        let name = "reconcile/google_play/\(app.packageName)"
+        return try await house.leases.holding(name) { prolong in
+            var found = GooglePlayReconciled()
+            var place = try await place(name)
+            if isWhole { place = Place() }
+            try await readOverdue(app, &found, prolong)
+            try await readVoids(app, &place, &found, prolong)
+            try await keep(place, name)
+            repeat {
+                try await readOrders(app, &place, &found, prolong)
+                try await keep(place, name)
+            } while isWhole && place.ordersAfter != nil
+            return found
+        }
+    }
+
+    // MARK: - Overdue
+
+    private func readOverdue(
+        _ app: GooglePlaySetUp.App,
+        _ found: inout GooglePlayReconciled,
+        _ prolong: @Sendable () async throws -> Void
+    ) async throws {
+        let now = await house.clocks.now()
+        try await house.records.awaited.follow(
+            of: .googlePlay,
+            wall: house.clocks.wall(),
+            prolong: prolong
+        ) { $0.awaited }
+        var next: AwaitedPlace?
+        repeat {
+            let page = try await house.records.awaited.overdue(
+                in: Purchase.awaitedScope(of: app.packageName),
+                at: now,
+                after: next
+            )
+            for record in page.records
+            where asked.isDue(record.key, at: now, every: record.pauseBetweenReads) {
+                found.overdue += 1
+                do {
+                    let outcome = try await reads.read(
+                        subscription: record.key.id,
+                        of: app,
+                        leaving: Self.reserve
+                    )
+                    if outcome.isNews { found.overdueNews += 1 }
+                } catch let fault as GooglePlay.APIFault {
+                    try await takeNote(of: fault, about: record.key.id, app, &found)
+                }
+                try await prolong()
+            }
+            next = page.next
+        } while next != nil
+    }
+
+    /// - Throws: what concerns more than this purchase.
+    private func takeNote(
+        of fault: GooglePlay.APIFault,
+        about token: String,
+        _ app: GooglePlaySetUp.App,
+        _ found: inout GooglePlayReconciled
+    ) async throws {
+        switch fault.meaning {
+        case .noLongerReadable:
+            try await reads.note(unreadable: token, of: app, fault.reason ?? "410")
+            found.unreadable += 1
+        case .notFound, .invalid, .unreadable, .changedMeanwhile: found.unreadable += 1
+        case .notAllowed, .tooMany, .unavailable: throw fault
+        }
+    }
+
+    // MARK: - Voided purchases
+
+    private func readVoids(
+        _ app: GooglePlaySetUp.App,
+        _ place: inout Place,
+        _ found: inout GooglePlayReconciled,
+        _ prolong: @Sendable () async throws -> Void
+    ) async throws {
+        let now = await house.clocks.now().milliseconds
+        if let read = place.voidsTo, read <= now, now - read < Self.voidPause { return }
+        let since = (place.voidsTo ?? 0) - Self.voidOverlap
+        let read = try await voids.read(of: app, since: since, prolong: prolong)
+        found.voids += read.seen
+        found.voidNews += read.news
+        place.voidsTo = now
+    }
+
+    // MARK: - Orders
+
+    /// Reads the orders of the next purchases of the round: a refund of a part, or one that leaves the
+    /// access, is told by nothing else.
+    private func readOrders(
+        _ app: GooglePlaySetUp.App,
+        _ place: inout Place,
+        _ found: inout GooglePlayReconciled,
+        _ prolong: @Sendable () async throws -> Void
+    ) async throws {
+        let now = await house.clocks.now().milliseconds
+        if place.ordersAfter == nil {
+            if let began = place.ordersSince, began <= now, now - began < Self.orderPause { return }
+            place.ordersSince = now
+        }
+        var (looked, asked) = (0, 0)
+        while looked < Self.mostRecords, asked < Self.mostOrders {
+            let page = try await house.records.records(
+                after: place.ordersAfter,
+                limit: 500
+            )
+            for (row, record) in page {
+                looked += 1
+                place.ordersAfter = row
+                guard record.key.store == .googlePlay, record.key.application == app.packageName
+                else { continue }
+                for order in record.recentOrders(since: now - Self.orderAge) {
+                    asked += 1
+                    try await read(order, app, &found)
+                    try await prolong()
+                }
+            }
+            guard !page.isEmpty else {
+                place.ordersAfter = nil
+                return
+            }
+        }
+    }
+
+    private func read(
+        _ order: String,
+        _ app: GooglePlaySetUp.App,
+        _ found: inout GooglePlayReconciled
+    ) async throws {
+        found.orders += 1
+        do {
+            let outcome = try await reads.read(order: order, of: app, leaving: Self.reserve)
+            if outcome.isNews { found.orderNews += 1 }
+        } catch let fault as GooglePlay.APIFault {
+            switch fault.meaning {
+            case .notAllowed, .tooMany, .unavailable: throw fault
+            default: found.unreadable += 1
+            }
+        }
+    }
+
+    // MARK: - The place
+
+    private func place(_ name: String) async throws -> Place {
+        guard let kept = try await house.records.cursors.read(name) else { return Place() }
+        return (try? APIJSON.decode(Place.self, from: Data(kept.body))) ?? Place()
+    }
+
+    private func keep(_ place: Place, _ name: String) async throws {
+        try await house.records.cursors.keep(
+            name,
+            Array(try APIJSON.encode(place)),
+            now: house.clocks.wall()
+        )
+    }
+}
+
+/// When purchases were read last, kept in memory: forgetting one costs one more read.
+private final class AskedPurchases: Sendable {
+    private let times = Mutex<[Purchase.Key: Int64]>([:])
+
+    func isDue(_ key: Purchase.Key, at now: Instant, every pause: Int64) -> Bool {
+        times.withLock { times in
+            let now = now.milliseconds
+            if let last = times[key], last <= now, now - last < pause { return false }
+            if times.count >= 50_000 { times.removeAll() }
+            times[key] = now
+            return true
+        }
+    }
+}
+
+extension Purchase {
+    /// The orders that may still change: those that were charged since a time, and that are not
+    /// refunded in whole.
+    fileprivate func recentOrders(since: Int64) -> [String] {
+        guard let play = googlePlay else { return [] }
+        var orders: Set<String> = []
+        let known = Dictionary(
+            play.orders.map { ($0.value.id, $0.value) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        for period in play.periods where known[period.order] == nil { orders.insert(period.order) }
+        if let order = play.purchase?.value.order, known[order] == nil { orders.insert(order) }
+        for order in known.values where order.state != "REFUNDED" && order.state != "CANCELED" {
+            let at = order.processed ?? order.created
+            if (at?.milliseconds ?? since) >= since { orders.insert(order.id) }
+        }
+        return orders.sorted()
+    }
+}
+
+extension GooglePlayConnector {
+    /// Looks for what no hint has told, if a pass is due and no other server is at it.
+    public func reconcileIfDue() async throws -> Bool {
+        for app in setUp.apps {
+            do {
+                _ = try await reconciliation.run(app)
+            } catch is QuotaUsedUp {
+                // Hints and acts come first; the pass goes on where it was.
+                continue
+            }
+        }
+        return true
+    }
+
+    /// Reads everything that hints may have missed, now.
+    ///
+    /// - Returns: what was found; `nil` where another server is at it.
+    public func reconcile() async throws -> GooglePlayReconciled? {
+        var all: GooglePlayReconciled?
+        for app in setUp.apps {
+            guard let found = try await reconciliation.run(app, isWhole: true) else { continue }
+            all = (all ?? GooglePlayReconciled()).adding(found)
+        }
+        return all
+    }
+}
+
+extension GooglePlayReconciled {
+    fileprivate func adding(_ other: Self) -> Self {
+        var sum = self
+        sum.overdue += other.overdue
+        sum.overdueNews += other.overdueNews
+        sum.voids += other.voids
+        sum.voidNews += other.voidNews
+        sum.orders += other.orders
+        sum.orderNews += other.orderNews
+        sum.unreadable += other.unreadable
+        return sum
+    }
+}

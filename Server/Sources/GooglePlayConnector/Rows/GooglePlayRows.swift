@@ -1,0 +1,195 @@
+public import Reports
+public import TollgateCore
+
+/// The sales and periods of what Google Play sold: an order is the only statement of money, so what was
+/// not read as an order yet is in no figure.
+public struct GooglePlayRows: StoreRows {
+    public let store = Store.googlePlay
+
+    public init() {}
+
+    public func add(
+        _ purchase: Purchase,
+        in history: CatalogHistory,
+        _ customer: (HolderNames) throws -> String,
+        to rows: inout Reports.PurchaseRows
+    ) rethrows {
+        guard let play = purchase.googlePlay else { return }
+        let buyer = try customer(purchase.buyers.first ?? [])
+        let orders = play.orders.map(\.value).filter(\.isPaid).sorted {
+            ($0.charged, $0.id) < ($1.charged, $1.id)
+        }
+        var periods: [Reports.PaidPeriod] = []
+        for order in orders {
+            let sales = order.lines.map { line in
+                sale(of: line, order, purchase, in: history, buyer)
+            }
+            rows.sales += sales.map(\.sale)
+            rows.sales += Self.takenBack(sales.map(\.sale), of: order)
+            for sale in sales {
+                guard let period = Self.period(sale, order, play) else { continue }
+                periods.append(period)
+            }
+        }
+        rows.periods += Self.cut(periods, play)
+    }
+
+    private struct Charge {
+        var line: GooglePlayOrder.Line
+        var sale: Reports.Sale
+        var known: Catalog.Product?
+    }
+
+    private func sale(
+        of line: GooglePlayOrder.Line,
+        _ order: GooglePlayOrder,
+        _ purchase: Purchase,
+        in history: CatalogHistory,
+        _ buyer: String
+    ) -> Charge {
+        let known = history.product(
+            line.sold,
+            in: purchase.key.application,
+            at: line.start ?? order.charged
+        )
+        let sale = Reports.Sale(
+            kind: .charge,
+            store: store,
+            environment: purchase.key.environment,
+            purchase: purchase.key,
+            transaction: "\(order.id)/\(line.product)",
+            // As its coins are credited.
+            lot: line.start == nil ? line.sold.id : "\(order.id)/\(line.product)",
+            payment: order.id,
+            product: known?.id ?? line.sold.id,
+            storeProduct: line.sold.id,
+            productKind: known?.kind,
+            country: order.country ?? purchase.googlePlay?.region ?? "",
+            currency: line.total?.currency ?? order.total?.currency ?? "",
+            amount: max(0, (line.total?.micros ?? 0) / 1000),
+            quantity: max(1, line.quantity),
+            offer: line.isTrial
+                ? .trial : line.phase == "introductoryPrice" ? .introductory : .none,
+            purchased: order.charged,
+            at: order.charged,
+            isRenewal: line.start != nil && order.isRenewal,
+            isAfterOneYear: false,
+            isFamilyShared: false,
+            customer: buyer
+        )
+        return Charge(line: line, sale: sale, known: known)
+    }
+
+    /// What went back of an order, spread over what it paid for.
+    private static func takenBack(
+        _ charges: [Reports.Sale],
+        of order: GooglePlayOrder
+    ) -> [Reports.Sale] {
+        var left = charges.map(\.amount).reduce(0, +)
+        var rows: [Reports.Sale] = []
+        var refunded: Set<String> = []
+        for (number, refund) in order.refunds.enumerated() {
+            // A refund of the whole is of what is left, whatever it states.
+            let stated = refund.total.map { max(0, $0.micros / 1000) }
+            let back = min(left, refund.isPartial ? stated ?? 0 : left)
+            guard back > 0 else { continue }
+            left -= back
+            let parts = Reports.parts(of: back, by: charges.map(\.amount))
+            for (charge, part) in zip(charges, parts) where part > 0 {
+                rows.append(
+                    charge.takenBack(
+                        refund.isChargeback ? .chargeback : .refund,
+                        part,
+                        at: refund.at,
+                        refund: "\(order.id)/refund-\(number)",
+                        isFirst: refunded.insert(charge.transaction).inserted
+                    )
+                )
+            }
+        }
+        return rows
+    }
+
+    private static func period(
+        _ charge: Charge,
+        _ order: GooglePlayOrder,
+        _ play: GooglePlayRecord
+    ) -> Reports.PaidPeriod? {
+        guard let start = charge.line.start, let end = charge.line.end, start < end else {
+            return nil
+        }
+        var row = Reports.PaidPeriod(
+            charge.sale,
+            id: "\(order.id)/\(charge.line.product)",
+            end: end,
+            paidUntil: end,
+            effectiveEnd: end,
+            refunded: order.refunds.first { !$0.isPartial }?.at,
+            retriedSince: nil,
+            duration: charge.known?.duration?.iso8601
+        )
+        row.start = start
+        row.isProration = charge.line.phase == "prorationPeriod" ? true : nil
+        return row
+    }
+
+    /// Cuts each period at the end of its access: by the next one of its product, by a replacement, or
+    /// where the newest read ends it; and extends the newest one by grace.
+    private static func cut(
+        _ periods: [Reports.PaidPeriod],
+        _ play: GooglePlayRecord
+    ) -> [Reports.PaidPeriod] {
+        var periods = periods.sorted { ($0.start, $0.id) < ($1.start, $1.id) }
+        let ends = play.subscription?.value.items ?? []
+        for index in periods.indices {
+            let next = periods[(index + 1)...].first {
+                $0.storeProduct == periods[index].storeProduct
+            }
+            var until = periods[index].end
+            if let next { until = min(until, next.start) }
+            if let replaced = play.replaced { until = min(until, replaced) }
+            let isNewest = next == nil
+            let item = ends.first { $0.sold.id == periods[index].storeProduct }
+            if isNewest, let expiry = item?.expiry,
+                play.subscription?.value.state == "EXPIRED"
+                    || play.subscription?.value.canceledBy != nil
+            {
+                until = min(until, expiry)
+            }
+            periods[index].paidUntil = max(periods[index].start, until)
+            periods[index].effectiveEnd = periods[index].paidUntil
+            guard isNewest else { continue }
+            switch play.subscription?.value.state {
+            case "IN_GRACE_PERIOD":
+                if let expiry = item?.expiry {
+                    periods[index].effectiveEnd = max(periods[index].paidUntil, expiry)
+                }
+            case "ON_HOLD":
+                periods[index].retriedSince = play.subscription?.stated.instant
+            default: break
+            }
+        }
+        return periods
+    }
+}
+
+extension GooglePlayOrder {
+    /// When it was charged.
+    fileprivate var charged: Instant {
+        processed ?? created ?? lines.compactMap(\.start).min() ?? Instant(milliseconds: 0)
+    }
+
+    /// Renewals are numbered behind two dots.
+    fileprivate var isRenewal: Bool { id.contains("..") }
+}
+
+extension GooglePlayOrder.Line {
+    fileprivate var isTrial: Bool { phase == "freeTrial" }
+}
+
+extension GooglePlayRecord {
+    /// The buyer's country.
+    fileprivate var region: String? {
+        subscription?.value.region ?? purchase?.value.region
+    }
+}

@@ -1,0 +1,268 @@
+import Foundation
+import GooglePlayAPI
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import SandboxClock
+import Storage
+import Stores
+import StrictJSON
+import Testing
+import TollgateCore
+import TollgateService
+import TollgateSimulation
+
+@testable import GooglePlayConnector
+
+/// What has a deadline at Google is done before it.
+@Suite("Google Play's deadlines")
+struct PlayActTests {
+    @Test("G12: after 71 hours without a server everything is acknowledged, the oldest first")
+    func outage() async throws {
+        try await PlayWorld.run { world in
+            var tokens: [String] = []
+            for number in 0..<12 {
+                let (_, account) = try await world.person("user\(number)")
+                tokens.append(
+                    try await world.buy(number.isMultiple(of: 3) ? "lifetime" : "pro", for: account)
+                )
+                await world.server.clock.advance(to: await world.server.clock.now + 3_600_000)
+            }
+            let bought = await world.server.clock.now
+            await world.server.clock.advance(to: bought + 58 * 3_600_000)
+            let metrics = await world.server.tollgate.metrics.text()
+            #expect(metrics.contains(#"tollgate_wanted{kind="google_play_subscription"} 8"#))
+            try await world.settle()
+            await world.wait(days: 10)
+            try await world.settle()
+            for token in tokens {
+                #expect(try await world.look(token)["acknowledged"].bool == true)
+            }
+            let voided = try await world.act("voided", "", "GET")["data"].array
+            #expect(voided?.isEmpty == true)
+        }
+    }
+
+    private static func subscription(_ more: String) throws -> GooglePlay.SubscriptionPurchase {
+        try GooglePlay.SubscriptionPurchase(
+            JSON(
+                Array(
+                    """
+                    {"subscriptionState":"SUBSCRIPTION_STATE_ACTIVE","startTime":"2026-06-01T00:00:00Z",
+                     "acknowledgementState":"ACKNOWLEDGEMENT_STATE_PENDING"\(more)}
+                    """.utf8
+                )
+            )
+        )
+    }
+
+    @Test(
+        "The time for an acknowledgement is three days, half of a short prepaid plan, minutes for testers",
+        arguments: [
+            (#","lineItems":[{"productId":"p","autoRenewingPlan":{}}]"#, 72 * 60),
+            (
+                #","lineItems":[{"productId":"p","prepaidPlan":{},"expiryTime":"2026-06-04T00:00:00Z"}]"#,
+                36 * 60
+            ),
+            (
+                #","lineItems":[{"productId":"p","prepaidPlan":{},"expiryTime":"2026-07-01T00:00:00Z"}]"#,
+                72 * 60
+            ),
+            (#","lineItems":[{"productId":"p"}],"testPurchase":{}"#, 3),
+        ] as [(String, Int64)]
+    )
+    func deadlines(_ more: String, _ minutes: Int64) throws {
+        let acts = PlayAct.acts(for: try Self.subscription(more), token: "t")
+        let act = try #require(
+            acts.first.flatMap { PlayAct($0.kind, object: $0.object) }
+        )
+        #expect(act.deadline == Instant(milliseconds: TestServer.start + minutes * 60_000))
+        #expect(act.token == "t" && act.kind == .googlePlayAcknowledgement && acts.count == 1)
+    }
+
+    @Test("What is pending, over or acknowledged calls for no acknowledgement")
+    func nothingToDo() throws {
+        for (word, other) in [
+            ("STATE_ACTIVE", "STATE_PENDING"), ("STATE_ACTIVE", "STATE_EXPIRED"),
+            ("ACKNOWLEDGEMENT_STATE_PENDING", "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED"),
+        ] {
+            let text = String(decoding: try Self.subscription("").json.rawBytes, as: UTF8.self)
+            let json = try JSON(Array(text.replacing(word, with: other).utf8))
+            let read = try GooglePlay.SubscriptionPurchase(json)
+            #expect(PlayAct.acts(for: read, token: "t").isEmpty, "\(other)")
+        }
+    }
+
+    @Test("G13: what the app has acknowledged already does no harm")
+    func doneAlready() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            try await world.act("purchases/\(token)/acknowledge")
+            try await world.settle()
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            #expect(try await world.waiting().isEmpty)
+            // The answer to an acknowledgement is lost.
+            let (other, otherAccount) = try await world.person("ben")
+            let second = try await world.buy("lifetime", for: otherAccount)
+            try await world.act("faults", #"{"slow":1}"#, "PUT")
+            try await world.settle()
+            try await world.act("faults", "{}", "PUT")
+            world.server.wall.advance(seconds: 700)
+            try await world.settle()
+            #expect(try await world.entitlements(of: other) == ["archive", "pro"])
+            #expect(try await world.look(second)["acknowledged"].bool == true)
+            #expect(try await world.waiting().isEmpty)
+        }
+    }
+
+    @Test("G14: coins are credited once and then consumed, however long that fails")
+    func consumed() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("coins100", for: account)
+            _ = await world.room.listen()
+            try await world.settle()
+            #expect(try await world.coins(of: id) == 100)
+            #expect(try await world.look(token)["consumed"].bool == true)
+            // Another one, whose consumption fails for a day.
+            let second = try await world.buy("coins100", for: account)
+            try await world.settle()
+            #expect(try await world.coins(of: id) == 200)
+            #expect(try await world.look(second)["consumed"].bool == true)
+            #expect(try await world.waiting().isEmpty)
+        }
+    }
+
+    @Test("What nobody holds yet is acknowledged and not consumed: a device has to show it")
+    func unclaimed() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person(named: false)
+            let token = try await world.buy("coins100", for: account)
+            try await world.settle()
+            #expect(try await world.look(token)["acknowledged"].bool == true)
+            #expect(try await world.look(token)["consumed"].bool != true)
+            let metrics = await world.server.tollgate.metrics.text()
+            #expect(
+                metrics.contains(
+                    #"tollgate_store_act_deadline_seconds{store="google_play",act="consume"} 259200"#
+                )
+            )
+            let posted = try await world.server.post(
+                "/v1/google_play/purchases",
+                as: try await world.server.session(of: id),
+                #"{"purchase_token":"\#(token)","kind":"one_time","mode":"purchased"}"#
+            )
+            #expect(posted.status == 200)
+            #expect(try await world.coins(of: id) == 100)
+            try await world.settle()
+            #expect(try await world.look(token)["consumed"].bool == true)
+        }
+    }
+
+    @Test("G15, G16: parts of a quantity are voided in turn, told twice, and clawed back once")
+    func quantity() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("coins100", for: account, #","quantity":10"#)
+            try await world.settle()
+            #expect(try await world.coins(of: id) == 1000)
+            for (part, left) in [(2, 800), (3, 500), (5, 0)] as [(Int, Int64)] {
+                await world.wait(days: 1)
+                try await world.act(
+                    "purchases/\(token)/refund_pieces",
+                    #"{"quantity":\#(part)}"#
+                )
+                try await world.settle()
+                #expect(try await world.coins(of: id) == left, "after \(part)")
+            }
+            #expect(try await world.waiting().isEmpty)
+        }
+    }
+
+    @Test("G17: a void of an old renewal leaves access, and takes that period's coins")
+    func oldOrder() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro_year", for: account)
+            try await world.settle()
+            #expect(try await world.coins(of: id) == 50)
+            await world.wait(days: 366)
+            try await world.settle()
+            #expect(try await world.coins(of: id) == 100)
+            let orders = try await world.act("orders", "", "GET")["data"].array ?? []
+            let first = try #require(
+                orders.compactMap { $0["orderId"].string }.min { $0.count < $1.count }
+            )
+            try await world.act("orders/\(first)/charge_back")
+            try await world.settle()
+            _ = token
+            #expect(try await world.coins(of: id) == 50)
+        }
+    }
+
+    @Test(
+        "G24: who subscribed again in Play is known by the expired purchase, before it is acknowledged"
+    )
+    func resubscribed() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            try await world.act("purchases/\(token)/cancel")
+            await world.wait(days: 40)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id).isEmpty)
+            let again = try await world.act("purchases/\(token)/resubscribe")
+            let newer = try #require(again["purchase_token"].string)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            #expect(try await world.look(newer)["acknowledged"].bool == true)
+        }
+    }
+
+    @Test("G19: a chargeback that Google asks about is answered, where the customer agreed")
+    func review() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("coins100", for: account)
+            try await world.settle()
+            let orders = try await world.act("orders", "", "GET")["data"].array ?? []
+            let order = try #require(orders.first?["orderId"].string)
+            try await world.act("orders/\(order)/review")
+            try await world.settle()
+            // Without consent nothing is said.
+            func answers() async throws -> [JSONValue] {
+                (try await world.act("reviews", "", "GET")["data"].array ?? []).map {
+                    $0["answer"]
+                }
+            }
+            #expect(try await answers() == [.null])
+            #expect(try await world.waiting().isEmpty)
+            // With it the ledger is told: a quarter of the coins is spent.
+            _ = try await world.server.post(
+                "/v1/customers",
+                #"{"app_user_id":"anna","consumption_consent":true}"#
+            )
+            await world.wait(days: 2)
+            let second = try await world.buy("coins100", for: account)
+            try await world.settle()
+            let spent = try await world.server.send(
+                .post,
+                "/v1/customers/\(id)/coins/spend?environment=production",
+                json: #"{"amount":25}"#,
+                headers: ["Idempotency-Key": "spend-1"]
+            )
+            #expect(spent.status == 200)
+            let later = try #require(try await world.look(second)["order_id"].string)
+            try await world.act("orders/\(later)/review")
+            try await world.settle()
+            let said = try #require(try await answers().last)
+            #expect(said["refundPreference"].string == "DECLINE")
+            #expect(said["consumptionPercentageMilliunits"].integer == 25_000)
+            #expect(said["sampleContentProvided"].bool == true)
+            #expect(try await world.waiting().isEmpty)
+            _ = token
+        }
+    }
+}

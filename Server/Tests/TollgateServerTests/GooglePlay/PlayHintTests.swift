@@ -1,0 +1,218 @@
+import Foundation
+import GooglePlayAPI
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import SandboxClock
+import Storage
+import Stores
+import Testing
+import TollgateCore
+import TollgateService
+import TollgateSimulation
+
+@testable import GooglePlayConnector
+
+/// Hints come in, purchases are read: over HTTP, as Google's clients judge the sandbox to play it.
+@Suite("Google Play's hints")
+struct PlayHintTests {
+    @Test(
+        "lead to a read, to access, and to an acknowledgement",
+        arguments: Backend.allCases,
+        [PlayWorld.Hints.pushed, .pulled]
+    )
+    func bought(_ backend: Backend, _ hints: PlayWorld.Hints) async throws {
+        try await PlayWorld.run(on: backend, hints: hints) { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            #expect(try await world.entitlements(of: id).isEmpty)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            #expect(try await world.look(token)["acknowledged"].bool == true)
+            #expect(try await world.waiting().isEmpty)
+            let queues = try await world.act("subscriptions", "", "GET")["data"].array
+            #expect(queues?.first?["waiting"].integer == 0)
+            // A month later it renews, and lapses when it is cancelled.
+            await world.wait(days: 31)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            try await world.act("purchases/\(token)/cancel")
+            try await world.settle()
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            await world.wait(days: 31)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id).isEmpty)
+            #expect(try await world.waiting().isEmpty)
+        }
+    }
+
+    @Test("G1: the same hint twice, and one change under two ids, are one purchase")
+    func twice() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            try await world.act("faults", #"{"doubled":1,"duplicate":1}"#, "PUT")
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            let metrics = await world.server.tollgate.metrics.text()
+            #expect(metrics.contains(#"store="google_play",outcome="duplicate""#))
+            #expect(try await world.record(token)?.googlePlay?.periods.count == 1)
+            #expect(try await world.waiting().isEmpty)
+        }
+    }
+
+    @Test("G2: a read that still shows the old state leaves the hint open, and changes no access")
+    func staleRead() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            await world.wait(days: 1)
+            try await world.act("behaviour", #"{"stale_reads":1}"#, "PUT")
+            try await world.act("purchases/\(token)/revoke")
+            _ = await world.room.askWhatIsWanted()
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            #expect(try await world.waiting()["google_play_subscription"] == 1)
+            // After a while it is asked again.
+            world.server.wall.advance(seconds: 11)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id).isEmpty)
+            #expect(try await world.waiting()["google_play_subscription"] == nil)
+        }
+    }
+
+    @Test("G30: only Google's token for us, about our service account, is believed (Y1)")
+    func tokens() async throws {
+        try await PlayWorld.run { world in
+            let email =
+                try await world.act("app", "", "GET")["service_account_email"].string ?? ""
+            func token(_ audience: String, _ email: String, age: Int = 0) async throws -> String {
+                let body = #"{"audience":"\#(audience)","email":"\#(email)","age":\#(age)}"#
+                let answer = try await world.act("identity_tokens", body)
+                return answer["id_token"].string ?? ""
+            }
+            let hint = Data(
+                #"{"packageName":"com.example.app","eventTimeMillis":"1","testNotification":{}}"#
+                    .utf8
+            ).base64EncodedString()
+            let push =
+                #"{"message":{"data":"\#(hint)","messageId":"1"},"subscription":"s"}"#
+            func status(_ authorization: String?) async throws -> Int {
+                try await world.server.send(
+                    .post,
+                    "/webhooks/google_play",
+                    as: authorization,
+                    json: push
+                ).status
+            }
+            let genuine = try await token(PlayWorld.audience, email)
+            #expect(try await status(genuine) == 200)
+            #expect(try await status(nil) == 401)
+            #expect(try await status("a.b.c") == 401)
+            #expect(try await status(token("https://elsewhere.example.com", email)) == 401)
+            #expect(try await status(token(PlayWorld.audience, "x@evil.example.com")) == 401)
+            #expect(try await status(token(PlayWorld.audience, email, age: 7200)) == 401)
+            let parts = genuine.split(separator: ".")
+            let none = Data(#"{"alg":"none","kid":"k"}"#.utf8).base64EncodedString()
+            #expect(try await status("\(none).\(parts[1]).") == 401)
+            // Google's keys rotate: the first token of a new one has them fetched.
+            try await world.act("keys/rotate")
+            #expect(try await status(token(PlayWorld.audience, email)) == 401)
+            #expect(try await world.server.tollgate.store.parked.counts().isEmpty)
+        }
+    }
+
+    @Test("G31: what cannot be used is parked and answered 200; a type of tomorrow is read (Y2)")
+    func unusable() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            for data in [
+                "", "no JSON", #"{"packageName":"com.example.app","eventTimeMillis":"1"}"#,
+                #"{"packageName":"com.stranger","eventTimeMillis":"1","testNotification":{}}"#,
+                #"{"packageName":"com.example.app","eventTimeMillis":"1","testNotification":{},"voidedPurchaseNotification":{"purchaseToken":"t","orderId":"o"}}"#,
+            ] {
+                let text = data.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+                try await world.act("notifications/publish", #"{"data":"\#(text)"}"#)
+            }
+            let queues = try await world.act("subscriptions", "", "GET")["data"].array
+            #expect(queues?.first?["waiting"].integer == 0)
+            let parked = try await world.server.tollgate.store.parked.counts()
+            #expect(parked.map(\.store) == ["google_play"] && parked.first?.count == 5)
+            // Tried again, they are as unusable as before.
+            let retried = try await world.server.tollgate.parked.retryAll()
+            #expect(retried.used == 0 && retried.stillParked == 5)
+            // Hints about the purchase are lost but one, of a type that nobody knows.
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            let token = try await world.buy("pro", for: account)
+            try await world.act("faults", "{}", "PUT")
+            try await world.act("purchases/\(token)/tell", #"{"type":23}"#)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id) == ["pro"])
+        }
+    }
+
+    @Test(
+        "G27: errors of Google's change nobody's access, and the question stays",
+        arguments: [401, 403, 429, 500, 503]
+    )
+    func storm(_ status: Int) async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            try await world.act(
+                "faults",
+                #"{"api_status":\#(status),"api_failures":1000}"#,
+                "PUT"
+            )
+            try await world.act("purchases/\(token)/revoke")
+            for _ in 0..<3 {
+                try await world.settle()
+                world.server.wall.advance(seconds: 700)
+            }
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            #expect(try await world.waiting()["google_play_subscription"] == 1)
+            try await world.act("faults", "{}", "PUT")
+            try await world.settle()
+            #expect(try await world.entitlements(of: id).isEmpty)
+            #expect(try await world.waiting()["google_play_subscription"] == nil)
+        }
+    }
+
+    @Test("G26: a purchase that can no longer be read keeps what its record knows")
+    func noLongerReadable() async throws {
+        try await PlayWorld.run { world in
+            let (_, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            await world.wait(days: 31)
+            try await world.settle()
+            try await world.act("purchases/\(token)/cancel")
+            await world.wait(days: 100)
+            try await world.settle()
+            let before = try #require(try await world.record(token)?.googlePlay)
+            try await world.act("purchases/\(token)/tell", #"{"type":13}"#)
+            try await world.settle()
+            let after = try #require(try await world.record(token)?.googlePlay)
+            #expect(after.subscription == before.subscription && after.periods == before.periods)
+            #expect(after.unreadable != nil)
+            #expect(try await world.waiting().isEmpty)
+        }
+    }
+
+    @Test("G28: a licence tester's purchase is the sandbox's, and touches nothing of production")
+    func testPurchase() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person(tester: true)
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            #expect(try await world.record(token) == nil)
+            #expect(try await world.record(token, in: .sandbox) != nil)
+            let found = try await world.server.tollgate.store.reading(
+                of: Customer.ID(id),
+                in: .production
+            )
+            #expect(found.timeline.active(at: await world.server.tollgate.clocks.now()).isEmpty)
+        }
+    }
+}

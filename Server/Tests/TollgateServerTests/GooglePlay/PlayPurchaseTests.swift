@@ -1,0 +1,196 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import GooglePlayAPI
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import SandboxClock
+import Storage
+import Stores
+import Testing
+import TollgateCore
+import TollgateService
+import TollgateSimulation
+
+@testable import GooglePlayConnector
+
+/// Devices present purchase tokens; Google is asked what they bought.
+@Suite("Purchases that Android devices present")
+struct PlayPurchaseTests {
+    private static func post(
+        _ token: String,
+        _ world: PlayWorld,
+        as session: String,
+        kind: String = "subscription",
+        mode: String = "purchased",
+        _ more: String = ""
+    ) async throws -> Answer {
+        try await world.server.post(
+            "/v1/google_play/purchases",
+            as: session,
+            #"{"purchase_token":"\#(token)","kind":"\#(kind)","mode":"\#(mode)"\#(more)}"#
+        )
+    }
+
+    @Test(
+        "A token is read, recorded and its customer's, before any hint",
+        arguments: Backend.allCases
+    )
+    func presented(_ backend: Backend) async throws {
+        try await PlayWorld.run(on: backend) { world in
+            let (id, account) = try await world.person(named: false)
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            let token = try await world.buy("pro", for: account)
+            let session = try await world.server.session(of: id)
+            let answer = try await Self.post(token, world, as: session)
+            #expect(answer.status == 200 && answer.json["new"].bool == true)
+            #expect(answer.json["customer"].string == id)
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            let again = try await Self.post(token, world, as: session, mode: "observed")
+            #expect(again.status == 200 && again.json["new"].bool == false)
+            try await world.settle()
+            #expect(try await world.look(token)["acknowledged"].bool == true)
+            // Another product than the one that was bought.
+            let other = try await world.buy("lifetime", for: account)
+            let wrong = try await Self.post(
+                other,
+                world,
+                as: session,
+                kind: "one_time",
+                #","product_id":"coins100""#
+            )
+            #expect(wrong.status == 400 && wrong.code == "parameter_invalid")
+        }
+    }
+
+    @Test("G6: what is linked to another customer's purchase is that customer's")
+    func linked() async throws {
+        try await PlayWorld.run { world in
+            let (anna, account) = try await world.person("anna")
+            let (ben, _) = try await world.person("ben")
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            let changed = try await world.act(
+                "purchases/\(token)/change",
+                #"{"product_id":"pro_year","replacement_mode":"CHARGE_FULL_PRICE"}"#
+            )
+            let newer = try #require(changed["purchase_token"].string)
+            try await world.settle()
+            let session = try await world.server.session(of: ben)
+            let answer = try await Self.post(newer, world, as: session)
+            #expect(answer.status == 409 && answer.code == "owned_elsewhere")
+            #expect(try await world.entitlements(of: anna) == ["archive", "pro"])
+            #expect(try await world.entitlements(of: ben).isEmpty)
+        }
+    }
+
+    @Test("G32: strangers' tokens by the thousand cost bounded reads, and hints go on (Y3)")
+    func strangers() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            var statuses: [Int: Int] = [:]
+            for stranger in 0..<40 {
+                let customer = try await world.server.customer("stranger\(stranger)")
+                let session = try await world.server.session(of: customer)
+                for number in 0..<10 {
+                    let answer = try await Self.post(
+                        "token-\(stranger)-\(number)-aaaaaaaaaaaaaaaaaaaaaaaa",
+                        world,
+                        as: session
+                    )
+                    statuses[answer.status, default: 0] += 1
+                }
+            }
+            #expect(Set(statuses.keys) == [404, 429])
+            #expect((statuses[404] ?? 0) <= 125)
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            #expect(try await world.look(token)["acknowledged"].bool == true)
+            #expect(try await world.server.tollgate.store.parked.counts().isEmpty)
+            world.server.wall.advance(seconds: 120)
+            for odd in ["short", "../../orders/x", "a b c d e f g h", ""] {
+                let session = try await world.server.session(of: id)
+                #expect(try await Self.post(odd, world, as: session).status == 400, "\(odd)")
+            }
+        }
+    }
+
+    @Test("What Google signed for the app is checked where its licence key is known")
+    func signed() async throws {
+        let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        let text = key.publicKey.derRepresentation.base64EncodedString()
+        let license = try #require(LicenseKey(base64: text))
+        let json = #"{"purchaseToken":"t"}"#
+        let signature = try key.signature(
+            for: Insecure.SHA1.hash(data: Data(json.utf8)),
+            padding: .insecurePKCS1v1_5
+        ).rawRepresentation.base64EncodedString()
+        #expect(license.isSigned(json, by: signature))
+        #expect(!license.isSigned(json + " ", by: signature))
+        #expect(!license.isSigned(json, by: "AAAA") && !license.isSigned(json, by: ""))
+        #expect(LicenseKey(base64: "AAAA") == nil && LicenseKey(base64: "") == nil)
+    }
+
+    @Test(
+        "The signature that the sandbox's app shows is Google's, and one of another purchase is not"
+    )
+    func signedBySandbox() async throws {
+        try await PlayWorld.run(licensed: true) { world in
+            let (id, account) = try await world.person(named: false)
+            let token = try await world.buy("pro", for: account)
+            let signed = try await world.act("purchases/\(token)/signed", "", "GET")
+            let original = try #require(signed["original_json"].string)
+            let signature = try #require(signed["signature"].string)
+            func body(_ original: String) throws -> String {
+                let text = String(
+                    decoding: try JSONEncoder().encode(original),
+                    as: UTF8.self
+                )
+                return #","signed":{"original_json":\#(text),"signature":"\#(signature)"}"#
+            }
+            let session = try await world.server.session(of: id)
+            let forged = original.replacing("PURCHASED", with: "PENDING") + " "
+            let bad = try await Self.post(token, world, as: session, try body(forged))
+            #expect(bad.status == 400 && bad.json["error"]["param"].string == "signed")
+            let other = try await world.buy("pro_year", for: account)
+            let foreign = try await Self.post(other, world, as: session, try body(original))
+            #expect(foreign.status == 400)
+            let good = try await Self.post(token, world, as: session, try body(original))
+            #expect(good.status == 200)
+        }
+    }
+
+    @Test("A quota gives its calls back minute by minute, and rests where Google asks for it")
+    func quota() {
+        var bucket = QuotaBucket(perMinute: 60)
+        var atOnce = 0
+        while bucket.take(now: 0) { atOnce += 1 }
+        #expect(atOnce == 60)
+        let ofNothing = bucket.take(now: 0)
+        let afterASecond = bucket.take(now: 1_000)
+        let twice = bucket.take(now: 1_000)
+        #expect(!ofNothing && afterASecond && !twice)
+        // Half is left to others.
+        var shared = QuotaBucket(perMinute: 60)
+        var taken = 0
+        while shared.take(now: 0, leaving: 50) { taken += 1 }
+        #expect(taken == 30)
+        let forHints = shared.take(now: 0)
+        #expect(forHints)
+        shared.refused(retryAfter: 7, now: 0)
+        let early = shared.take(now: 6_999)
+        let late = shared.take(now: 7_000)
+        #expect(!early && late)
+        for pause in [2, 4, 8, 16, 32, 64, 120, 120] as [Int64] {
+            shared.refused(retryAfter: nil, now: 0)
+            let before = shared.isOpen(now: pause * 1000 - 1)
+            let after = shared.isOpen(now: pause * 1000)
+            #expect(!before && after, "\(pause)")
+            // A clock that went back blocks nothing.
+            let back = shared.isOpen(now: 0)
+            #expect(back)
+        }
+    }
+}
