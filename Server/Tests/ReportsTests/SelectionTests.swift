@@ -107,7 +107,8 @@ struct SelectionTests {
                                 group: group,
                                 filters: filters,
                                 environment: .production,
-                                today: .story(300)
+                                today: .story(300),
+                                terms: Shop.terms()
                             )
                             let table = try Reports.table(
                                 request,
@@ -174,7 +175,8 @@ struct SelectionTests {
                     to: .story(731),
                     by: step,
                     environment: .production,
-                    today: .story(731)
+                    today: .story(731),
+                    terms: Shop.terms()
                 )
                 var rows: Int64 = 0
                 for selection in request.selections(

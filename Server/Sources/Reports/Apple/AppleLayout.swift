@@ -119,7 +119,7 @@ extension Reports {
             from first: Day,
             to last: Day,
             catalog: Catalog,
-            terms: Finance.Terms = Finance.Terms()
+            terms: Finance.Terms
         ) -> String {
             let lines = sales.filter { !$0.isFamilyShared && $0.isWhole }.map {
                 sale -> [String: String] in
@@ -154,7 +154,7 @@ extension Reports {
         public static func subscribers(
             _ sales: [Sale],
             catalog: Catalog,
-            terms: Finance.Terms = Finance.Terms()
+            terms: Finance.Terms
         ) -> String {
             let lines = sales.filter {
                 $0.productKind == .autoRenewable && !$0.isFamilyShared && $0.isWhole

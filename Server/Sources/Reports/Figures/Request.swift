@@ -49,7 +49,7 @@ extension Reports {
             filters: Filters = Filters(),
             environment: StoreEnvironment,
             today: Day,
-            terms: Finance.Terms = Finance.Terms()
+            terms: Finance.Terms
         ) {
             self.report = report
             self.from = from
