@@ -76,7 +76,7 @@ public struct AppStoreRows: StoreRows {
         }
     }
 
-    /// What the catalog calls a period's product, by the app that sold it.
+    /// The catalog's product of a period; product ids are looked up by the app that sold it.
     private func product(
         of period: Period,
         by key: Purchase.Key,

@@ -46,7 +46,7 @@ public struct CustomerFiles: Sendable {
     let records: RecordStore
     let clocks: Clocks
     let directory: CustomerDirectory
-    /// The app in the App Store; `nil` where none is configured.
+    /// The bundle ids of the apps in the App Store; empty where none is configured.
     let bundleIDs: [String]
     let defaultEnvironment: StoreEnvironment
 

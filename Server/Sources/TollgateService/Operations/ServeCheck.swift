@@ -2,8 +2,9 @@ internal import Stores
 
 /// Finds what is wrong with a server's keys and addresses before it starts.
 package struct ServeCheck: Sendable {
-    /// The first counts; former ones are still taken.
+    /// The secret keys: the present one, then former ones, which are still taken.
     package var secretKeys: [String]
+    /// The publishable keys, in the same order.
     ///
     /// Where there are several apps, each has keys of its own, and they are listed app by app.
     package var publishableKeys: [String]
