@@ -17,6 +17,7 @@ public struct AppStoreRows: StoreRows {
         var service: Int64 = 0
         let year: Int64 = 365 * Reports.Day.length
         let periods = purchase.effectivePeriods
+        let app = history.current.app(application: purchase.key.application)?.id
         for (index, effective) in periods.enumerated() {
             let period = effective.period
             let product = product(of: period, by: purchase.key, in: history)
@@ -43,7 +44,8 @@ public struct AppStoreRows: StoreRows {
                 isRenewal: isPlan && index > 0 && !effective.isAddition,
                 isAfterOneYear: isPlan && service >= year,
                 isFamilyShared: period.isFamilyShared,
-                customer: buyer
+                customer: buyer,
+                app: app
             )
             rows.sales.append(sale)
             if !period.isFamilyShared { rows.sales += Self.refunds(of: sale, effective) }

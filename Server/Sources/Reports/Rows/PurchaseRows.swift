@@ -135,7 +135,8 @@ extension Reports {
                         country: sale?.country ?? "",
                         coins: coins,
                         at: at,
-                        customer: owner
+                        customer: owner,
+                        app: sale?.app
                     )
                 )
             }

@@ -24,6 +24,8 @@ extension Finance {
         /// Who bought it: in the record's rows a key, in answers the customer's id.
         public var customer: String?
         public var country: String?
+        /// The app that sold it, by its id in the catalog; absent where that lists no apps.
+        public var app: String?
         public var at: Instant
         public var quantity: Int64
         /// What the customer paid, tax included, or got back.
@@ -44,7 +46,7 @@ extension Finance {
         public var disputed: Money?
 
         enum CodingKeys: String, CodingKey {
-            case store, environment, kind, id, payment, product, customer, country
+            case store, environment, kind, id, payment, product, customer, country, app
             case at, quantity, gross, tax, commission, net, basis, line, payout
             case refunded, disputed
         }
@@ -134,6 +136,7 @@ extension Finance.Payment {
             product: movement.product,
             customer: movement.customer,
             country: movement.country,
+            app: movement.app,
             at: movement.at,
             quantity: movement.quantity,
             gross: movement.gross,
