@@ -54,6 +54,20 @@ public struct RecordStore: Sendable {
         try await writer.submit(item)
     }
 
+    /// Journals one statement of our own, as `submit`.
+    @discardableResult
+    public func journal(_ fact: Fact, dedupeKey: RowKey) async throws -> JournalOutcome {
+        try await submit(
+            JournalItem(
+                dedupeKey: dedupeKey,
+                subject: RecordStore.subject(of: fact.purchase),
+                kind: .command,
+                stated: fact.stated.instant,
+                content: .facts([fact])
+            )
+        )
+    }
+
     /// Makes `catalog` today's, unless it already is.
     public func adopt(_ catalog: Catalog, at instant: Instant) async throws {
         let id = RowKey("catalog", String(decoding: try catalog.canonicalJSON(), as: UTF8.self)).hex

@@ -10,7 +10,7 @@ public import TollgateCore
 ///
 /// They, and not the prices in signed transactions, are what accounts rest on.
 public struct ConnectReports: Sendable {
-    private let store: RecordStore
+    let store: RecordStore
 
     public init(_ store: RecordStore) {
         self.store = store
@@ -88,32 +88,6 @@ public struct ConnectReports: Sendable {
             outcomes.append(outcome)
         }
         return outcomes
-    }
-
-    /// The lines of a kind that are about days from `first` to `last`, both included.
-    public func rows(
-        _ kind: AppStore.ConnectReport.Kind,
-        from first: String,
-        to last: String
-    ) async throws -> [AppStore.ConnectReport.Row] {
-        try await store.reports.rows(kind.rawValue, from: first, to: last).map { row in
-            let data = Data(row.body)
-            switch kind {
-            case .sales: return .sales(try APIJSON.decode(AppStore.SalesRow.self, from: data))
-            case .subscription:
-                return .subscription(
-                    try APIJSON.decode(AppStore.SubscriptionRow.self, from: data)
-                )
-            case .subscriptionEvent:
-                return .subscriptionEvent(
-                    try APIJSON.decode(AppStore.SubscriptionEventRow.self, from: data)
-                )
-            case .subscriber:
-                return .subscriber(try APIJSON.decode(AppStore.SubscriberRow.self, from: data))
-            case .financial:
-                return .financial(try APIJSON.decode(AppStore.FinancialRow.self, from: data))
-            }
-        }
     }
 
     private func keep(

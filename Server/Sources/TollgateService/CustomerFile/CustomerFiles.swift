@@ -203,21 +203,6 @@ public struct CustomerFiles: Sendable {
     }
 }
 
-extension API.Entitlement {
-    init(_ entitlement: ActiveEntitlement, _ catalog: Catalog) {
-        self.init(
-            id: "ent_\(entitlement.lookupKey)",
-            lookupKey: entitlement.lookupKey,
-            feature: catalog.entitlement(lookupKey: entitlement.lookupKey)?.name
-                ?? entitlement.lookupKey,
-            since: entitlement.since.milliseconds,
-            until: entitlement.until?.milliseconds,
-            ground: API.Ground(rawValue: entitlement.ground.rawValue),
-            purchase: entitlement.purchase.canonical
-        )
-    }
-}
-
 extension String {
     /// Without spaces at its end.
     fileprivate var trimmedEnd: String {

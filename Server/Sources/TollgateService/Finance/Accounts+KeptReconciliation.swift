@@ -88,7 +88,7 @@ extension Accounts {
         try await prolong()
         try await records.cursors.keep(
             Self.keptName(environment),
-            Array(try APIJSON.encode(Kept(reconciliation: found, reports: reports))),
+            value: Kept(reconciliation: found, reports: reports),
             now: made
         )
         return KeptReconciliation(reconciliation: found, made: made, reports: reports)
