@@ -108,10 +108,7 @@ public final class AppStoreConnector: StoreConnector {
         )
     }
 
-    public func translate(
-        _ message: ReceivedMessage,
-        at now: Instant
-    ) throws -> Translation {
+    public func translate(_ message: ReceivedMessage, at now: Instant) throws -> Translation {
         try messages.translate(message, at: now)
     }
 

@@ -15,10 +15,7 @@ public struct RecordStore: Sendable {
     /// - Parameter upgrade: what it takes to derive everything again; `nil`: a database that needs it is
     ///   refused.
     /// - Throws: `StorageError`, also when a newer program has already changed the schema.
-    public init(
-        _ driver: any StorageDriver,
-        upgrade: EngineUpgrade.Means? = nil
-    ) async throws {
+    public init(_ driver: any StorageDriver, upgrade: EngineUpgrade.Means? = nil) async throws {
         try await driver.migrate()
         if driver.dialect.rowLock.isEmpty {
             // The only process there is: whoever held a lease before is dead.

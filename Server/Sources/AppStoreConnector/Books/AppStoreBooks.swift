@@ -63,10 +63,7 @@ public struct AppStoreBooks: StoreBooks {
         var settlements: [Finance.Movement: Finance.Settlement] = [:]
         // The most binding last: what Apple pays is what its finance report says.
         for pair in sales.pairs + financial.pairs where pair.isSamePrice {
-            settlements[pair.movement] = terms.settlement(
-                of: pair.movement,
-                reportedBy: pair.line
-            )
+            settlements[pair.movement] = terms.settlement(of: pair.movement, reportedBy: pair.line)
         }
         return ComparedBooks(
             settlements: settlements,

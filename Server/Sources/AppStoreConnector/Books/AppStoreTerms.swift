@@ -8,10 +8,7 @@ public struct AppStoreTerms: Hashable, Sendable {
     /// (ISO 3166-1 alpha-2); where a country is missing, prices contain none.
     public var taxes: [String: Int64]
 
-    public init(
-        isSmallBusiness: Bool = false,
-        taxes: [String: Int64] = AppStoreTerms.usualTaxes
-    ) {
+    public init(isSmallBusiness: Bool = false, taxes: [String: Int64] = AppStoreTerms.usualTaxes) {
         self.isSmallBusiness = isSmallBusiness
         self.taxes = taxes
     }

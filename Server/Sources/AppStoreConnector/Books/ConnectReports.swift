@@ -135,10 +135,7 @@ public struct ConnectReports: Sendable {
     // MARK: - Of what time a report is
 
     /// `DAILY 2026-06-01`, `WEEKLY …`, `MONTHLY 2026-06`, `YEARLY 2026`, `FISCAL 2026-05 ZZ`.
-    private static func period(
-        of report: AppStore.ConnectReport,
-        named name: String
-    ) -> String? {
+    private static func period(of report: AppStore.ConnectReport, named name: String) -> String? {
         switch report.rows.first {
         case .sales(let row)?:
             return period(from: row.beginDate.description, to: row.endDate.description)

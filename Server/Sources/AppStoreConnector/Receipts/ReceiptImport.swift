@@ -227,12 +227,7 @@ public struct ReceiptImport: Sendable {
         // The first line may name the columns.
         if number == 1, fields[1] == "receipt_data" { return .success(nil) }
         return .success(
-            Line(
-                number: number,
-                appUserID: fields[0],
-                appAccountToken: nil,
-                receiptData: fields[1]
-            )
+            Line(number: number, appUserID: fields[0], appAccountToken: nil, receiptData: fields[1])
         )
     }
 }

@@ -102,9 +102,7 @@ public struct AppStoreRows: StoreRows {
         var returned: Int64 = 0
         var refunds: [Reports.Sale] = []
         func add(_ amount: Int64, at instant: Instant) {
-            refunds.append(
-                sale.takenBack(.refund, amount, at: instant, isFirst: refunds.isEmpty)
-            )
+            refunds.append(sale.takenBack(.refund, amount, at: instant, isFirst: refunds.isEmpty))
         }
         for refund in effective.seatRefunds {
             let amount = Reports.share(sale.amount, refund.seats, of: max(1, period.quantity))

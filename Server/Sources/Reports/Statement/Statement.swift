@@ -172,10 +172,7 @@ extension Finance.Statement.Total {
         if payment.basis == .estimated { estimated += 1 }
     }
 
-    private static func sum(
-        _ left: Finance.Money?,
-        _ right: Finance.Money?
-    ) -> Finance.Money? {
+    private static func sum(_ left: Finance.Money?, _ right: Finance.Money?) -> Finance.Money? {
         guard let left, let right else { return left ?? right }
         return left.currency == right.currency ? left + right : left
     }

@@ -62,10 +62,7 @@ public struct FigureStore: Sendable {
     }
 
     /// The same in a transaction of the caller's.
-    static func dropAll(
-        leaving place: [UInt8] = [],
-        _ connection: any StorageConnection
-    ) throws {
+    static func dropAll(leaving place: [UInt8] = [], _ connection: any StorageConnection) throws {
         _ = try lockPlace(connection)
         try connection.execute("DELETE FROM figure")
         try connection.execute("DELETE FROM rollup")
@@ -96,10 +93,7 @@ public struct FigureStore: Sendable {
         return try rows.first?.bytes(0) ?? []
     }
 
-    private static func write(
-        _ change: FigureChange,
-        _ connection: any StorageConnection
-    ) throws {
+    private static func write(_ change: FigureChange, _ connection: any StorageConnection) throws {
         try connection.executeMany(
             "DELETE FROM figure WHERE subject = $1 AND kind = $2 AND number = $3",
             change.removed.map { [$0.subject.value, .integer($0.kind), .integer($0.number)] }
@@ -164,10 +158,7 @@ public struct FigureStore: Sendable {
     }
 
     /// The rows of one kind that are about each customer, in any order.
-    public func rows(
-        aboutEach customers: [RowKey],
-        kind: Int64
-    ) async throws -> [[Figure]] {
+    public func rows(aboutEach customers: [RowKey], kind: Int64) async throws -> [[Figure]] {
         try await driver.read { connection in
             let rows = try connection.queryMany(
                 """

@@ -181,9 +181,7 @@ extension StripeConnector {
     ) async throws {
         let stripe = try reads.configured()
         for try await event in stripe.events(since: pass.since, after: pass.after) {
-            let receipt = try await receive(
-                ReceivedMessage(Array(event.json.rawBytes), .fetched)
-            )
+            let receipt = try await receive(ReceivedMessage(Array(event.json.rawBytes), .fetched))
             var isNews = receipt != .duplicate
             if try await customers.relink(toldBy: event) { isNews = true }
             pass.found.events.count(isNews)

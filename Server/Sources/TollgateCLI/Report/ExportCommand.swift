@@ -182,9 +182,6 @@ struct ExportCommand: AsyncParsableCommand {
 
     private func keep(_ place: String) throws {
         guard let cursorFile else { return }
-        try Data((place + "\n").utf8).write(
-            to: URL(fileURLWithPath: cursorFile),
-            options: .atomic
-        )
+        try Data((place + "\n").utf8).write(to: URL(fileURLWithPath: cursorFile), options: .atomic)
     }
 }

@@ -91,9 +91,7 @@ package struct AccessChecks: Sendable {
     /// Checks everybody once a night, and once after each change of the engine.
     ///
     /// - Returns: whether nothing is left to do; what fails is logged.
-    package func checkIfDue(
-        pause: @escaping @Sendable () async -> Void = {}
-    ) async -> Bool {
+    package func checkIfDue(pause: @escaping @Sendable () async -> Void = {}) async -> Bool {
         do {
             let last = try await summary()
             guard last?.engine != engineVersion || (last?.ended ?? .never) < lastNight else {
@@ -102,10 +100,7 @@ package struct AccessChecks: Sendable {
             try await check(pause: pause)
             return true
         } catch {
-            logger.warning(
-                "the access check will be tried again",
-                metadata: ["error": "\(error)"]
-            )
+            logger.warning("the access check will be tried again", metadata: ["error": "\(error)"])
             return false
         }
     }

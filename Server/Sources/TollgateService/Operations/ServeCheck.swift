@@ -52,9 +52,7 @@ package struct ServeCheck: Sendable {
                 }
                 continue
             }
-            let (app, key) = (
-                String(entry[..<colon]), String(entry[entry.index(after: colon)...])
-            )
+            let (app, key) = (String(entry[..<colon]), String(entry[entry.index(after: colon)...]))
             keys.append((app, key))
             if apps.isEmpty {
                 appProblems.append(
@@ -152,9 +150,7 @@ package struct ServeCheck: Sendable {
         other: String
     ) -> [String] {
         guard let first = keys.first else {
-            return [
-                "\(variable) is not set. Make a key: echo \(kind)_test_$(openssl rand -hex 32)"
-            ]
+            return ["\(variable) is not set. Make a key: echo \(kind)_test_$(openssl rand -hex 32)"]
         }
         var problems: [String] = []
         for key in keys {

@@ -45,11 +45,7 @@ extension Reporting {
                     catalog: catalog,
                     terms: financeTerms
                 )
-                : Reports.AppleFiles.subscribers(
-                    sales,
-                    catalog: catalog,
-                    terms: financeTerms
-                )
+                : Reports.AppleFiles.subscribers(sales, catalog: catalog, terms: financeTerms)
         case .subscriptions, .events:
             // Periods that were under way began up to some years before, and what happens to one
             // depends on the one before it.

@@ -132,9 +132,7 @@ public struct Reporting: Sendable {
     }
 
     /// What the stores reported of the days, as far as it was imported.
-    private func reportedSales(
-        _ request: Reports.Request
-    ) async throws -> [Reports.ReportedSale] {
+    private func reportedSales(_ request: Reports.Request) async throws -> [Reports.ReportedSale] {
         // Nobody reports anything of a sandbox.
         guard request.environment == .production else { return [] }
         var sales: [Reports.ReportedSale] = []
