@@ -7,15 +7,7 @@ let package = Package(
     name: "Server",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "tollgate", targets: ["TollgateCLI"]),
-        // For `Benchmarks/`, a package of its own.
-        .library(name: "AppStoreAPI", targets: ["AppStoreAPI"]),
-        .library(name: "Storage", targets: ["Storage"]),
-        .library(name: "StoragePostgres", targets: ["StoragePostgres"]),
-        .library(name: "StorageSQLite", targets: ["StorageSQLite"]),
-        .library(name: "Stores", targets: ["Stores"]),
-        .library(name: "StripeAPI", targets: ["StripeAPI"]),
-        .library(name: "TollgateService", targets: ["TollgateService"]),
+        .executable(name: "tollgate", targets: ["TollgateCLI"])
     ],
     dependencies: [
         .package(name: "BillingSDK", path: ".."),
@@ -212,6 +204,26 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             resources: [.embedInCode("Pages")]
+        ),
+
+        // MARK: - What `make bench` measures with
+        .executableTarget(
+            name: "SignatureBenchmark",
+            dependencies: [
+                "AppStoreAPI", "StripeAPI",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Benchmarks/SignatureBenchmark"
+        ),
+        .executableTarget(
+            name: "FillDatabase",
+            dependencies: [
+                "Storage", "StoragePostgres", "StorageSQLite", "Stores", "TollgateService", .api,
+                .core,
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Benchmarks/FillDatabase"
         ),
 
         // MARK: - Tests

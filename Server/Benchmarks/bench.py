@@ -129,9 +129,8 @@ class Bench:
         if not self.only & {"signatures", "sqlite", "postgres", "figures"}:
             return None, None
         scratch = ROOT / ".build-release"
-        # A kept plan would not know of what has changed in the server's own Package.swift.
-        command = ["swift", "build", "-c", "release", "--package-path", str(HERE),
-                   "--scratch-path", str(scratch), "--disable-build-manifest-caching"]
+        command = ["swift", "build", "-c", "release", "--package-path", str(ROOT / "Server"),
+                   "--scratch-path", str(scratch)]
         for product in ("tollgate", "SignatureBenchmark", "FillDatabase"):
             self.say(f"release build of {product} …")
             subprocess.run([*command, "--product", product], check=True, stdout=sys.stderr)

@@ -10,6 +10,7 @@ public enum StoreEnvironment: String, Codable, Hashable, Sendable, CaseIterable 
 public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
     case appStore = "app_store"
     case stripe
+    case googlePlay = "google_play"
     case tollgate
 
     /// Whether it takes money.
@@ -17,7 +18,7 @@ public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
     /// Ours does not: what we grant, nobody has bought.
     public var isSelling: Bool {
         switch self {
-        case .appStore, .stripe: true
+        case .appStore, .stripe, .googlePlay: true
         case .tollgate: false
         }
     }
@@ -29,7 +30,7 @@ public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
     public var hasGraceOfCatalog: Bool {
         switch self {
         case .stripe: true
-        case .appStore, .tollgate: false
+        case .appStore, .googlePlay, .tollgate: false
         }
     }
 
@@ -37,7 +38,8 @@ public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
     public var changesPlans: Bool {
         switch self {
         case .appStore: true
-        case .stripe, .tollgate: false
+        // An app that forgets to name the old purchase sells a second subscription.
+        case .stripe, .googlePlay, .tollgate: false
         }
     }
 
@@ -45,7 +47,7 @@ public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
     public var reportsUnits: Bool {
         switch self {
         case .appStore: true
-        case .stripe, .tollgate: false
+        case .stripe, .googlePlay, .tollgate: false
         }
     }
 
@@ -53,7 +55,7 @@ public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
     public var lineOfPeriods: LineOfPeriods {
         switch self {
         case .appStore, .tollgate: .single
-        case .stripe: .manyItems
+        case .stripe, .googlePlay: .manyItems
         }
     }
 
@@ -66,13 +68,13 @@ public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// One thing a store sells, by the store's own name for it: an App Store product id or a Stripe
-/// price id.
+/// One thing a store sells, by the store's own name for it: an App Store product id, a Stripe price
+/// id, or a product of Google Play with its base plan or purchase option.
 ///
 /// Which catalog product it is, the catalog of the day decides.
 public struct StoreProduct: Hashable, Comparable, Codable, Sendable {
     public var store: Store
-    /// `com.example.app.pro.monthly`, `price_1Q…`; for `tollgate`, a lookup key, or `product:` and the
+    /// `com.example.app.pro.monthly`, `price_1Q…`, `pro:monthly`; for `tollgate`, a lookup key, or `product:` and the
     /// catalog's id.
     public var id: String
 
@@ -84,6 +86,25 @@ public struct StoreProduct: Hashable, Comparable, Codable, Sendable {
     /// A product that no store sold, by the catalog's own id of it.
     public init(catalogProduct id: String) {
         self.init(.tollgate, Self.catalogPrefix + id)
+    }
+
+    /// - Parameter plan: the base plan of a subscription, the purchase option of anything else.
+    public init(googlePlay product: String, plan: String?) {
+        self.init(.googlePlay, plan.map { "\(product):\($0)" } ?? product)
+    }
+
+    /// The product and, behind a colon, its plan: neither has a colon of its own.
+    var googlePlayParts: (product: String, plan: String?) {
+        let parts = id.split(separator: ":", maxSplits: 1)
+        return (parts.first.map(String.init) ?? id, parts.count > 1 ? String(parts[1]) : nil)
+    }
+
+    /// The name without a plan, since a catalog may list a product with or without its plans.
+    public var withoutPlan: StoreProduct {
+        switch store {
+        case .googlePlay: StoreProduct(.googlePlay, googlePlayParts.product)
+        case .appStore, .stripe, .tollgate: self
+        }
     }
 
     /// The catalog's id, for a product that no store sold (`store` is `tollgate`).

@@ -44,6 +44,8 @@ enum Shop {
                 kind: .autoRenewable,
                 appStoreProductID: monthly,
                 stripePriceIDs: ["price_monthly"],
+                googlePlayProductID: "premium",
+                googlePlayBasePlanID: "monthly",
                 entitlements: ["pro"],
                 coins: 10,
                 duration: CalendarDuration(months: 1)
@@ -54,6 +56,8 @@ enum Shop {
                 kind: .autoRenewable,
                 appStoreProductID: yearly,
                 stripePriceIDs: ["price_yearly"],
+                googlePlayProductID: "premium",
+                googlePlayBasePlanID: "yearly",
                 entitlements: ["archive"],
                 duration: CalendarDuration(years: 1)
             ),
@@ -63,6 +67,7 @@ enum Shop {
                 kind: .nonConsumable,
                 appStoreProductID: "com.example.app.lifetime",
                 stripePriceIDs: ["price_lifetime"],
+                googlePlayProductID: "lifetime",
                 entitlements: ["pro"]
             ),
             .init(
@@ -71,6 +76,7 @@ enum Shop {
                 kind: .nonRenewing,
                 appStoreProductID: "com.example.app.pass",
                 stripePriceIDs: ["price_pass"],
+                googlePlayProductID: "pass",
                 entitlements: ["pro"],
                 duration: CalendarDuration(days: 30)
             ),
@@ -80,6 +86,7 @@ enum Shop {
                 kind: .consumable,
                 appStoreProductID: "com.example.app.coins",
                 stripePriceIDs: ["price_coins"],
+                googlePlayProductID: "coins",
                 coins: 100
             ),
             .init(
@@ -87,6 +94,7 @@ enum Shop {
                 name: "Club",
                 kind: .autoRenewable,
                 stripePriceIDs: ["price_club"],
+                googlePlayProductID: "club",
                 entitlements: [],
                 coins: 20,
                 duration: CalendarDuration(months: 1)
@@ -461,6 +469,7 @@ struct World {
         var records: [Purchase.Key: Purchase] = [:]
         for fact in facts {
             records[fact.purchase, default: Purchase(key: fact.purchase)].join(fact)
+            if fact.purchase.store == .googlePlay { records.link(fact.purchase) }
         }
         self.records = records.values.sorted { $0.key < $1.key }
     }

@@ -52,16 +52,20 @@ struct ClientTests {
         )
     }
 
+    private static func tokens(_ google: Google) async throws -> GooglePlay.AccessTokens {
+        GooglePlay.AccessTokens(
+            account: try await account(),
+            scopes: [GooglePlay.publisherScope],
+            transport: { google.answer($0) },
+            now: { now }
+        )
+    }
+
     private static func client(_ google: Google) async throws -> GooglePlay.Client {
         GooglePlay.Client(
             packageName: "com.example.app",
             apiBase: "http://127.0.0.1:1/",
-            tokens: GooglePlay.AccessTokens(
-                account: try await account(),
-                scopes: [GooglePlay.publisherScope],
-                transport: { google.answer($0) },
-                now: { now }
-            ),
+            tokens: try await tokens(google),
             transport: { google.answer($0) }
         )
     }
@@ -209,7 +213,10 @@ struct ClientTests {
             transport: { google.answer($0) }
         )
         let messages = try await pulls.pull()
-        #expect(messages.map(\.ackID) == ["a1"] && messages[0].data == Array("{}".utf8))
+        #expect(messages.map(\.ackID) == ["a1"])
+        let message = try GooglePlay.PubSubMessage(push: try JSON(messages[0].body))
+        #expect(message.id == "1" && message.data == Array("{}".utf8))
+        #expect(message.subscription == "projects/p/subscriptions/s")
         try await pulls.acknowledge(["a1"])
         try await pulls.acknowledge([])
         #expect(try await pulls.pull().isEmpty)
@@ -257,5 +264,206 @@ struct ClientTests {
             return
         }
         #expect(refusal.retryAfter == 7 && refusal.reason == reason)
+    }
+
+    /// The answers of the token endpoint, by google-auth's `_client.py` and RFC 6749 §5.2.
+    @Test(
+        "What the token endpoint refuses is no word about a purchase",
+        arguments: [
+            (400, #"{"error":"invalid_grant"}"#, .notAllowed),
+            (400, #"{"error":"unauthorized_client"}"#, .notAllowed),
+            (400, #"{"error":"invalid_scope"}"#, .notAllowed),
+            (400, #"{"error":"internal_failure"}"#, .unavailable),
+            (400, #"{"error":"server_error"}"#, .unavailable),
+            (400, #"{"error":"x","error_description":"temporarily_unavailable"}"#, .unavailable),
+            (404, "<html>", .notAllowed), (410, "", .notAllowed), (408, "", .unavailable),
+            (429, "", .tooMany), (500, "", .unavailable), (503, "<html>", .unavailable),
+            (302, "", .unreadable), (204, "", .unreadable),
+        ] as [(Int, String, GooglePlay.APIFault.Meaning)]
+    )
+    func tokenErrors(
+        _ status: Int,
+        _ body: String,
+        _ meaning: GooglePlay.APIFault.Meaning
+    ) async throws {
+        let tokens = GooglePlay.AccessTokens(
+            account: try await Self.account(),
+            scopes: ["s"],
+            transport: { _ in GooglePlay.HTTPResponse(status: status, body: Array(body.utf8)) },
+            now: { Self.now }
+        )
+        let fault = await #expect(throws: GooglePlay.APIFault.self) { try await tokens.current() }
+        #expect(fault?.meaning == meaning)
+    }
+
+    @Test(
+        "A subscription of Pub/Sub that was deleted is no unknown purchase",
+        arguments: [
+            (404, .notAllowed), (400, .notAllowed), (403, .notAllowed), (410, .notAllowed),
+            (429, .tooMany), (503, .unavailable), (302, .unreadable),
+        ] as [(Int, GooglePlay.APIFault.Meaning)]
+    )
+    func pullErrors(_ status: Int, _ meaning: GooglePlay.APIFault.Meaning) async throws {
+        let body = #"{"error":{"code":\#(status),"message":"Resource not found"}}"#
+        let google = Google([GooglePlay.HTTPResponse(status: status, body: Array(body.utf8))])
+        let pulls = GooglePlay.PubSubClient(
+            subscription: "projects/p/subscriptions/s",
+            apiBase: "http://127.0.0.1:1",
+            tokens: try await Self.tokens(google),
+            transport: { google.answer($0) }
+        )
+        let fault = await #expect(throws: GooglePlay.APIFault.self) { try await pulls.pull() }
+        #expect(fault?.meaning == meaning)
+    }
+
+    @Test(
+        "An answer that is not Google's says nothing about a purchase",
+        arguments: [400, 404, 405, 410, 302, 304]
+    )
+    func strangersAnswers(_ status: Int) async throws {
+        for body in ["<html>", "", "{}", #"{"error":"not found"}"#] {
+            let answer = GooglePlay.HTTPResponse(status: status, body: Array(body.utf8))
+            let client = try await Self.client(Google([answer]))
+            let fault = await #expect(throws: GooglePlay.APIFault.self) {
+                try await client.product("t")
+            }
+            #expect(fault?.meaning == .unreadable, "\(status) \(body)")
+        }
+    }
+
+    @Test("A missing permission keeps the token: another one would have it no more")
+    func permissionDenied() async throws {
+        let body = #"{"error":{"code":401,"message":"m","errors":[{"reason":"permissionDenied"}]}}"#
+        let denied = GooglePlay.HTTPResponse(status: 401, body: Array(body.utf8))
+        let google = Google([denied, denied])
+        let client = try await Self.client(google)
+        for _ in 0..<2 {
+            let fault = await #expect(throws: GooglePlay.APIFault.self) {
+                try await client.product("t")
+            }
+            #expect(fault?.meaning == .notAllowed)
+        }
+        #expect(google.tokens == 1 && google.requests.count == 2)
+    }
+
+    @Test(
+        "Retry-After is a number of seconds or a date by Google's clock, and a day at most",
+        arguments: [
+            ("7", 7), ("-7", 0), ("99999999999", 86_400), ("Wed, 25 Nov 2026 09:01:30 GMT", 90),
+            ("Wed, 25 Nov 2026 08:00:00 GMT", 0), ("Fri, 25 Dec 2026 09:00:00 GMT", 86_400),
+            ("soon", nil),
+        ] as [(String, Int64?)]
+    )
+    func retryAfter(_ header: String, _ seconds: Int64?) async throws {
+        let answer = GooglePlay.HTTPResponse(
+            status: 503,
+            headers: ["Retry-After": header, "Date": "Wed, 25 Nov 2026 09:00:00 GMT"]
+        )
+        let client = try await Self.client(Google([answer]))
+        let fault = await #expect(throws: GooglePlay.APIFault.self) {
+            try await client.product("t")
+        }
+        guard case .refused(let refusal) = fault?.cause else {
+            Issue.record("refused")
+            return
+        }
+        #expect(refusal.retryAfter == seconds)
+    }
+
+    @Test("A token lasts a day at most, whatever its answer says")
+    func longToken() async throws {
+        let clock = Mutex(Self.now)
+        let count = Mutex(0)
+        let tokens = GooglePlay.AccessTokens(
+            account: try await Self.account(),
+            scopes: ["s"],
+            transport: { _ in
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                let body = #"{"access_token":"at\#(number)","expires_in":9223372036854775807}"#
+                return GooglePlay.HTTPResponse(status: 200, body: Array(body.utf8))
+            },
+            now: { clock.withLock { $0 } }
+        )
+        #expect(try await tokens.current() == "at1")
+        clock.withLock { $0 += 86_000 }
+        #expect(try await tokens.current() == "at1")
+        clock.withLock { $0 += 400 }
+        #expect(try await tokens.current() == "at2")
+    }
+
+    /// The first token is refused: whoever waited for it resumes when a second one may be there.
+    @Test("Of many who wait for a token, none brings back one that was refused")
+    func lateWaiters() async throws {
+        for _ in 0..<40 {
+            let fetched = Mutex(0)
+            let account = try await Self.account()
+            let tokens = GooglePlay.AccessTokens(
+                account: account,
+                scopes: ["s"],
+                transport: { _ in
+                    let number = fetched.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    // The later answer overtakes those who wait for the first.
+                    if number == 1 { try await Task.sleep(for: .milliseconds(2)) }
+                    let body = #"{"access_token":"at\#(number)","expires_in":3600}"#
+                    return GooglePlay.HTTPResponse(status: 200, body: Array(body.utf8))
+                },
+                now: { Self.now }
+            )
+            let client = GooglePlay.Client(
+                packageName: "p",
+                tokens: tokens,
+                transport: { request in
+                    let isFirst = request.headers["Authorization"] == "Bearer at1"
+                    return GooglePlay.HTTPResponse(status: isFirst ? 401 : 204)
+                }
+            )
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<50 {
+                    group.addTask { try? await client.consume("t", product: "p") }
+                }
+            }
+            #expect(fetched.withLock { $0 } == 2)
+            #expect(try await tokens.current() == "at2")
+        }
+    }
+
+    @Test("Of a pull, one message that is none and one without padding lose no other")
+    func badMessages() async throws {
+        let body = """
+            {"receivedMessages":[{"ackId":"a1","message":{"messageId":"1","data":"eyJhIjoxfQ"}},
+            {"ackId":"a2","message":{"messageId":"2","data":"?"}},{"ackId":"a3"},
+            {"message":{"messageId":"4"}},7,{"ackId":"a5","message":{"messageId":"5","data":"-_8="}}]}
+            """
+        let google = Google([GooglePlay.HTTPResponse(status: 200, body: Array(body.utf8))])
+        let pulls = GooglePlay.PubSubClient(
+            subscription: "projects/p/subscriptions/s",
+            apiBase: "http://127.0.0.1:1",
+            tokens: try await Self.tokens(google),
+            transport: { google.answer($0) }
+        )
+        let messages = try await pulls.pull()
+        #expect(messages.map(\.ackID) == ["a1", "a2", "a3", "a5"])
+        let read = messages.map { message in
+            (try? JSON(message.body)).flatMap { try? GooglePlay.PubSubMessage(push: $0) }
+        }
+        #expect(read.map { $0?.id } == ["1", nil, nil, "5"])
+        #expect(read[0]?.data == Array(#"{"a":1}"#.utf8) && read[3]?.data == [0xfb, 0xff])
+    }
+
+    @Test("A void of a purchase by promo code names no order and keeps no page back")
+    func voidsWithoutOrder() async throws {
+        let body = """
+            {"voidedPurchases":[{"purchaseToken":"t1","voidedTimeMillis":"5","voidedReason":"7"},
+            {"purchaseToken":"t2","orderId":"GPA.1","voidedTimeMillis":"6"}]}
+            """
+        let google = Google([GooglePlay.HTTPResponse(status: 200, body: Array(body.utf8))])
+        let page = try await Self.client(google).voidedPurchases(from: 0, to: 10).value
+        #expect(page.voidedPurchases.map(\.orderID) == [nil, "GPA.1"])
     }
 }

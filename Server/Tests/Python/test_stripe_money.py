@@ -249,8 +249,217 @@ def test_the_balance_pays_invoices_and_says_why_it_moved(sandbox):
     assert missing.http_status == 404
 
 
+
+
+
 # Discounts
 
+
+def test_a_discount_is_taken_off_before_the_tax(sandbox, plan):
+    vat = rate(10)
+    half = stripe.Coupon.create(percent_off=50, duration="once")
+    made = stripe.Subscription.create(
+        customer=payer().id, items=[{"price": plan.id, "quantity": 2, "tax_rates": [vat.id]}],
+        discounts=[{"coupon": half.id}])
+    invoice = stripe.Invoice.retrieve(made.latest_invoice)
+    assert (invoice.subtotal, invoice.total) == (1998, 999 + 100)
+    # An item's own rates go with its renewals, and change with it.
+    item = made["items"].data[0]
+    assert item.tax_rates[0].id == vat.id
+    sandbox.advance(by=31 * DAY + 2 * HOUR)
+    assert stripe.Invoice.list(subscription=made.id).data[0].total == 1998 + 200
+    stripe.SubscriptionItem.modify(item.id, tax_rates="")
+    sandbox.advance(by=31 * DAY)
+    assert stripe.Invoice.list(subscription=made.id).data[0].total == 1998
+
+
+def test_who_is_exempt_pays_no_tax(sandbox):
+    vat = rate(10)
+    for exempt, reason in (("exempt", "customer_exempt"), ("reverse", "reverse_charge")):
+        customer = payer(tax_exempt=exempt)
+        invoice = draft(customer, 1000, default_tax_rates=[vat.id])
+        assert invoice.total == 1000
+        assert invoice.total_taxes[0].taxability_reason == reason
+
+
+def test_checkout_takes_the_tax(sandbox, plan):
+    vat = rate(20)
+    coins = stripe.Price.create(
+        product_data={"name": "100 coins"}, currency="usd", unit_amount=1000)
+    lines = [{"price": coins.id, "quantity": 2, "tax_rates": [vat.id]}]
+    session = stripe.checkout.Session.create(
+        mode="payment", line_items=lines, success_url="https://example.com",
+        invoice_creation={"enabled": True}, customer_creation="always")
+    assert (session.amount_subtotal, session.amount_total) == (2000, 2400)
+    assert session.total_details.amount_tax == 400
+    sandbox.pay(session)
+    session = stripe.checkout.Session.retrieve(
+        session.id, expand=["payment_intent", "invoice", "line_items.data.taxes"])
+    assert session.payment_intent.amount_received == 2400
+    assert (session.invoice.total, session.invoice.total_taxes[0].amount) == (2400, 400)
+    assert session.line_items.data[0].taxes[0].rate.percentage == 20
+    for data in (
+        {"line_items": [{"price": plan.id, "quantity": 1, "tax_rates": [vat.id]}]},
+        {
+            "line_items": [{"price": plan.id, "quantity": 1}],
+            "subscription_data": {"default_tax_rates": [vat.id]},
+        },
+    ):
+        session = stripe.checkout.Session.create(
+            mode="subscription", success_url="https://example.com", **data)
+        assert session.amount_total == 1199
+        sandbox.pay(session)
+        session = stripe.checkout.Session.retrieve(session.id, expand=["invoice"])
+        assert session.invoice.amount_paid == 1199
+        sandbox.advance(by=31 * DAY + 2 * HOUR)
+        assert stripe.Invoice.list(subscription=session.subscription).data[0].amount_paid == 1199
+
+
+def test_a_tax_rate_keeps_its_percentage_and_may_be_archived(sandbox):
+    vat = rate(7.7, state="BE", tax_type="vat")
+    assert (vat.percentage, vat.state, vat.active) == (7.7, "BE", True)
+    assert refusal(lambda: stripe.TaxRate.modify(vat.id, percentage=8)).code == "parameter_unknown"
+    assert not stripe.TaxRate.modify(vat.id, active=False, display_name="Old").active
+    assert [one.id for one in stripe.TaxRate.list(active=False).data] == [vat.id]
+    assert stripe.TaxRate.list(active=True, inclusive=False).data == []
+    error = refusal(lambda: draft(payer(), 100, default_tax_rates=[vat.id]))
+    assert error.param == "default_tax_rates[0]"
+    for lacking in ("display_name", "inclusive", "percentage"):
+        fields = {"display_name": "VAT", "inclusive": False, "percentage": 5}
+        del fields[lacking]
+        assert refusal(lambda: stripe.TaxRate.create(**fields)).param == lacking
+
+
+# Credit notes
+
+
+def test_a_credit_note_before_the_payment_leaves_less_to_pay(sandbox):
+    invoice = draft(payer(), 1000, 500)
+    invoice = stripe.Invoice.finalize_invoice(invoice.id)
+    line = invoice.lines.data[1]
+    note = stripe.CreditNote.create(
+        invoice=invoice.id, reason="order_change", memo="Too much",
+        lines=[{"type": "invoice_line_item", "invoice_line_item": line.id, "amount": 200}])
+    assert (note.type, note.status, note.total) == ("pre_payment", "issued", 200)
+    assert note.number == f"{invoice.number}-CN-01"
+    assert missing_members(note, "_credit_note", "CreditNote") == []
+    assert missing_members(
+        note.lines.data[0], "_credit_note_line_item", "CreditNoteLineItem") == []
+    after = stripe.Invoice.retrieve(invoice.id)
+    assert (after.amount_due, after.amount_remaining) == (1300, 1300)
+    assert after.pre_payment_credit_notes_amount == 200
+    assert stripe.CreditNote.void_credit_note(note.id).status == "void"
+    assert stripe.Invoice.retrieve(invoice.id).amount_remaining == 1500
+    stripe.CreditNote.create(invoice=invoice.id, amount=400)
+    paid = stripe.Invoice.pay(invoice.id)
+    assert (paid.status, paid.amount_paid) == ("paid", 1100)
+    # Nothing is left to pay of one that is credited whole.
+    whole = stripe.Invoice.finalize_invoice(draft(payer(), 700).id)
+    stripe.CreditNote.create(invoice=whole.id, amount=700)
+    after = stripe.Invoice.retrieve(whole.id)
+    assert (after.status, after.amount_paid) == ("paid", 0)
+    sandbox.settle()
+    types = sandbox.receiver.types()
+    assert types.count("credit_note.created") == 3 and types.count("credit_note.voided") == 1
+
+
+def test_a_credit_note_after_the_payment_says_where_the_money_goes(sandbox):
+    customer = payer()
+    vat = rate(10)
+    invoice = draft(customer, 1000, default_tax_rates=[vat.id])
+    invoice = stripe.Invoice.pay(invoice.id)
+    assert invoice.amount_paid == 1100
+    line = invoice.lines.data[0].id
+    lines = [{"type": "invoice_line_item", "invoice_line_item": line, "quantity": 1}]
+    preview = stripe.CreditNote.preview(
+        invoice=invoice.id, lines=lines, refund_amount=600, credit_amount=500)
+    assert (preview.subtotal, preview.total) == (1000, 1100)
+    shown = stripe.CreditNote.preview_lines(
+        invoice=invoice.id, lines=lines, refund_amount=600, credit_amount=500)
+    assert shown.data[0].taxes[0].amount == 100
+    assert stripe.CreditNote.list().data == []
+    error = refusal(lambda: stripe.CreditNote.create(
+        invoice=invoice.id, lines=lines, refund_amount=600))
+    assert "must equal the credit note amount" in str(error)
+    error = refusal(lambda: stripe.CreditNote.create(
+        invoice=invoice.id, amount=1200, refund_amount=1200))
+    assert "more than the invoice leaves" in str(error)
+    note = stripe.CreditNote.create(
+        invoice=invoice.id, lines=lines, refund_amount=600, credit_amount=500)
+    assert (note.type, note.post_payment_amount) == ("post_payment", 1100)
+    assert stripe.Refund.retrieve(note.refunds[0].refund).amount == 600
+    assert stripe.Customer.retrieve(customer.id).balance == -500
+    movement = stripe.Customer.retrieve_balance_transaction(
+        customer.id, note.customer_balance_transaction)
+    assert (movement.type, movement.credit_note, movement.amount) == (
+        "credit_note", note.id, -500)
+    assert stripe.Invoice.retrieve(invoice.id).post_payment_credit_notes_amount == 1100
+    assert stripe.CreditNote.modify(note.id, memo="Sorry").memo == "Sorry"
+    assert [one.id for one in stripe.CreditNote.list(invoice=invoice.id).data] == [note.id]
+    assert len(stripe.CreditNote.list_lines(note.id).data) == 1
+    assert "only void" in str(refusal(lambda: stripe.CreditNote.void_credit_note(note.id)))
+    error = refusal(lambda: stripe.CreditNote.create(invoice=draft(customer, 100).id, amount=50))
+    assert error.param == "invoice"
+
+
+# The customer's balance
+
+
+def test_the_balance_pays_invoices_and_says_why_it_moved(sandbox):
+    customer = payer()
+    credit = stripe.Customer.create_balance_transaction(
+        customer.id, amount=-700, currency="usd", description="Sorry", metadata={"a": "b"})
+    assert (credit.type, credit.ending_balance, credit.metadata.a) == ("adjustment", -700, "b")
+    assert missing_members(
+        credit, "_customer_balance_transaction", "CustomerBalanceTransaction") == []
+    invoice = stripe.Invoice.finalize_invoice(draft(customer, 500).id)
+    assert (invoice.status, invoice.amount_due) == ("open", 0)
+    assert (invoice.starting_balance, invoice.ending_balance) == (-700, -200)
+    invoice = stripe.Invoice.finalize_invoice(draft(customer, 500).id)
+    assert (invoice.amount_due, invoice.ending_balance) == (300, 0)
+    assert stripe.Customer.retrieve(customer.id).balance == 0
+    stripe.Invoice.void_invoice(invoice.id)
+    assert stripe.Customer.retrieve(customer.id).balance == -200
+    stripe.Customer.modify(customer.id, balance=0)
+    moved = stripe.Customer.list_balance_transactions(customer.id).data
+    assert [(one.type, one.amount, one.ending_balance) for one in moved] == [
+        ("adjustment", 200, 0), ("unapplied_from_invoice", -200, -200),
+        ("applied_to_invoice", 200, 0), ("applied_to_invoice", 500, -200),
+        ("adjustment", -700, -700),
+    ]
+    assert moved[2].invoice == invoice.id
+    changed = stripe.Customer.modify_balance_transaction(
+        customer.id, credit.id, description="So sorry")
+    assert changed.description == "So sorry"
+    error = refusal(lambda: stripe.Customer.create_balance_transaction(
+        customer.id, amount=5, currency="eur"))
+    assert error.param == "currency"
+    other = stripe.Customer.create(balance=-300)
+    assert stripe.Customer.list_balance_transactions(other.id).data[0].type == "initial"
+    missing = refusal(lambda: stripe.Customer.retrieve_balance_transaction(other.id, credit.id))
+    assert missing.http_status == 404
+
+
+# Discounts
+
+
+
+@pytest.mark.parametrize("balance", (-700, 500))
+def test_the_balance_is_no_part_of_what_checkout_was_paid(sandbox, balance):
+    """https://docs.stripe.com/billing/customer/balance: "The credit balance doesn't apply to invoices
+    created by Checkout Sessions with invoice_creation enabled."
+    """
+    customer = stripe.Customer.create(balance=balance)
+    coins = stripe.Price.create(
+        product_data={"name": "100 coins"}, currency="usd", unit_amount=1000)
+    session = stripe.checkout.Session.create(
+        mode="payment", customer=customer.id, line_items=[{"price": coins.id, "quantity": 1}],
+        invoice_creation={"enabled": True}, success_url="https://example.com")
+    sandbox.pay(session)
+    session = stripe.checkout.Session.retrieve(session.id, expand=["payment_intent", "invoice"])
+    assert session.payment_intent.amount_received == 1000
+    assert (session.invoice.amount_paid, session.invoice.status) == (1000, "paid")
+    assert stripe.Customer.retrieve(customer.id).balance == balance
 
 def test_a_discount_is_taken_off_a_subscription(sandbox, plan):
     half = stripe.Coupon.create(percent_off=50, duration="forever")

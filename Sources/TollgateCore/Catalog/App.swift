@@ -11,19 +11,23 @@ extension Catalog {
         public var appAppleID: Int64?
         /// The team that signs the app; needed for universal links.
         public var teamID: String?
+        /// The package name in Google Play; nil if it is not there.
+        public var packageName: String?
 
         public init(
             id: String,
             name: String,
             bundleID: String,
             appAppleID: Int64? = nil,
-            teamID: String? = nil
+            teamID: String? = nil,
+            packageName: String? = nil
         ) {
             self.id = id
             self.name = name
             self.bundleID = bundleID
             self.appAppleID = appAppleID
             self.teamID = teamID
+            self.packageName = packageName
         }
 
         enum CodingKeys: String, CodingKey {
@@ -31,6 +35,7 @@ extension Catalog {
             case bundleID = "bundle_id"
             case appAppleID = "app_apple_id"
             case teamID = "team_id"
+            case packageName = "package_name"
         }
     }
 }
@@ -44,9 +49,18 @@ extension Catalog {
         apps.first { $0.id == id }
     }
 
-    /// The app whose purchases bear this name in their keys: a bundle id.
+    /// The app whose purchases bear this name in their keys: a bundle id, or a package name.
     public func app(application: String) -> App? {
-        apps.first { $0.bundleID == application }
+        apps.first { $0.isNamed(application) }
+    }
+
+    /// The product that Google Play sells under this name: of those that list its product, the one with
+    /// its plan, else the one without any.
+    func index(ofGooglePlay storeProduct: StoreProduct) -> Int? {
+        let (product, plan) = storeProduct.googlePlayParts
+        let candidates = products.indices.filter { products[$0].googlePlayProductID == product }
+        return candidates.first { plan != nil && products[$0].googlePlayBasePlanID == plan }
+            ?? candidates.first { products[$0].googlePlayBasePlanID == nil }
     }
 
     /// The product that App Store Connect knows under this id.
@@ -71,7 +85,19 @@ extension Catalog {
     }
 }
 
+extension Catalog.App {
+    /// Whether purchases bear this name in their keys.
+    func isNamed(_ application: String) -> Bool {
+        bundleID == application || packageName == application
+    }
+}
+
 extension Catalog.Product {
+    /// The name under which Google Play sells it.
+    public var googlePlayProduct: StoreProduct? {
+        googlePlayProductID.map { StoreProduct(googlePlay: $0, plan: googlePlayBasePlanID) }
+    }
+
     /// The id in App Store Connect under which `app` sells it; `nil` if it does not.
     ///
     /// - Parameter app: our own id of the app; `nil` where one app is all there is.

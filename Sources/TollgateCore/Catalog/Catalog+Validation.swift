@@ -7,7 +7,7 @@ extension Catalog {
     }
 
     private var appProblems: [CatalogProblem] {
-        var report = Report()
+        var report = CatalogReport()
         for (index, app) in apps.enumerated() {
             let place: [CatalogProblem.Step] = [.key("apps"), .index(index)]
             func here(_ key: String) -> [CatalogProblem.Step] { place + [.key(key)] }
@@ -42,6 +42,20 @@ extension Catalog {
                         + "App Store Connect shows each app's under App Information"
                 )
             }
+            if let package = app.packageName {
+                report.identifier(
+                    package,
+                    at: here("package_name"),
+                    limit: 150,
+                    what: "a package name"
+                )
+                report.once(
+                    package,
+                    in: "package_name",
+                    at: here("package_name"),
+                    "the package name ‘\(package)’ belongs to another app already"
+                )
+            }
             if let team = app.teamID, team.utf8.count != 10 || !team.utf8.allSatisfy(isTeamByte) {
                 report.add(
                     at: here("team_id"),
@@ -53,7 +67,7 @@ extension Catalog {
     }
 
     private var entitlementProblems: [CatalogProblem] {
-        var report = Report()
+        var report = CatalogReport()
         for (index, entitlement) in entitlements.enumerated() {
             let place: [CatalogProblem.Step] = [.key("entitlements"), .index(index)]
             report.identifier(
@@ -74,7 +88,7 @@ extension Catalog {
     }
 
     private var productProblems: [CatalogProblem] {
-        var report = Report()
+        var report = CatalogReport()
         let known = Set(entitlements.map(\.lookupKey))
         for (index, product) in products.enumerated() {
             let place: [CatalogProblem.Step] = [.key("products"), .index(index)]
@@ -94,7 +108,7 @@ extension Catalog {
     }
 
     private var buyButtonProblems: [CatalogProblem] {
-        var report = Report()
+        var report = CatalogReport()
         for (index, button) in buyButtons.enumerated() {
             let place: [CatalogProblem.Step] = [.key("buy_buttons"), .index(index)]
             report.identifier(
@@ -138,11 +152,12 @@ extension Catalog {
     }
 
     private var houseProblems: [CatalogProblem] {
-        var report = Report()
+        var report = CatalogReport()
         let month: Int64 = 30 * 24 * 3_600_000
         let spans: [([CatalogProblem.Step], Int64)] = [
             ([.key("renewal_leeway"), .key("app_store")], renewalLeeway.appStore),
             ([.key("renewal_leeway"), .key("stripe")], renewalLeeway.stripe),
+            ([.key("renewal_leeway"), .key("google_play")], renewalLeeway.googlePlay),
             ([.key("past_due_grace")], pastDueGrace),
         ]
         for (place, span) in spans where !(0...month).contains(span) {
@@ -188,7 +203,7 @@ extension Catalog.Product {
     fileprivate func checkStoreIDs(
         apps: [Catalog.App],
         at place: [CatalogProblem.Step],
-        into report: inout Report
+        into report: inout CatalogReport
     ) {
         checkAppStoreIDs(apps: apps.map(\.id), at: place, into: &report)
         for (index, id) in stripePriceIDs.enumerated() {
@@ -207,20 +222,52 @@ extension Catalog.Product {
                 "the Stripe price ‘\(id)’ is listed already; a price belongs to one product, once"
             )
         }
-        if !isInAppStore, stripePriceIDs.isEmpty, kind != .freeSubscription, !isRetired {
+        checkGooglePlayID(at: place, into: &report)
+        let isSold = isInAppStore || !stripePriceIDs.isEmpty || googlePlayProductID != nil
+        if !isSold, kind != .freeSubscription, !isRetired {
             report.add(
                 at: place,
-                "nobody can buy ‘\(id)’; add ‘app_store_product_id’ or ‘stripe_price_ids’, "
-                    + "or ‘retired: true’"
+                "nobody can buy ‘\(id)’; add ‘app_store_product_id’, ‘stripe_price_ids’ or "
+                    + "‘google_play_product_id’, or ‘retired: true’"
             )
         }
+    }
+
+    /// The id in Google Play, which with its base plan belongs to one product.
+    private func checkGooglePlayID(
+        at place: [CatalogProblem.Step],
+        into report: inout CatalogReport
+    ) {
+        let planPlace = place + [.key("google_play_base_plan_id")]
+        guard let product = googlePlayProductID else {
+            if googlePlayBasePlanID != nil {
+                report.add(
+                    at: planPlace,
+                    "a base plan belongs to a product; add ‘google_play_product_id’"
+                )
+            }
+            return
+        }
+        let here = place + [.key("google_play_product_id")]
+        report.identifier(product, at: here, limit: 150, what: "a Google Play product id")
+        if let plan = googlePlayBasePlanID {
+            report.identifier(plan, at: planPlace, limit: 63, what: "a base plan id")
+        }
+        let sold = StoreProduct(googlePlay: product, plan: googlePlayBasePlanID)
+        report.once(
+            sold.id,
+            in: "google_play_product_id",
+            at: here,
+            "the Google Play product ‘\(sold.id)’ belongs to another product already; "
+                + "name its base plan too, or remove one of them"
+        )
     }
 
     /// The ids in App Store Connect: within an app, each belongs to one product.
     private func checkAppStoreIDs(
         apps: [String],
         at place: [CatalogProblem.Step],
-        into report: inout Report
+        into report: inout CatalogReport
     ) {
         // An id for every app takes the place of each app's own.
         var ids: [(id: String, apps: [String], here: [CatalogProblem.Step])] = []
@@ -265,7 +312,7 @@ extension Catalog.Product {
     fileprivate func checkWhatItGives(
         known: Set<String>,
         at place: [CatalogProblem.Step],
-        into report: inout Report
+        into report: inout CatalogReport
     ) {
         var seen: Set<String> = []
         for (index, key) in entitlements.enumerated() {
@@ -311,7 +358,7 @@ extension Catalog.Product {
     }
 
     /// What each kind needs, and what makes no sense for it.
-    fileprivate func checkKind(at place: [CatalogProblem.Step], into report: inout Report) {
+    fileprivate func checkKind(at place: [CatalogProblem.Step], into report: inout CatalogReport) {
         switch kind {
         case .autoRenewable:
             if subscriptionGroup == nil {
@@ -333,10 +380,11 @@ extension Catalog.Product {
                 "‘\(id)’ is non-renewing, and the store does not say how long it lasts; "
                     + "add ‘duration’, like P30D"
             )
-        case .consumable where !entitlements.isEmpty && isInAppStore:
+        case .consumable
+        where !entitlements.isEmpty && (isInAppStore || googlePlayProductID != nil):
             report.add(
                 at: place + [.key("entitlements")],
-                "a consumable of the App Store gives coins only, and ‘\(id)’ opens something; "
+                "a consumable of \(isInAppStore ? "the App Store" : "Google Play") gives coins only, and ‘\(id)’ opens something; "
                     + "make it non_renewing or non_consumable, or remove ‘entitlements’"
             )
         case .consumable where !entitlements.isEmpty && duration == nil:
@@ -361,7 +409,7 @@ extension Catalog.Product {
     /// Offers and answers about consumption, which only the App Store has.
     private func checkAppStoreDetails(
         at place: [CatalogProblem.Step],
-        into report: inout Report
+        into report: inout CatalogReport
     ) {
         for (index, offer) in promotionalOffers.enumerated() {
             let here = place + [.key("promotional_offers"), .index(index)]
@@ -385,7 +433,7 @@ extension Catalog.Product {
         }
     }
 
-    private func checkGroup(at place: [CatalogProblem.Step], into report: inout Report) {
+    private func checkGroup(at place: [CatalogProblem.Step], into report: inout CatalogReport) {
         if let group = subscriptionGroup {
             let here = place + [.key("subscription_group")]
             report.identifier(group, at: here, limit: 80, what: "a subscription group")
@@ -403,78 +451,4 @@ extension Catalog.Product {
             }
         }
     }
-}
-
-/// Collects problems and remembers which ids were there already.
-private struct Report {
-    private(set) var problems: [CatalogProblem] = []
-    private var seen: Set<[String]> = []
-
-    mutating func add(at path: [CatalogProblem.Step], _ message: String) {
-        problems.append(CatalogProblem(path: path, message: message))
-    }
-
-    /// An id that people put into URLs, commands and other systems.
-    mutating func identifier(
-        _ text: String,
-        at path: [CatalogProblem.Step],
-        limit: Int,
-        what: String
-    ) {
-        if text.isEmpty {
-            add(at: path, "\(what) cannot be empty")
-        } else if text.utf8.count > limit {
-            add(at: path, "\(what) has at most \(limit) characters; shorten it")
-        } else if !text.utf8.allSatisfy(isIdentifierByte) {
-            add(
-                at: path,
-                "\(what) consists of letters, digits, dot, hyphen and underscore; "
-                    + "‘\(text)’ does not"
-            )
-        }
-    }
-
-    mutating func name(_ text: String, at path: [CatalogProblem.Step]) {
-        if text.allSatisfy(\.isWhitespace) {
-            add(at: path, "people read this name; write one")
-        }
-    }
-
-    mutating func once(
-        _ text: String,
-        in space: String,
-        at path: [CatalogProblem.Step],
-        _ message: String
-    ) {
-        once(text, inEach: [space], at: path, message)
-    }
-
-    /// Adds one problem where a text was there already in any of several spaces.
-    mutating func once(
-        _ text: String,
-        inEach spaces: [String],
-        at path: [CatalogProblem.Step],
-        _ message: String
-    ) {
-        let isNew = spaces.map { seen.insert([$0, text]).inserted }
-        if isNew.contains(false) { add(at: path, message) }
-    }
-}
-
-private func isASCIIUpper(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-}
-
-private func isASCIILower(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-}
-
-private func isTeamByte(_ byte: UInt8) -> Bool {
-    isASCIIUpper(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-}
-
-private func isIdentifierByte(_ byte: UInt8) -> Bool {
-    isASCIIUpper(byte) || isASCIILower(byte)
-        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        || [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
 }

@@ -19,7 +19,7 @@ public struct Catalog: Codable, Hashable, Sendable {
     ///
     /// An app asks for these by lookup key, never for products.
     public var entitlements: [Entitlement]
-    /// What can be bought, in either store.
+    /// What can be bought, in any store.
     public var products: [Product]
     /// Buttons of the app that lead to Stripe Checkout.
     public var buyButtons: [BuyButton]
@@ -124,15 +124,29 @@ extension Catalog {
         /// For Stripe subscriptions; a day if not said otherwise, since Stripe collects a renewal
         /// about an hour after the period rolled.
         public var stripe: Int64
+        /// For subscriptions of Google Play; a day if not said otherwise, for which Google itself keeps
+        /// a declined renewal silent.
+        public var googlePlay: Int64 {
+            get { listedGooglePlay ?? 24 * 3_600_000 }
+            set { listedGooglePlay = newValue }
+        }
+        /// `nil`, not the default: older catalogs keep their bytes.
+        private var listedGooglePlay: Int64?
 
-        public init(appStore: Int64 = 2 * 3_600_000, stripe: Int64 = 24 * 3_600_000) {
+        public init(
+            appStore: Int64 = 2 * 3_600_000,
+            stripe: Int64 = 24 * 3_600_000,
+            googlePlay: Int64? = nil
+        ) {
             self.appStore = appStore
             self.stripe = stripe
+            listedGooglePlay = googlePlay
         }
 
         enum CodingKeys: String, CodingKey {
             case stripe
             case appStore = "app_store"
+            case listedGooglePlay = "google_play"
         }
     }
 

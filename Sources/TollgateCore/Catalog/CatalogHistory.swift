@@ -55,11 +55,11 @@ public struct CatalogHistory: Hashable, Codable, Sendable {
     private func indexOfFirstVersion(of application: String) -> Int {
         guard
             let listing = versions.firstIndex(where: {
-                $0.catalog.apps.contains { $0.bundleID == application }
+                $0.catalog.app(application: application) != nil
             })
         else { return 0 }
         let wasTheOnlyOne =
-            versions[listing].catalog.apps[0].bundleID == application
+            versions[listing].catalog.apps[0].isNamed(application)
             && versions[..<listing].allSatisfy(\.catalog.apps.isEmpty)
         return wasTheOnlyOne ? 0 : listing
     }
@@ -88,6 +88,7 @@ extension Catalog {
         switch storeProduct.store {
         case .appStore: product(appStoreProductID: storeProduct.id, in: application)
         case .stripe: product(stripePriceID: storeProduct.id)
+        case .googlePlay: index(ofGooglePlay: storeProduct).map { products[$0] }
         case .tollgate: storeProduct.catalogProduct.flatMap { product(id: $0) }
         }
     }
@@ -110,6 +111,8 @@ extension Catalog {
             if let index = index(ofAppStoreProduct: id, in: application) {
                 return products[index].entitlements
             }
+        case .googlePlay:
+            if let index = index(ofGooglePlay: storeProduct) { return products[index].entitlements }
         case .stripe:
             for index in products.indices where products[index].stripePriceIDs.contains(id) {
                 return products[index].entitlements
@@ -123,6 +126,7 @@ extension Catalog {
         switch store {
         case .appStore: renewalLeeway.appStore
         case .stripe: renewalLeeway.stripe
+        case .googlePlay: renewalLeeway.googlePlay
         case .tollgate: 0
         }
     }

@@ -1,5 +1,5 @@
 extension Catalog {
-    /// One thing that can be bought, under its ids in both stores.
+    /// One thing that can be bought, under its ids in all stores.
     public struct Product: Codable, Hashable, Sendable {
         /// Our own id; never changes.
         public var id: String
@@ -17,6 +17,11 @@ extension Catalog {
         /// The prices in Stripe under which it is sold; several, because a price is never changed
         /// but replaced, and the old one keeps its subscribers.
         public var stripePriceIDs: [String]
+        /// The id in Google Play; nil if it is not sold there.
+        public var googlePlayProductID: String?
+        /// The base plan of a subscription under which it is sold, the purchase option of anything
+        /// else; nil: under any that no other product names.
+        public var googlePlayBasePlanID: String?
         /// The lookup keys of the entitlements that it grants.
         public var entitlements: [String]
         /// The coins that one unit of it credits: per purchase, or per paid period of a plan.
@@ -52,6 +57,8 @@ extension Catalog {
             appStoreProductID: String? = nil,
             appStoreProductIDs: [String: String]? = nil,
             stripePriceIDs: [String] = [],
+            googlePlayProductID: String? = nil,
+            googlePlayBasePlanID: String? = nil,
             entitlements: [String] = [],
             coins: Int64 = 0,
             duration: CalendarDuration? = nil,
@@ -69,6 +76,8 @@ extension Catalog {
             self.appStoreProductID = appStoreProductID
             self.appStoreProductIDs = appStoreProductIDs
             self.stripePriceIDs = stripePriceIDs
+            self.googlePlayProductID = googlePlayProductID
+            self.googlePlayBasePlanID = googlePlayBasePlanID
             self.entitlements = entitlements
             self.coins = coins
             self.duration = duration
@@ -86,6 +95,8 @@ extension Catalog {
             case appStoreProductID = "app_store_product_id"
             case appStoreProductIDs = "app_store_product_ids"
             case stripePriceIDs = "stripe_price_ids"
+            case googlePlayProductID = "google_play_product_id"
+            case googlePlayBasePlanID = "google_play_base_plan_id"
             case subscriptionGroup = "subscription_group"
             case whileActive = "while_active"
             case promotionalOffers = "promotional_offers"
@@ -102,6 +113,8 @@ extension Catalog {
                 appStoreProductID: try values.decodeIfPresent(forKey: .appStoreProductID),
                 appStoreProductIDs: try values.decodeIfPresent(forKey: .appStoreProductIDs),
                 stripePriceIDs: try values.decodeIfPresent(forKey: .stripePriceIDs) ?? [],
+                googlePlayProductID: try values.decodeIfPresent(forKey: .googlePlayProductID),
+                googlePlayBasePlanID: try values.decodeIfPresent(forKey: .googlePlayBasePlanID),
                 entitlements: try values.decodeIfPresent(forKey: .entitlements) ?? [],
                 coins: try values.decodeIfPresent(forKey: .coins) ?? 0,
                 duration: try values.decodeIfPresent(forKey: .duration),

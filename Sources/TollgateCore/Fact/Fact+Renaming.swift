@@ -47,9 +47,17 @@ extension Fact {
         case .buyer(var buyer):
             try buyer.rename(renaming)
             fact.statement = .buyer(buyer)
+        case .googlePlaySubscription(var subscription):
+            try subscription.rename(renaming)
+            fact.statement = .googlePlaySubscription(subscription)
+        case .googlePlayPurchase(var purchase):
+            try purchase.rename(renaming)
+            fact.statement = .googlePlayPurchase(purchase)
         // Our own name for a customer leads to nobody once they are erased.
         case .claim, .assignment, .grant, .freeSubscription, .coins: break
-        case .renewal, .status, .refundReversed, .invoice, .refund, .dispute: break
+        case .renewal, .status, .refundReversed, .invoice, .refund, .dispute, .googlePlayOrder,
+            .googlePlayVoid, .googlePlayUnreadable:
+            break
         }
         return fact
     }
@@ -74,6 +82,21 @@ extension StripeBuyer {
     mutating func rename(_ renaming: Renaming) throws {
         reference = try renaming.reference(reference)
     }
+}
+
+extension GooglePlaySubscription {
+    mutating func rename(_ renaming: Renaming) throws {
+        account = try renaming.token(account)
+        try resubscription?.rename(renaming)
+    }
+}
+
+extension GooglePlaySubscription.Resubscription {
+    mutating func rename(_ renaming: Renaming) throws { account = try renaming.token(account) }
+}
+
+extension GooglePlayPurchase {
+    mutating func rename(_ renaming: Renaming) throws { account = try renaming.token(account) }
 }
 
 extension Newest {

@@ -83,6 +83,12 @@ public enum Statement: Hashable, Codable, Sendable {
     case refund(StripeRefund)
     case dispute(StripeDispute)
     case buyer(StripeBuyer)
+    // Google Play
+    case googlePlaySubscription(GooglePlaySubscription)
+    case googlePlayPurchase(GooglePlayPurchase)
+    case googlePlayOrder(GooglePlayOrder)
+    case googlePlayVoid(GooglePlayVoid)
+    case googlePlayUnreadable(GooglePlayUnreadable)
     // Ours
     case claim(Claim)
     case assignment(Assignment)

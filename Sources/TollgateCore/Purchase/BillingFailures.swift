@@ -14,7 +14,7 @@ public struct BillingFailures: Hashable, Codable, Sendable {
     /// Sorted by end.
     public private(set) var graces: [Grace] = []
     /// When billing had failed for good, or for now: the first clock of each day that states status 2
-    /// or 3 in the App Store, `unpaid` or `paused` in Stripe; sorted.
+    /// or 3 in the App Store, `unpaid` or `paused` in Stripe, ON_HOLD or PAUSED in Google Play; sorted.
     public private(set) var lapses: [Instant] = []
 
     /// When billing had failed at `instant` or later.
@@ -55,6 +55,8 @@ extension BillingFailures? {
             if subscription.status == "unpaid" || subscription.status == "paused" {
                 add(lapse: instant)
             }
+        case .googlePlaySubscription(let subscription):
+            if subscription.isSuspended { add(lapse: instant) }
         default: break
         }
     }

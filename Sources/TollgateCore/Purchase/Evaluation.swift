@@ -65,6 +65,12 @@ public struct Wanted: Hashable, Codable, Sendable {
         case payment
         /// What Stripe thinks a customer of its own may use.
         case entitlements
+        /// A subscription of Google Play, by its purchase token.
+        case googlePlaySubscription = "google_play_subscription"
+        /// What was bought once in Google Play, by its purchase token.
+        case googlePlayPurchase = "google_play_purchase"
+        /// An order of Google Play.
+        case googlePlayOrder = "google_play_order"
         /// A CONSUMPTION_REQUEST to be answered: not what we lack but what the store does.
         case consumption
         /// The token of the customer who restored a purchase is to be set with the App Store: the

@@ -7,13 +7,26 @@ struct Ownership {
 
     /// Who owns an epoch: staff's word, else the token and the claims by policy.
     func owners(of epoch: Epoch, policy: Catalog.Ownership) -> [HolderNames] {
+        owners(token: epoch.token, since: epoch.isFirst ? nil : epoch.start, policy: policy)
+    }
+
+    /// Who owns a stretch of a purchase.
+    ///
+    /// - Parameters:
+    ///   - token: the store's name for who bought.
+    ///   - start: since when restores are about it; `nil`: nothing came before it.
+    func owners(
+        token: String?,
+        since start: Instant?,
+        policy: Catalog.Ownership
+    ) -> [HolderNames] {
         if let assignment { return [[.customer(assignment.value.customer)]] }
-        let token = epoch.token.map { Holder.name(ofToken: $0) }
+        let token = token.map { Holder.name(ofToken: $0) }
         switch policy {
         case .keep:
             return [[token ?? earliestClaim ?? .unclaimed(key)]]
         case .transfer:
-            return [[latestRestore(in: epoch) ?? token ?? earliestClaim ?? .unclaimed(key)]]
+            return [[latestRestore(since: start) ?? token ?? earliestClaim ?? .unclaimed(key)]]
         case .share:
             let claimed = claims.filter { $0.earliest != nil }.map { Holder.customer($0.customer) }
             let all = (token.map { [$0] } ?? []) + claimed
@@ -32,9 +45,11 @@ struct Ownership {
 
     /// Whom the coins of an epoch are posted to: who bought them, by whatever policy, since a
     /// posted lot never follows a restore (RULES §8).
-    func buyer(of epoch: Epoch) -> HolderNames {
+    func buyer(of epoch: Epoch) -> HolderNames { buyer(token: epoch.token) }
+
+    func buyer(token: String?) -> HolderNames {
         if let assignment { return [.customer(assignment.value.customer)] }
-        return [epoch.token.map { .name(ofToken: $0) } ?? earliestClaim ?? .unclaimed(key)]
+        return [token.map { .name(ofToken: $0) } ?? earliestClaim ?? .unclaimed(key)]
     }
 
     /// Who owns a purchase whose store names the buyer: staff's word, else the store's.
@@ -50,10 +65,8 @@ struct Ownership {
     }
 
     /// A restore from before an epoch that a token opened was about the epochs before it.
-    private func latestRestore(in epoch: Epoch) -> Holder? {
-        let start = epoch.isFirst ? nil : epoch.start
-        return
-            claims
+    private func latestRestore(since start: Instant?) -> Holder? {
+        claims
             .compactMap { claim in claim.latestRestore.map { ($0, claim.customer) } }
             .filter { claim in start.map { $0 <= claim.0 } ?? true }
             .max { $0 < $1 }

@@ -9,12 +9,20 @@ extension Fact {
             (payment.customer.map { [Holder.name(ofStripeCustomer: $0)] } ?? [])
                 + (payment.reference.map { Holder.names(ofReference: $0) } ?? [])
         case .buyer(let buyer): Holder.names(ofReference: buyer.reference)
+        case .googlePlaySubscription(let subscription):
+            [subscription.account, subscription.resubscription?.account].compactMap { account in
+                account.map { .name(ofToken: $0) }
+            }
+        case .googlePlayPurchase(let purchase):
+            purchase.account.map { [Holder.name(ofToken: $0)] } ?? []
         case .claim(let claim): [.customer(claim.customer)]
         case .assignment(let assignment): [.customer(assignment.customer)]
         case .grant(let grant): [.customer(grant.customer)]
         case .freeSubscription(let subscription): [.customer(subscription.customer)]
         case .coins(let coins): [.customer(coins.customer)]
-        case .renewal, .status, .refundReversed, .invoice, .refund, .dispute: []
+        case .renewal, .status, .refundReversed, .invoice, .refund, .dispute, .googlePlayOrder,
+            .googlePlayVoid, .googlePlayUnreadable:
+            []
         }
     }
 }

@@ -8,6 +8,10 @@ extension Purchase {
         if case .stripe(let record) = record { record } else { nil }
     }
 
+    public var googlePlay: GooglePlayRecord? {
+        if case .googlePlay(let record) = record { record } else { nil }
+    }
+
     public var own: OwnRecord? {
         if case .own(let record) = record { record } else { nil }
     }
@@ -17,8 +21,6 @@ extension Purchase {
     public var periods: [PeriodRecord] { appStore?.periods ?? [] }
     public var status: Newest<SubscriptionStatus>? { appStore?.status }
     public var renewal: Newest<RenewalTerms>? { appStore?.renewal }
-    public var predecessors: [Predecessor]? { appStore?.predecessors }
-    public var successors: [Successor]? { appStore?.successors }
 
     /// The periods in the order of their starts, as reports count them: without the renewal window
     /// and the reach of a status, which are mercy and no payment.
@@ -67,11 +69,35 @@ extension Purchase {
 
     // MARK: - Several
 
+    public var predecessors: [Predecessor]? {
+        appStore?.predecessors ?? googlePlay?.predecessors
+    }
+
+    public var successors: [Successor]? { appStore?.successors ?? googlePlay?.successors }
+
+    /// The question that fills a purchase of which only the one that continues it is known; `nil`: it
+    /// is known.
+    ///
+    /// - Parameter successor: the token or original transaction id of that one.
+    public func wanted(knownBy successor: String) -> Wanted? {
+        switch record {
+        case .appStore(let record):
+            // Its own messages were lost: the customer's history has it.
+            record.periods.isEmpty ? Wanted(kind: .transactionHistory, object: successor) : nil
+        case .googlePlay(let record):
+            record.subscription == nil && record.unreadable == nil
+                ? Wanted(kind: .googlePlaySubscription, object: key.id) : nil
+        case .stripe, .own: nil
+        }
+    }
+
     /// Every report about a free subscription, the oldest first; `nil`: it is none.
     public var freeSubscription: [Newest<FreeSubscription>]? {
         (appStore?.freeSubscription ?? own?.freeSubscription)?.reports
     }
 
     /// What figures about the past need of renewals that failed; `nil`: none did.
-    public var failures: BillingFailures? { appStore?.failures ?? stripe?.failures }
+    public var failures: BillingFailures? {
+        appStore?.failures ?? stripe?.failures ?? googlePlay?.failures
+    }
 }

@@ -31,7 +31,8 @@ public struct Purchase: Hashable, Sendable {
         case .claim(let claim): join(ClaimRecord(claim, at: fact.stated.instant))
         case .assignment(let assignment): self.assignment.join(fact.newest(assignment))
         case .period, .renewal, .status, .refundReversed, .subscription, .payment, .invoice,
-            .refund, .dispute, .buyer, .grant, .freeSubscription, .coins:
+            .refund, .dispute, .buyer, .grant, .freeSubscription, .coins, .googlePlaySubscription,
+            .googlePlayPurchase, .googlePlayOrder, .googlePlayVoid, .googlePlayUnreadable:
             record.join(fact, of: key.id)
         }
     }
@@ -47,18 +48,13 @@ public struct Purchase: Hashable, Sendable {
 
     /// Notes that a purchase of the same app and environment continues this one.
     public mutating func isContinued(by successor: Successor) {
-        guard case .appStore(var own) = record else { return }
-        own.join(successor)
-        record = .appStore(own)
+        record.isContinued(by: successor)
     }
 
-    /// Takes over whose `predecessor` is: its claims, what staff decided, and the token that held
-    /// when this purchase began to continue it.
+    /// Takes over whose `predecessor` is: its claims, what staff decided, and the token or account
+    /// that held when this purchase began to continue it.
     public mutating func follow(_ predecessor: Purchase) {
-        guard case .appStore(var own) = record, case .appStore(let other) = predecessor.record,
-            own.follow(other, id: predecessor.key.id)
-        else { return }
-        record = .appStore(own)
+        guard record.follow(predecessor.record, id: predecessor.key.id) else { return }
         for claim in predecessor.claims { join(claim) }
         if let assignment = predecessor.assignment { self.assignment.join(assignment) }
     }

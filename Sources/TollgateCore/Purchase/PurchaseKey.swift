@@ -3,9 +3,11 @@ extension Purchase {
     public struct Key: Hashable, Sendable {
         public var store: Store
         public var environment: StoreEnvironment
-        /// The bundle id, or for Stripe the account (`-` if there is but one).
+        /// The bundle id; in Google Play the package name; for Stripe the account (`-` if there is but
+        /// one).
         public var application: String
-        /// An original transaction id, a Stripe subscription's or payment intent's id.
+        /// An original transaction id, a Stripe subscription's or payment intent's id, a purchase token
+        /// of Google Play.
         public var id: String
 
         public init(

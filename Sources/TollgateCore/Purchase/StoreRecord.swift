@@ -5,6 +5,7 @@ extension Purchase {
     public enum Record: Hashable, Sendable {
         case appStore(AppStoreRecord)
         case stripe(StripeRecord)
+        case googlePlay(GooglePlayRecord)
         case own(OwnRecord)
 
         /// A record of which nothing is known yet.
@@ -12,13 +13,14 @@ extension Purchase {
             switch store {
             case .appStore: self = .appStore(AppStoreRecord())
             case .stripe: self = .stripe(StripeRecord())
+            case .googlePlay: self = .googlePlay(GooglePlayRecord())
             case .tollgate: self = .own(OwnRecord())
             }
         }
     }
 
     enum CodingKeys: String, CodingKey {
-        case key, claims, assignment, appStore, stripe, own
+        case key, claims, assignment, appStore, stripe, googlePlay, own
     }
 }
 
@@ -35,6 +37,10 @@ extension Purchase.Record {
             self = .own(OwnRecord())
             record.join(fact)
             self = .stripe(record)
+        case .googlePlay(var record):
+            self = .own(OwnRecord())
+            record.join(fact, of: id)
+            self = .googlePlay(record)
         case .own(var record):
             record.join(fact)
             self = .own(record)
@@ -49,6 +55,7 @@ extension Purchase.Record {
         switch self {
         case .appStore(let record): record.evaluate(ownership, in: history, &evaluation)
         case .stripe(let record): record.evaluate(ownership, in: history, &evaluation)
+        case .googlePlay(let record): record.evaluate(ownership, in: history, &evaluation)
         case .own(let record): record.evaluate(ownership, &evaluation)
         }
     }
@@ -58,6 +65,7 @@ extension Purchase.Record {
         switch self {
         case .appStore(let record): record.names
         case .stripe(let record): record.names
+        case .googlePlay(let record): record.names
         case .own(let record): record.names
         }
     }
@@ -66,6 +74,7 @@ extension Purchase.Record {
         switch self {
         case .appStore(let record): record.products
         case .stripe(let record): record.products
+        case .googlePlay(let record): record.products
         case .own(let record): record.products
         }
     }
@@ -74,6 +83,7 @@ extension Purchase.Record {
         switch self {
         case .appStore(let record): record.lines(telling)
         case .stripe(let record): record.lines(telling)
+        case .googlePlay(let record): record.lines(telling)
         case .own(let record): record.lines(telling)
         }
     }
@@ -86,14 +96,48 @@ extension Purchase.Record {
         case .stripe(var record):
             try record.rename(renaming)
             self = .stripe(record)
+        case .googlePlay(var record):
+            try record.rename(renaming)
+            self = .googlePlay(record)
         case .own: break
         }
+    }
+
+    /// Notes that a purchase of the same app and environment continues this one.
+    mutating func isContinued(by successor: Successor) {
+        switch self {
+        case .appStore(var record):
+            record.join(successor)
+            self = .appStore(record)
+        case .googlePlay(var record):
+            record.join(successor)
+            self = .googlePlay(record)
+        case .stripe, .own: break
+        }
+    }
+
+    /// Takes over what the purchase `id` knows.
+    ///
+    /// - Returns: whether this one continues that.
+    mutating func follow(_ predecessor: Self, id: String) -> Bool {
+        switch (self, predecessor) {
+        case (.appStore(var record), .appStore(let other)):
+            guard record.follow(other, id: id) else { return false }
+            self = .appStore(record)
+        case (.googlePlay(var record), .googlePlay(let other)):
+            guard record.follow(other, id: id) else { return false }
+            self = .googlePlay(record)
+        default: return false
+        }
+        return true
     }
 
     init(of store: Store, from fields: KeyedDecodingContainer<Purchase.CodingKeys>) throws {
         switch store {
         case .appStore: self = .appStore(try fields.decode(AppStoreRecord.self, forKey: .appStore))
         case .stripe: self = .stripe(try fields.decode(StripeRecord.self, forKey: .stripe))
+        case .googlePlay:
+            self = .googlePlay(try fields.decode(GooglePlayRecord.self, forKey: .googlePlay))
         case .tollgate: self = .own(try fields.decode(OwnRecord.self, forKey: .own))
         }
     }
@@ -102,6 +146,7 @@ extension Purchase.Record {
         switch self {
         case .appStore(let record): try fields.encode(record, forKey: .appStore)
         case .stripe(let record): try fields.encode(record, forKey: .stripe)
+        case .googlePlay(let record): try fields.encode(record, forKey: .googlePlay)
         case .own(let record): try fields.encode(record, forKey: .own)
         }
     }
@@ -113,6 +158,7 @@ extension Purchase {
         switch record {
         case .appStore: effectivePeriods.map(\.buyer)
         case .stripe: [stripeBuyer]
+        case .googlePlay(let record): [ownership.buyer(token: record.buyer)]
         case .own: names.map { [$0] }
         }
     }

@@ -117,6 +117,15 @@ struct CatalogTests {
         Mistake("product sold nowhere", "products[1]: nobody can buy ‘pass’") {
             $0.products[1].stripePriceIDs = []
         },
+        Mistake("a base plan of no product", "products[1].google_play_base_plan_id: a base plan") {
+            $0.products[1].googlePlayBasePlanID = "monthly"
+        },
+        Mistake("two products of one base plan", "products[1].google_play_product_id: the Google") {
+            for index in 0...1 {
+                $0.products[index].googlePlayProductID = "premium"
+                $0.products[index].googlePlayBasePlanID = "monthly"
+            }
+        },
         Mistake("negative leeway", "renewal_leeway.app_store: this is access without payment") {
             $0.renewalLeeway.appStore = -1
         },
@@ -337,6 +346,14 @@ struct CatalogTests {
         Bound("buy_buttons[0].quantity", 1...100) { $0.buyButtons[0].quantity = Int($1) },
         Bound("renewal_leeway.app_store", 0...2_592_000_000) { $0.renewalLeeway.appStore = $1 },
         Bound("renewal_leeway.stripe", 0...2_592_000_000) { $0.renewalLeeway.stripe = $1 },
+        Bound("renewal_leeway.google_play", 0...2_592_000_000) { $0.renewalLeeway.googlePlay = $1 },
+        Bound("products[0].google_play_product_id", 1...150) {
+            $0.products[0].googlePlayProductID = text($1)
+        },
+        Bound("products[0].google_play_base_plan_id", 1...63) {
+            $0.products[0].googlePlayProductID = "premium"
+            $0.products[0].googlePlayBasePlanID = text($1)
+        },
         Bound("past_due_grace", 0...2_592_000_000) { $0.pastDueGrace = $1 },
         Bound("gates.minimum_age", 1...120) { $0.gates.minimumAge = Int($1) },
     ]
@@ -429,6 +446,53 @@ struct CatalogTests {
         #expect(again == Self.sound)
     }
 
+    @Test("what it says of Google Play has the words of catalog.yaml, too")
+    func googlePlayJSON() throws {
+        var catalog = Catalog()
+        catalog.renewalLeeway.googlePlay = 3
+        catalog.apps = [.init(id: "a", name: "A", bundleID: "a.b", packageName: "b.c")]
+        catalog.products = [
+            .init(
+                id: "pro",
+                name: "Pro",
+                kind: .autoRenewable,
+                googlePlayProductID: "premium",
+                googlePlayBasePlanID: "monthly"
+            )
+        ]
+        let text = String(decoding: try catalog.canonicalJSON(), as: UTF8.self)
+        for words in [
+            #""google_play":3"#, #""package_name":"b.c""#,
+            #""google_play_base_plan_id":"monthly","google_play_product_id":"premium""#,
+        ] {
+            #expect(text.contains(words))
+        }
+        #expect(try JSONDecoder().decode(Catalog.self, from: Data(text.utf8)) == catalog)
+    }
+
+    @Test("Google Play's plan finds its own product, else the one without a plan")
+    func googlePlayPlans() {
+        func product(_ id: String, plan: String?) -> Catalog.Product {
+            .init(
+                id: id,
+                name: id,
+                kind: .autoRenewable,
+                googlePlayProductID: "premium",
+                googlePlayBasePlanID: plan
+            )
+        }
+        func found(_ product: String, _ plan: String?, _ products: [Catalog.Product]) -> String? {
+            Catalog(products: products).product(StoreProduct(googlePlay: product, plan: plan))?.id
+        }
+        let products = [product("any", plan: nil), product("month", plan: "monthly")]
+        #expect(found("premium", "monthly", products) == "month")
+        #expect(found("premium", "yearly", products) == "any")
+        #expect(found("premium", nil, products) == "any")
+        #expect(found("premium", "yearly", [product("month", plan: "monthly")]) == nil)
+        #expect(found("premium", nil, [product("month", plan: "monthly")]) == nil)
+        #expect(found("basic", nil, products) == nil)
+    }
+
     @Test("what a catalog leaves out has its default")
     func defaults() throws {
         func catalog(_ json: String) throws -> Catalog {
@@ -437,6 +501,7 @@ struct CatalogTests {
         #expect(try catalog("{}") == Catalog())
         let hour: Int64 = 3_600_000
         #expect(Catalog().renewalLeeway == .init(appStore: 2 * hour, stripe: 24 * hour))
+        #expect(Catalog().renewalLeeway.googlePlay == 24 * hour)
         #expect(Catalog().pastDueGrace == 72 * hour)
         let least = #"""
             {"products":[{"id":"a","name":"A","kind":"consumable"}],

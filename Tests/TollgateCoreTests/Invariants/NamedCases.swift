@@ -1,15 +1,21 @@
 import TollgateCore
 
-/// The stores' cases by their names, A1 to A19 and S1 to S25, as far as facts alone tell them.
+/// The stores' cases by their names, A1 to A19, S1 to S25 and G1 to G33, as far as facts alone tell
+/// them.
 enum NamedCases {
     static let all =
         AppStoreStoryTests.stories + AppStoreDisagreementTests.stories
-        + StripeStoryTests.stories + StripeMoneyTests.stories + more
+        + StripeStoryTests.stories + StripeMoneyTests.stories + GooglePlayStoryTests.stories + more
 
+    /// The cases that facts alone tell.
+    ///
     /// S12 chooses the environment before there is a fact, S14 becomes a question, and S25 is decided
-    /// by a read.
+    /// by a read. The other cases of Google Play are about messages, questions and acts, and G6 and G24
+    /// about owners.
     static let expected =
         (1...19).map { "A\($0)" } + (1...24).filter { $0 != 12 && $0 != 14 }.map { "S\($0)" }
+        + [1, 2, 3, 5, 7, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 25, 26, 28, 29, 33]
+        .map { "G\($0)" }
 
     private static let sandbox = Purchase.Key(
         store: .appStore,

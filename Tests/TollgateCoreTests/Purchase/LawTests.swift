@@ -10,7 +10,7 @@ struct LawTests {
             let day = Double(Int.random(in: 0...100, using: &random))
             let number = Int.random(in: 0...3, using: &random)
             let from = Double(number * 30)
-            switch Int.random(in: 0...11, using: &random) {
+            switch Int.random(in: 0...15, using: &random) {
             case 0...2:
                 let tokens: [String?] = [nil, "a", "b"]
                 let revoked: Double? =
@@ -91,6 +91,7 @@ struct LawTests {
                     day,
                     created: Bool.random(using: &random) ? from : nil
                 )
+            case 11...14: return .play(&random, day: day, from: from)
             default:
                 let statuses = ["needs_response", "won", "lost", "warning_closed"]
                 return .dispute(
@@ -137,6 +138,41 @@ struct LawTests {
         }
     }
 
+    @Test("no access in Google Play beyond what was stated, with leeway", arguments: 1...60)
+    func googlePlaySoundness(seed: Int) {
+        var random = Seeded(UInt64(seed))
+        let facts = Self.history(&random, count: 80).filter { $0.purchase.store == .googlePlay }
+        var limit = Instant.day(0)
+        for case .googlePlaySubscription(let read) in facts.map(\.statement) {
+            for end in read.items.compactMap(\.expiry) { limit = max(limit, end) }
+        }
+        limit = limit.advanced(by: 86_400_000)
+        for entry in World(facts).timeline().entries where entry.purchase.id != "P" {
+            #expect(entry.until.map { $0 <= limit } ?? false)
+        }
+    }
+
+    @Test("of linked tokens of Google Play at most one gives access", arguments: 1...60)
+    func oneTier(seed: Int) {
+        var random = Seeded(UInt64(seed))
+        // All three are known: of a chain with a gap the first would still count.
+        let facts =
+            ["A", "B", "C"].map { .play(token: $0, &random, day: 0) }
+            + Self.history(&random, count: 80)
+        let access = World(facts).records.filter { $0.key.store == .googlePlay && $0.key.id != "P" }
+            .flatMap { record in
+                record.evaluate(in: Shop.history).shares.flatMap(\.access.intervals).map {
+                    (token: record.key.id, interval: $0)
+                }
+            }
+        for day in stride(from: 0.5, to: 130, by: 1) {
+            let active = access.filter { _, interval in
+                interval.since <= .day(day) && interval.until.map { .day(day) < $0 } ?? true
+            }
+            #expect(Set(active.map(\.token)).count <= 1, "day \(day)")
+        }
+    }
+
     @Test("coins of a lot are between nothing and its credit", arguments: 1...60)
     func coins(seed: Int) {
         var random = Seeded(UInt64(seed))
@@ -144,8 +180,9 @@ struct LawTests {
         for lot in world.evaluations().flatMap(\.lots) {
             #expect((0...lot.credit).contains(lot.clawed))
         }
-        let ids = world.evaluations().flatMap { evaluation in evaluation.lots.map(\.id) }
-        #expect(Set(ids).count == ids.count)
+        for evaluation in world.evaluations() {
+            #expect(Set(evaluation.lots.map(\.id)).count == evaluation.lots.count)
+        }
     }
 
     @Test("texts that differ only in Unicode's normal form do not depend on their order")
@@ -296,6 +333,7 @@ struct LawTests {
                     .stripe("sub_late")
                 )
             }
+            hostileGooglePlay(number, other) { said($0, .play($1)) }
             said(
                 .invoice(
                     StripeInvoice(

@@ -15,6 +15,11 @@ extension World {
         var dueDate: Int?
         /// For lines without rates of their own; `nil`: the subscription's.
         var taxRates: [JSON]?
+        /// Whether the customer's balance changes what is due.
+        ///
+        /// Not where Checkout was paid: "The credit balance doesn't apply to invoices created by Checkout
+        /// Sessions with invoice_creation enabled." (https://docs.stripe.com/billing/customer/balance)
+        var appliesBalance = true
     }
 
     /// Makes a draft and announces it. https://docs.stripe.com/api/invoices/object
@@ -24,7 +29,8 @@ extension World {
         var invoice = draft(order, id: id, lines: lines)
         discount(&invoice)
         tax(&invoice)
-        let balance = get(.customer, order.customer)?["balance"].count ?? 0
+        let balance =
+            order.appliesBalance ? get(.customer, order.customer)?["balance"].count ?? 0 : 0
         Self.sum(&invoice, balance: balance)
         if order.finalizesByItself {
             let instant = invoice["created"].count
@@ -90,6 +96,7 @@ extension World {
                 "period_start": .int(order.periodStart), "period_end": .int(order.periodEnd),
                 "post_payment_credit_notes_amount": 0, "pre_payment_credit_notes_amount": 0,
                 "starting_balance": 0, "status": "draft",
+                "_applies_balance": .bool(order.appliesBalance),
                 "status_transitions": .object(
                     nulls: "finalized_at marked_uncollectible_at paid_at voided_at",
                     [:]
@@ -152,13 +159,14 @@ extension World {
             holder["invoice_prefix"].text + "-"
             + String(repeating: "0", count: max(0, 4 - digits.count))
             + digits
-        let balance = holder["balance"].count
+        let applies = draft["_applies_balance"].bool != false
+        let balance = applies ? holder["balance"].count : 0
         let total = draft["total"].count
         let left = min(0, total + balance)  // Credit that is left over; a debt is in the sum.
         if holder["deleted"].bool != true {
             change(.customer, customer, event: balance == left ? nil : "customer.updated") {
                 $0["next_invoice_sequence"] = .int(sequence + 1)
-                $0["balance"] = .int(left)
+                if applies { $0["balance"] = .int(left) }
                 if $0["currency"].isNull { $0["currency"] = draft["currency"] }
             }
             if balance != left {

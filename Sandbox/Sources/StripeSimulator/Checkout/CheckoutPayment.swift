@@ -361,7 +361,8 @@ extension World {
                 lines: lines,
                 periodStart: instant,
                 periodEnd: instant,
-                finalizesByItself: false
+                finalizesByItself: false,
+                appliesBalance: false
             )
         )
         let id = invoice["id"].text

@@ -16,14 +16,27 @@ extension GooglePlay {
             case unreadable(DecodingError)
         }
 
+        /// The addresses of Google's, each of which means something else by the same status.
+        public enum Endpoint: Hashable, Sendable {
+            /// The Play Developer API.
+            case publisher
+            /// The token endpoint, which knows no purchases.
+            case token
+            /// Pub/Sub, which knows no purchases.
+            case pubSub
+        }
+
         /// An error answer.
         public struct Refusal: Hashable, Sendable {
+            public var endpoint: Endpoint
             public var status: Int
             /// `errors[0].reason`: `purchaseTokenNotFound`.
             public var reason: String?
             public var message: String?
-            /// Seconds, from `Retry-After`.
+            /// Seconds, from `Retry-After`; a day at most.
             public var retryAfter: Int64?
+            /// `true` for an answer in the form of Google's errors, `false` for a proxy's page.
+            public var isGoogles: Bool
         }
 
         /// The consequence of an error for its question.
@@ -58,6 +71,12 @@ extension GooglePlay {
             }
         }
 
+        /// Seconds after which Google wants to be asked again; `nil` where it does not say.
+        public var retryAfter: Int64? {
+            guard case .refused(let refusal) = cause else { return nil }
+            return refusal.retryAfter
+        }
+
         public var description: String {
             switch cause {
             case .unreachable: "Google Play: no answer to \(operation)"
@@ -75,32 +94,87 @@ extension GooglePlay.APIFault.Refusal {
     private static let quotaReasons: Set<String> = [
         "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded",
     ]
+    /// Errors of the token endpoint that google-auth tries again.
+    private static let troubles: Set<String> = [
+        "internal_failure", "server_error", "temporarily_unavailable",
+    ]
+    /// An app that Google does not know under our account.
+    private static let packageReasons: Set<String> = ["applicationNotFound"]
 
     var meaning: GooglePlay.APIFault.Meaning {
         switch status {
-        case 403 where reason.map(Self.quotaReasons.contains) ?? false, 429: .tooMany
-        case 401, 403: .notAllowed
+        case 429: .tooMany
+        case 408, 500...599: .unavailable
+        case 401: .notAllowed
+        case 403: reason.map(Self.quotaReasons.contains) == true ? .tooMany : .notAllowed
+        case 400...499:
+            switch endpoint {
+            case .publisher: publisherMeaning
+            case .token: tokenMeaning
+            // A subscription that was deleted, or that is not ours.
+            case .pubSub: .notAllowed
+            }
+        default: .unreadable
+        }
+    }
+
+    private var publisherMeaning: GooglePlay.APIFault.Meaning {
+        // A proxy's 404 says nothing about a purchase.
+        guard isGoogles else { return .unreadable }
+        if reason.map(Self.packageReasons.contains) == true { return .notAllowed }
+        return switch status {
         case 404: .notFound
         case 409, 412: .changedMeanwhile
         case 410: .noLongerReadable
-        case 408, 500...: .unavailable
-        // The token endpoint says so in a 400: the key was deleted, or the clock is wrong.
-        case 400 where reason == "invalid_grant" || reason == "invalid_client": .notAllowed
         default: .invalid
         }
     }
 
-    init(_ response: GooglePlay.HTTPResponse) {
-        let error = (try? JSON(response.body))?["error"]
+    /// By RFC 6749 §5.2: the key was deleted, its rights were taken away, or the clock is wrong.
+    private var tokenMeaning: GooglePlay.APIFault.Meaning {
+        let isInTrouble = [reason, message].contains { $0.map(Self.troubles.contains) == true }
+        return isInTrouble ? .unavailable : .notAllowed
+    }
+
+    init(_ response: GooglePlay.HTTPResponse, of endpoint: GooglePlay.APIFault.Endpoint) {
+        let json = try? JSON(response.body)
+        let error = json?["error"]
+        let retryAfter = response.headers["retry-after"].flatMap { text in
+            Self.seconds(retryAfter: text, date: response.headers["date"])
+        }
+        guard endpoint != .token else {
+            self.init(
+                endpoint: endpoint,
+                status: response.status,
+                reason: error?.string,
+                message: json?["error_description"]?.string,
+                retryAfter: retryAfter,
+                isGoogles: error?.string != nil
+            )
+            return
+        }
         var reasons: [String] = []
         if let errors = error?["errors"]?.elements {
             for one in errors { if let reason = one["reason"]?.string { reasons.append(reason) } }
         }
+        let message = error?["message"]?.string
         self.init(
+            endpoint: endpoint,
             status: response.status,
             reason: reasons.first ?? error?["status"]?.string,
-            message: error?["message"]?.string,
-            retryAfter: response.headers["retry-after"].flatMap { Int64($0) }.map { max(0, $0) }
+            message: message,
+            retryAfter: retryAfter,
+            isGoogles: message != nil || !reasons.isEmpty
         )
+    }
+
+    /// The seconds that `Retry-After` names (RFC 9110 §10.2.3): a number, or a date by Google's clock.
+    private static func seconds(retryAfter text: String, date: String?) -> Int64? {
+        let longest: Int64 = 86_400
+        if let seconds = Int64(text) { return min(longest, max(0, seconds)) }
+        guard let until = Timestamp.seconds(ofHTTPDate: text),
+            let now = date.flatMap(Timestamp.seconds(ofHTTPDate:))
+        else { return nil }
+        return min(longest, max(0, until - now))
     }
 }

@@ -9,10 +9,12 @@ extension GooglePlay {
         private let transport: Transport
         private let now: @Sendable () -> Int64
         private var token: (text: String, endsAt: Int64)?
-        private var fetching: Task<(text: String, endsAt: Int64), any Error>?
+        private var fetching: Task<String, any Error>?
 
         /// Seconds before its end from which a token is replaced.
         private static let margin: Int64 = 60
+        /// Seconds after which a token is replaced, whatever its answer says.
+        private static let longest: Int64 = 86_400
 
         /// - Parameter now: The wall clock in UNIX seconds.
         public init(
@@ -28,19 +30,12 @@ extension GooglePlay {
         /// The token to use now.
         func current() async throws(APIFault) -> String {
             if let token, now() < token.endsAt - Self.margin { return token.text }
-            let task =
-                fetching
-                ?? Task { [account, scopes, transport, now] in
-                    let at = now()
-                    let request = try await account.tokenRequest(scopes: scopes, now: at)
-                    return try Self.read(try await Self.answer(request, transport), at: at)
-                }
+            // The task itself keeps what it fetched: whoever waited for it may resume much later, when
+            // a newer token is here.
+            let task = fetching ?? Task { try await self.fetch() }
             fetching = task
-            defer { fetching = nil }
             do {
-                let fresh = try await task.value
-                token = fresh
-                return fresh.text
+                return try await task.value
             } catch let fault as APIFault {
                 throw fault
             } catch {
@@ -51,6 +46,15 @@ extension GooglePlay {
         /// Forgets a token that the API refused.
         func forget(_ text: String) {
             if token?.text == text { token = nil }
+        }
+
+        private func fetch() async throws -> String {
+            defer { fetching = nil }
+            let at = now()
+            let request = try await account.tokenRequest(scopes: scopes, now: at)
+            let fresh = try Self.read(try await Self.answer(request, transport), at: at)
+            token = fresh
+            return fresh.text
         }
 
         private static func answer(
@@ -68,20 +72,11 @@ extension GooglePlay {
             _ response: HTTPResponse,
             at now: Int64
         ) throws(APIFault) -> (text: String, endsAt: Int64) {
-            let json = try? JSON(response.body)
             guard response.status == 200 else {
-                throw APIFault(
-                    operation: "token",
-                    cause: .refused(
-                        APIFault.Refusal(
-                            status: response.status,
-                            reason: json?["error"]?.string,
-                            message: json?["error_description"]?.string,
-                            retryAfter: nil
-                        )
-                    )
-                )
+                let refusal = APIFault.Refusal(response, of: .token)
+                throw APIFault(operation: "token", cause: .refused(refusal))
             }
+            let json = try? JSON(response.body)
             guard let text = json?["access_token"]?.string, !text.isEmpty else {
                 let error = DecodingError(
                     object: "token",
@@ -90,7 +85,8 @@ extension GooglePlay {
                 )
                 throw APIFault(operation: "token", cause: .unreadable(error))
             }
-            return (text, now + max(0, json?["expires_in"]?.int64 ?? 3600))
+            let seconds = json?["expires_in"]?.int64 ?? 3600
+            return (text, now + min(longest, max(0, seconds)))
         }
     }
 }

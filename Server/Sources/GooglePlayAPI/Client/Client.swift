@@ -32,6 +32,9 @@ extension GooglePlay {
             /// carry no version.
             public var date: String?
             public var body: [UInt8]
+
+            /// UNIX seconds by Google's clock; `nil` where the answer has no readable `Date`.
+            public var seconds: Int64? { date.flatMap(Timestamp.seconds(ofHTTPDate:)) }
         }
 
         // MARK: - Purchases
@@ -202,6 +205,7 @@ extension GooglePlay {
         static func send(
             _ request: HTTPRequest,
             _ operation: String,
+            at endpoint: APIFault.Endpoint = .publisher,
             _ tokens: AccessTokens,
             _ transport: Transport
         ) async throws(APIFault) -> HTTPResponse {
@@ -217,15 +221,14 @@ extension GooglePlay {
                     throw APIFault(operation: operation, cause: .unreachable(error))
                 }
                 if (200...299).contains(response.status) { return response }
-                if response.status == 401, !isSecondTry {
+                let refusal = APIFault.Refusal(response, of: endpoint)
+                // A right that the account lacks, a fresh token would lack too.
+                if refusal.status == 401, refusal.reason != "permissionDenied", !isSecondTry {
                     await tokens.forget(token)
                     isSecondTry = true
                     continue
                 }
-                throw APIFault(
-                    operation: operation,
-                    cause: .refused(APIFault.Refusal(response))
-                )
+                throw APIFault(operation: operation, cause: .refused(refusal))
             }
         }
 

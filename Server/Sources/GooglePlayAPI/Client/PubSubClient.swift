@@ -23,10 +23,11 @@ extension GooglePlay {
         }
 
         /// Pulls up to `maximum` messages; none where nothing waits.
-        public func pull(maximum: Int64 = 100) async throws(APIFault) -> [PubSubMessage] {
+        public func pull(maximum: Int64 = 100) async throws(APIFault) -> [PulledMessage] {
             let response = try await post("pull", .object([("maxMessages", .integer(maximum))]))
             do throws(DecodingError) {
-                return try PulledMessages(try Client.json(response, "subscriptions.pull")).messages
+                let json = try Client.json(response, "subscriptions.pull")
+                return try PulledMessages(json, of: subscription).messages
             } catch {
                 throw APIFault(operation: "subscriptions.pull", cause: .unreadable(error))
             }
@@ -51,6 +52,7 @@ extension GooglePlay {
                     body: body.bytes
                 ),
                 "subscriptions.\(verb)",
+                at: .pubSub,
                 tokens,
                 transport
             )

@@ -93,14 +93,15 @@ extension GooglePlay {
         /// `VoidedPurchaseNotification`: it names one order, maybe of an earlier period.
         public struct Voided: Hashable, Sendable {
             public let purchaseToken: String
-            public let orderID: String
+            /// `nil` for a purchase by a promo code.
+            public let orderID: String?
             public let isSubscription: Bool
             /// `true` for a refund of a part of the quantity; the last part comes as a full refund.
             public let isPartial: Bool
 
             init(_ fields: Fields) throws(DecodingError) {
                 purchaseToken = try fields.string("purchaseToken")
-                orderID = try fields.string("orderId")
+                orderID = try fields.optionalString("orderId")
                 isSubscription = try fields.optionalInteger("productType") == 1
                 isPartial = try fields.optionalInteger("refundType") == 2
             }

@@ -1,4 +1,3 @@
-import Foundation
 public import StrictJSON
 
 extension GooglePlay {
@@ -10,55 +9,70 @@ extension GooglePlay {
         public let id: String
         /// The content, decoded.
         public let data: [UInt8]
-        /// The subscription that delivered it; `nil` for a pulled one.
-        public let subscription: String?
-        /// By which a pulled message is acknowledged.
-        public let ackID: String?
+        /// The subscription that delivered it: `projects/P/subscriptions/S`.
+        public let subscription: String
 
         /// Reads the body of a push: `{"message": {…}, "subscription": "projects/P/subscriptions/S"}`.
         ///
         /// - Throws: `DecodingError` where it has another form.
         public init(push json: JSON) throws(DecodingError) {
             let fields = try Fields(json, "push")
-            let subscription = try fields.string("subscription")
+            subscription = try fields.string("subscription")
             let message = try fields.optional("message") { message throws(DecodingError) in
-                try Self(message, subscription: subscription, ackID: nil)
+                try Content(message)
             }
             guard let message else { throw fields.error("message", "a message") }
-            self = message
+            (id, data) = (message.id, message.data)
         }
 
-        init(
-            _ fields: Fields,
-            subscription: String?,
-            ackID: String?
-        ) throws(DecodingError) {
-            // Older pushes spell it both ways.
-            let id = try fields.optionalString("messageId")
-            self.id = if let id { id } else { try fields.string("message_id") }
-            let text = try fields.optionalString("data") ?? ""
-            guard let data = Data(base64Encoded: text) else {
-                throw fields.error("data", "base64")
+        private struct Content {
+            let id: String
+            let data: [UInt8]
+
+            init(_ fields: Fields) throws(DecodingError) {
+                // Older pushes spell it both ways.
+                let id = try fields.optionalString("messageId")
+                self.id = if let id { id } else { try fields.string("message_id") }
+                let text = try fields.optionalString("data") ?? ""
+                guard let data = Base64Text.bytes(of: text) else {
+                    throw fields.error("data", "base64")
+                }
+                self.data = data
             }
-            self.data = [UInt8](data)
-            self.subscription = subscription
+        }
+    }
+
+    /// A pulled message in the form of a push, unread: one that cannot be read keeps no other one back.
+    public struct PulledMessage: Hashable, Sendable {
+        /// By which it is acknowledged.
+        public let ackID: String
+        /// The body that a push of it would have.
+        public let body: [UInt8]
+
+        init(_ ackID: String, _ message: JSON?, of subscription: String) {
             self.ackID = ackID
+            let name = JSONText.object([("subscription", .string(subscription))]).bytes
+            let content = message.map { Array($0.rawBytes) } ?? Array("{}".utf8)
+            body = Array("{\"message\":".utf8) + content + Array(",".utf8) + name.dropFirst()
         }
     }
 
     /// `PullResponse`.
     struct PulledMessages {
-        let messages: [PubSubMessage]
+        let messages: [PulledMessage]
 
-        init(_ json: JSON) throws(DecodingError) {
-            messages = try Fields(json, "PullResponse").list("receivedMessages") {
-                received throws(DecodingError) in
-                let ackID = try received.string("ackId")
-                let message = try received.optional("message") { message throws(DecodingError) in
-                    try PubSubMessage(message, subscription: nil, ackID: ackID)
+        init(_ json: JSON, of subscription: String) throws(DecodingError) {
+            let fields = try Fields(json, "PullResponse")
+            guard let list = json["receivedMessages"], !list.isNull else {
+                messages = []
+                return
+            }
+            guard list.kind == .array else { throw fields.error("receivedMessages", "a list") }
+            // Without an id it cannot be acknowledged: Google delivers it again.
+            messages = list.elements.compactMap { received in
+                received["ackId"]?.string.map { ackID in
+                    PulledMessage(ackID, received["message"], of: subscription)
                 }
-                guard let message else { throw received.error("message", "a message") }
-                return message
             }
         }
     }

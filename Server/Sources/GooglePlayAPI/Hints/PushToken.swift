@@ -1,5 +1,6 @@
 import Foundation
 import JWTKit
+import StrictJSON
 
 extension GooglePlay {
     /// The token by which a push proves that it comes from our Pub/Sub subscription: signed by Google,
@@ -79,10 +80,8 @@ extension GooglePlay {
         private static func header(of token: String) -> Header? {
             let parts = token.split(separator: ".", omittingEmptySubsequences: false)
             guard parts.count == 3 else { return nil }
-            var text = parts[0].replacing("-", with: "+").replacing("_", with: "/")
-            text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-            guard let data = Data(base64Encoded: String(text)) else { return nil }
-            return try? JSONDecoder().decode(Header.self, from: data)
+            guard let bytes = Base64Text.bytes(of: parts[0]) else { return nil }
+            return try? JSONDecoder().decode(Header.self, from: Data(bytes))
         }
 
         private struct Claims: JWTPayload {
@@ -106,18 +105,31 @@ extension GooglePlay {
 
         /// Reads `https://www.googleapis.com/oauth2/v3/certs`.
         ///
-        /// - Throws: `DecodingError` where it is no set of RSA keys.
+        /// Keys of other kinds are skipped: Google may add some.
+        ///
+        /// - Throws: `DecodingError` where it is no set of keys, or one without an RSA key.
         public init(jwks body: [UInt8]) async throws(DecodingError) {
             let keys = JWTKeyCollection()
-            do {
-                let set = try JSONDecoder().decode(JWKS.self, from: Data(body))
-                let usable = set.keys.filter { $0.keyType == .rsa && $0.keyIdentifier != nil }
-                for key in usable { try await keys.add(jwk: key) }
-                ids = Set(usable.compactMap { $0.keyIdentifier?.string })
-            } catch {
+            var ids: Set<String> = []
+            for key in (try? JSON(body))?["keys"]?.elements.map(\.self) ?? [] {
+                guard let id = Self.usableID(key),
+                    let jwk = try? JSONDecoder().decode(JWK.self, from: Data(key.rawBytes)),
+                    (try? await keys.add(jwk: jwk)) != nil
+                else { continue }
+                ids.insert(id)
+            }
+            guard !ids.isEmpty else {
                 throw DecodingError(object: "JWKS", field: "keys", expected: "a set of RSA keys")
             }
-            collection = keys
+            (self.ids, collection) = (ids, keys)
+        }
+
+        /// The id of an RSA key for signatures; `nil` for any other.
+        private static func usableID(_ key: JSON) -> String? {
+            guard key["kty"]?.string == "RSA", key["use"]?.string ?? "sig" == "sig",
+                key["alg"]?.string ?? "RS256" == "RS256"
+            else { return nil }
+            return key["kid"]?.string
         }
     }
 }

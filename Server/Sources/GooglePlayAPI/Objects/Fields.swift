@@ -187,6 +187,21 @@ enum Timestamp {
         return "\(date)T\(clock.joined(separator: ":")).\(padded(rest % 1000, 3))Z"
     }
 
+    private static let months: [Substring] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// UNIX seconds of an HTTP date (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+    static func seconds(ofHTTPDate text: String) -> Int64? {
+        let parts = text.split(separator: " ")
+        guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT",
+            let month = months.firstIndex(of: parts[2])
+        else { return nil }
+        func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let date = "\(parts[3])-\(padded(month + 1))-\(parts[1])T\(parts[4])Z"
+        return milliseconds(of: date).map { $0 / 1000 }
+    }
+
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         // Years begin in March, so that the leap day is the last one.
         let year = month <= 2 ? year - 1 : year

@@ -4,7 +4,8 @@ extension GooglePlay {
     /// `VoidedPurchase`: an order that was refunded with its access, charged back or cancelled.
     public struct VoidedPurchase: Hashable, Sendable {
         public let purchaseToken: String
-        public let orderID: String
+        /// `nil` for a purchase by a promo code.
+        public let orderID: String?
         public let purchaseTime: Int64?
         public let voidedTime: Int64
         /// 0 user, 1 developer, 2 Google.
@@ -19,7 +20,7 @@ extension GooglePlay {
         public init(_ json: JSON) throws(DecodingError) {
             let fields = try Fields(json, "VoidedPurchase")
             purchaseToken = try fields.string("purchaseToken")
-            orderID = try fields.string("orderId")
+            orderID = try fields.optionalString("orderId")
             purchaseTime = try fields.optionalInteger("purchaseTimeMillis")
             guard let voidedTime = try fields.optionalInteger("voidedTimeMillis") else {
                 throw fields.error("voidedTimeMillis", "a time")

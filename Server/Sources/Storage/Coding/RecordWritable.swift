@@ -80,6 +80,7 @@ extension Purchase: RecordWritable {
         switch self.record {
         case .appStore(let own): try record.add("appStore", own)
         case .stripe(let own): try record.add("stripe", own)
+        case .googlePlay(let own): try record.add("googlePlay", own)
         case .own(let own): try record.add("own", own)
         }
         record.close()
@@ -119,6 +120,8 @@ extension StripeRecord: RecordWritable {
         record.close()
     }
 }
+
+extension GooglePlayRecord: RecordWritable {}
 
 extension OwnRecord: RecordWritable {
     package func write(to record: inout RecordBytes) throws {
@@ -216,7 +219,8 @@ extension Statement: RecordWritable {
         case .status(let status): try record.add(case: "status", status)
         case .claim(let claim): try record.add(case: "claim", claim)
         case .refundReversed, .subscription, .payment, .invoice, .refund, .dispute, .buyer,
-            .assignment, .grant, .freeSubscription, .coins:
+            .assignment, .grant, .freeSubscription, .coins, .googlePlaySubscription,
+            .googlePlayPurchase, .googlePlayOrder, .googlePlayVoid, .googlePlayUnreadable:
             record.add(encoded: try RecordEncoder.encodeCodable(self))
         }
     }

@@ -79,7 +79,7 @@ extension RowKey {
 
     /// Purchases that wait for a catalog which knows the product.
     package init(waitingFor product: StoreProduct) {
-        self.init("waiting", product.store.rawValue, product.id)
+        self.init("waiting", product.store.rawValue, product.withoutPlan.id)
     }
 
     /// An email, however it is spelled in capitals.

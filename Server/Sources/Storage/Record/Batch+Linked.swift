@@ -19,9 +19,7 @@ extension Batch {
             guard state.record != before else { continue }
             rows.purchases[row] = state
             changed.insert(row)
-            guard state.record.periods.isEmpty else { continue }
-            // Its own messages were lost: the customer's history has it.
-            let question = Wanted(kind: .transactionHistory, object: record.key.id)
+            guard let question = state.record.wanted(knownBy: record.key.id) else { continue }
             wanted.append((question, record.key, journal.items[index].stated))
         }
         _ = takeOver(subject)
@@ -72,11 +70,18 @@ extension Purchase.Key {
 
     /// The purchases that facts about this one name as continued by it.
     func continued(by facts: [Fact]) -> [Self] {
-        facts.compactMap { fact in
-            guard case .period(let period) = fact.statement, let previous = period.previous,
-                previous != id
-            else { return nil }
-            return sibling(previous)
+        facts.flatMap(\.statement.continued).filter { $0 != id }.map { sibling($0) }
+    }
+}
+
+extension Statement {
+    /// The ids of the purchases that it names as continued.
+    fileprivate var continued: [String] {
+        switch self {
+        case .period(let period): [period.previous].compactMap { $0 }
+        case .googlePlaySubscription(let subscription):
+            [subscription.linkedToken, subscription.resubscription?.token].compactMap { $0 }
+        default: []
         }
     }
 }

@@ -207,6 +207,7 @@ extension Catalog {
         products.flatMap { product in
             product.allAppStoreProductIDs.map { StoreProduct(.appStore, $0) }
                 + product.stripePriceIDs.map { StoreProduct(.stripe, $0) }
+                + [product.googlePlayProduct].compactMap { $0 }
         }
     }
 }

@@ -45,6 +45,7 @@ extension Store {
         case .appStore: 0
         case .stripe: 1
         case .tollgate: 2
+        case .googlePlay: 3
         }
     }
 
@@ -53,6 +54,7 @@ extension Store {
         case 0: self = .appStore
         case 1: self = .stripe
         case 2: self = .tollgate
+        case 3: self = .googlePlay
         default: return nil
         }
     }

@@ -21,10 +21,15 @@ extension YAMLReading {
         catalog.products = list(fields, "products").map { product($0) }
         catalog.buyButtons = list(fields, "buy_buttons").map { buyButton($0) }
         if let place = fields.values["renewal_leeway"] {
-            let fields = mapping(place, "‘renewal_leeway’", keys: ["app_store", "stripe"])
+            let fields = mapping(
+                place,
+                "‘renewal_leeway’",
+                keys: ["app_store", "stripe", "google_play"]
+            )
             catalog.renewalLeeway.appStore =
                 span(fields, "app_store") ?? catalog.renewalLeeway.appStore
             catalog.renewalLeeway.stripe = span(fields, "stripe") ?? catalog.renewalLeeway.stripe
+            if let span = span(fields, "google_play") { catalog.renewalLeeway.googlePlay = span }
         }
         catalog.pastDueGrace = span(fields, "past_due_grace") ?? catalog.pastDueGrace
         catalog.refundedPlan = word(fields, "refunded_plan", Catalog.RefundedPlan.self) ?? .keep
@@ -38,7 +43,7 @@ extension YAMLReading {
         var fields = mapping(
             place,
             "an app",
-            keys: ["id", "name", "bundle_id", "app_apple_id", "team_id"]
+            keys: ["id", "name", "bundle_id", "app_apple_id", "team_id", "package_name"]
         )
         let id = required(fields, "id")
         if !id.isEmpty { fields.what = "the app ‘\(id)’" }
@@ -47,7 +52,8 @@ extension YAMLReading {
             name: required(fields, "name"),
             bundleID: required(fields, "bundle_id"),
             appAppleID: wholeNumber(fields, "app_apple_id"),
-            teamID: text(fields, "team_id")
+            teamID: text(fields, "team_id"),
+            packageName: text(fields, "package_name")
         )
     }
 
@@ -65,7 +71,8 @@ extension YAMLReading {
             "a product",
             keys: [
                 "id", "name", "kind", "app_store_product_id", "app_store_product_ids",
-                "stripe_price_ids", "entitlements", "coins", "duration", "subscription_group",
+                "stripe_price_ids", "google_play_product_id", "google_play_base_plan_id",
+                "entitlements", "coins", "duration", "subscription_group",
                 "level", "price", "while_active",
                 "promotional_offers", "consumption", "retired",
             ]
@@ -86,6 +93,8 @@ extension YAMLReading {
             appStoreProductID: text(fields, "app_store_product_id"),
             appStoreProductIDs: fields.values["app_store_product_ids"].map { idsByApp($0) },
             stripePriceIDs: texts(fields, "stripe_price_ids"),
+            googlePlayProductID: text(fields, "google_play_product_id"),
+            googlePlayBasePlanID: text(fields, "google_play_base_plan_id"),
             entitlements: texts(fields, "entitlements"),
             coins: wholeNumber(fields, "coins") ?? 0,
             duration: duration(fields, "duration"),

@@ -29,7 +29,7 @@ struct CatalogReaderTests {
             catalog.product(id: "coins_100")?.consumption
                 == .init(refundPreference: .decline, sampleContentProvided: true)
         )
-        #expect(catalog.renewalLeeway == Catalog.RenewalLeeway())
+        #expect(catalog.renewalLeeway == Catalog.RenewalLeeway(googlePlay: 24 * 3_600_000))
         #expect(catalog.pastDueGrace == Catalog.defaultPastDueGrace)
         #expect(catalog.checkout == Catalog.Checkout())
     }

@@ -33,7 +33,8 @@ public struct AppStoreRecord: Hashable, Codable, Sendable {
         case .refundReversed(let period): joinReversal(of: period ?? "", fact)
         case .freeSubscription(let report): freeSubscription.join(fact.newest(report))
         case .subscription, .payment, .invoice, .refund, .dispute, .buyer, .claim, .assignment,
-            .grant, .coins:
+            .grant, .coins, .googlePlaySubscription, .googlePlayPurchase,
+            .googlePlayOrder, .googlePlayVoid, .googlePlayUnreadable:
             break
         }
     }
@@ -45,7 +46,7 @@ public struct AppStoreRecord: Hashable, Codable, Sendable {
         case .missing(let index): periods.insert(record, at: index)
         }
         if let previous = period.previous, previous != id {
-            join(Predecessor(id: previous, since: period.start))
+            predecessors.join(Predecessor(id: previous, since: period.start))
         }
     }
 
@@ -75,26 +76,10 @@ public struct AppStoreRecord: Hashable, Codable, Sendable {
         reversals = known
     }
 
-    private mutating func join(_ predecessor: Predecessor) {
-        var known = predecessors ?? []
-        switch known.position(of: predecessor.id, by: { $0.id }) {
-        case .found(let index): known[index].join(predecessor)
-        case .missing(let index): known.insert(predecessor, at: index)
-        }
-        predecessors = known
-    }
-
     // MARK: - Purchases that continue one another (RULES §8)
 
     /// Notes that a purchase of the same app and environment continues this one.
-    mutating func join(_ successor: Successor) {
-        var known = successors ?? []
-        switch known.position(of: successor.id, by: { $0.id }) {
-        case .found(let index): known[index].join(successor)
-        case .missing(let index): known.insert(successor, at: index)
-        }
-        successors = known
-    }
+    mutating func join(_ successor: Successor) { successors.join(successor) }
 
     /// Takes over what held in the purchase `id` when this one began to continue it: the token, and
     /// until when it was paid.

@@ -12,7 +12,9 @@ public struct OwnRecord: Hashable, Codable, Sendable {
         case .coins(let coins): self.coins.join(fact.newest(coins))
         case .freeSubscription(let report): freeSubscription.join(fact.newest(report))
         case .period, .renewal, .status, .refundReversed, .subscription, .payment, .invoice,
-            .refund, .dispute, .buyer, .claim, .assignment:
+            .refund, .dispute, .buyer, .claim, .assignment, .googlePlaySubscription,
+            .googlePlayPurchase,
+            .googlePlayOrder, .googlePlayVoid, .googlePlayUnreadable:
             break
         }
     }

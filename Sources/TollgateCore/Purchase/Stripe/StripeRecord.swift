@@ -34,7 +34,8 @@ public struct StripeRecord: Hashable, Codable, Sendable {
         case .dispute(let dispute): join(dispute, fact)
         case .buyer(let buyer): self.buyer.join(fact.newest(buyer))
         case .period, .renewal, .status, .refundReversed, .claim, .assignment, .grant,
-            .freeSubscription, .coins:
+            .freeSubscription, .coins, .googlePlaySubscription, .googlePlayPurchase,
+            .googlePlayOrder, .googlePlayVoid, .googlePlayUnreadable:
             break
         }
     }

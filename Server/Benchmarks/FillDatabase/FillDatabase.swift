@@ -42,7 +42,7 @@ struct FillDatabase {
                         began.duration(to: .now) < options.patience
                     {
                         let person = Person(number: share.next, started: options.started)
-                        let id = try await tollgate.createCustomer(person.request).customer.id
+                        let id = try await tollgate.customers.create(person.request).customer.id
                         for item in person.purchases(withBodies: options.hasBodies) {
                             _ = try await store.submit(item)
                         }
@@ -58,7 +58,7 @@ struct FillDatabase {
         }
         // A server that had taken them in would have told of them long ago; one that starts with a
         // million messages to tell of is busy with nothing else.
-        await tollgate.publishEvents()
+        await tollgate.events.publish()
         await driver.close()
         let reached = min(options.customers, shares.map(\.next).min() ?? 0)
         print(reached)

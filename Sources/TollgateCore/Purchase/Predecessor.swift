@@ -1,7 +1,7 @@
-/// A purchase that another one continues: `previousOriginalTransactionId`, of a migration or of a
-/// switch between a plan and a bundle (RULES §8).
+/// A purchase that another one continues: `previousOriginalTransactionId` of a migration or of a
+/// switch between a plan and a bundle (RULES §8), `linkedPurchaseToken` of Google Play (§18.3).
 public struct Predecessor: Hashable, Codable, Sendable {
-    /// Its original transaction id.
+    /// Its original transaction id or purchase token.
     public let id: String
     /// The start of the first period that names it.
     public private(set) var since: Instant
@@ -9,7 +9,7 @@ public struct Predecessor: Hashable, Codable, Sendable {
     ///
     /// Renewals may name it, too.
     public private(set) var later: [Instant]?
-    /// The token that held there at the first start; `nil`: none, or not known yet.
+    /// The token or account id that held there at the first start; `nil`: none, or not known yet.
     public internal(set) var token: String?
     /// The paid end of the period that ran there at the first start; `nil`: none, or not known yet.
     public internal(set) var paidUntil: Instant?
@@ -31,7 +31,7 @@ public struct Predecessor: Hashable, Codable, Sendable {
 
 /// A purchase that continues this one, and so took its place (RULES §8).
 public struct Successor: Hashable, Codable, Sendable {
-    /// Its original transaction id.
+    /// Its original transaction id or purchase token.
     public let id: String
     /// The start of its first period that says so.
     public private(set) var since: Instant
@@ -55,6 +55,28 @@ public struct Successor: Hashable, Codable, Sendable {
 
     mutating func join(_ other: Successor) {
         (since, later) = Instant.joined(starts, other.starts)
+    }
+}
+
+extension [Predecessor]? {
+    mutating func join(_ predecessor: Predecessor) {
+        var known = self ?? []
+        switch known.position(of: predecessor.id, by: { $0.id }) {
+        case .found(let index): known[index].join(predecessor)
+        case .missing(let index): known.insert(predecessor, at: index)
+        }
+        self = known
+    }
+}
+
+extension [Successor]? {
+    mutating func join(_ successor: Successor) {
+        var known = self ?? []
+        switch known.position(of: successor.id, by: { $0.id }) {
+        case .found(let index): known[index].join(successor)
+        case .missing(let index): known.insert(successor, at: index)
+        }
+        self = known
     }
 }
 
