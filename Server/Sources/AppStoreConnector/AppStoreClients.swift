@@ -1,14 +1,14 @@
 public import AppStoreAPI
 public import TollgateCore
 
-/// How this server speaks to the App Store: with which key, about which apps.
+/// The clients of the App Store Server API for each app, with the key that they share.
 public struct AppStoreClients: Sendable {
     /// The "In-App Purchase" key of the team, which also signs offers.
     public var key: AppStore.APIKey
-    /// At least one; the first is meant where nobody says which.
+    /// At least one app; the first is the default.
     public var apps: [App]
 
-    /// One app's addresses in each environment: the key's tokens name the app.
+    /// One app's clients, one for each environment: the key's tokens name the app.
     public struct App: Sendable {
         public var bundleID: String
         public var production: AppStore.ServerAPIClient
@@ -40,7 +40,7 @@ public struct AppStoreClients: Sendable {
         self.apps = apps
     }
 
-    /// How this server speaks about one app.
+    /// The clients of a single app.
     public init(
         key: AppStore.APIKey,
         bundleID: String,

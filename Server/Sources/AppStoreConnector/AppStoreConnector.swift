@@ -81,7 +81,7 @@ public final class AppStoreConnector: StoreConnector {
 
     public var isSetUp: Bool { verifier != nil }
 
-    /// Checks what the App Store signs; `nil` where no trusted root is configured.
+    /// The verifier of signed data; `nil` where no trusted root is configured.
     public var verifier: AppStore.SignedDataVerifier? { messages.verifier }
 
     /// The environments in which the App Store Server API can be asked, production first.
@@ -90,7 +90,7 @@ public final class AppStoreConnector: StoreConnector {
     /// The bundle ids of the apps, the first one first; empty where no trusted root is configured.
     public var applications: [String] { messages.verifier?.bundleIDs ?? [] }
 
-    /// What support does about one app.
+    /// The lookups and changes that support makes for one app.
     ///
     /// - Parameter application: its bundle id; `nil`: the first app's.
     /// - Throws: a refusal 503 `store_unavailable` where the App Store is not set up for it.
@@ -108,10 +108,7 @@ public final class AppStoreConnector: StoreConnector {
         )
     }
 
-    public func translate(
-        _ message: ReceivedMessage,
-        at now: Instant
-    ) throws -> Translation {
+    public func translate(_ message: ReceivedMessage, at now: Instant) throws -> Translation {
         try messages.translate(message, at: now)
     }
 

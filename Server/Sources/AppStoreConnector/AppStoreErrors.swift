@@ -12,10 +12,10 @@ extension AppStore.VerificationError: StoreFault {
             }
         return Stores.Refusal(
             status,
+            .invalidRequestError,
             APIError.Code(rawValue: code.rawValue),
             "\(self)",
-            param: "signedPayload",
-            type: .invalidRequestError
+            param: "signedPayload"
         )
     }
 }

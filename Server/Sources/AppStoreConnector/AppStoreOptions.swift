@@ -3,17 +3,17 @@ internal import TollgateCore
 
 /// The optional parts of the App Store's connector.
 public struct AppStoreOptions: Sendable {
-    /// `verifyReceipt`, for those who still live on receipts.
+    /// The client of `verifyReceipt`, for legacy receipts.
     public var receipts: AppStore.ReceiptClient?
-    /// The app's shared secret, by which notifications of version 1 are known.
+    /// The app's shared secret, which notifications of version 1 contain.
     public var sharedSecret: String?
-    /// Asks whether certificates were revoked, where that is wanted.
+    /// The online checks (OCSP) for revoked certificates; `nil`: none are made.
     public var revocation: AppStore.RevocationChecks?
-    /// Where sales and finance reports come from.
+    /// The client that fetches sales and finance reports.
     public var connect: AppStore.ConnectClient?
-    /// What the App Store is expected to keep.
+    /// Apple's expected commission.
     public var terms = AppStoreTerms()
-    /// What customers are shown who are about to cancel; the first that fits counts.
+    /// The retention messages for customers who are about to cancel; the first rule that fits applies.
     public var retentionRules: [RetentionRule] = []
     /// Whether the answers of one page are journalled one after the other instead of sharing commits:
     /// slower, but a simulation that runs again from its seed does the same again.

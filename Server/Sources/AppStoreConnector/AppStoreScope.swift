@@ -1,6 +1,6 @@
 internal import TollgateCore
 
-/// What the App Store is asked about at once: one app, in one environment.
+/// One app in one environment: the App Store answers each request about one such pair.
 struct AppStoreScope: Hashable, Sendable {
     var environment: StoreEnvironment
     /// The app's bundle id.

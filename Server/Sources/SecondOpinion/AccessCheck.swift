@@ -171,11 +171,7 @@ struct Tally: Sendable {
     }
 
     /// What these purchases give, compared with what their holders are answered.
-    init(
-        judging all: [PurchaseEvidence],
-        _ reader: EvidenceReader,
-        _ question: Question
-    ) throws {
+    init(judging all: [PurchaseEvidence], _ reader: EvidenceReader, _ question: Question) throws {
         let customers = try reader.customers(knownAs: all.flatMap(\.names))
         var due: [Person: [(lookupKey: String, subject: RowKey)]] = [:]
         for evidence in all {

@@ -44,10 +44,7 @@ extension RecordStore {
                 wanted: try connection.query(
                     "SELECT kind, count(*), min(created) FROM wanted GROUP BY kind ORDER BY kind"
                 ).map {
-                    (
-                        try $0.text(0), try $0.int64(1),
-                        Instant(milliseconds: try $0.int64(2))
-                    )
+                    (try $0.text(0), try $0.int64(1), Instant(milliseconds: try $0.int64(2)))
                 },
                 parked: try connection.query(
                     "SELECT store, count(*) FROM parked GROUP BY store ORDER BY store"

@@ -15,10 +15,7 @@ public struct RecordStore: Sendable {
     /// - Parameter upgrade: what it takes to derive everything again; `nil`: a database that needs it is
     ///   refused.
     /// - Throws: `StorageError`, also when a newer program has already changed the schema.
-    public init(
-        _ driver: any StorageDriver,
-        upgrade: EngineUpgrade.Means? = nil
-    ) async throws {
+    public init(_ driver: any StorageDriver, upgrade: EngineUpgrade.Means? = nil) async throws {
         try await driver.migrate()
         if driver.dialect.rowLock.isEmpty {
             // The only process there is: whoever held a lease before is dead.
@@ -52,6 +49,20 @@ public struct RecordStore: Sendable {
     /// - Throws: `StorageError`; nothing is half done.
     public func submit(_ item: JournalItem) async throws -> JournalOutcome {
         try await writer.submit(item)
+    }
+
+    /// Journals one statement of our own, as `submit`.
+    @discardableResult
+    public func journal(_ fact: Fact, dedupeKey: RowKey) async throws -> JournalOutcome {
+        try await submit(
+            JournalItem(
+                dedupeKey: dedupeKey,
+                subject: RecordStore.subject(of: fact.purchase),
+                kind: .command,
+                stated: fact.stated.instant,
+                content: .facts([fact])
+            )
+        )
     }
 
     /// Makes `catalog` today's, unless it already is.

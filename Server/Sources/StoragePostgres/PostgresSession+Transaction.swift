@@ -9,10 +9,7 @@ extension PostgresSession {
 
     /// Runs `body` between `begin` and COMMIT; again if it got in another's way, and once more if
     /// the connection turns out to have died while it was idle.
-    func transaction<R>(
-        _ begin: String,
-        _ body: (any StorageConnection) throws -> R
-    ) throws -> R {
+    func transaction<R>(_ begin: String, _ body: (any StorageConnection) throws -> R) throws -> R {
         var lastContention: StorageError?
         var mayReconnect = true
         for attempt in 0..<Self.attempts {

@@ -16,12 +16,7 @@ public final class StoragePostgres: StorageDriver {
     /// Connects at the first use, not here. `writers` transactions write at the same time, `readers`
     /// snapshots are read at the same time, and `pointReaders` connections carry the reads by key.
     /// Throws `.other` if `url` is no PostgreSQL URL.
-    public init(
-        url: String,
-        writers: Int = 4,
-        readers: Int = 4,
-        pointReaders: Int = 2
-    ) throws {
+    public init(url: String, writers: Int = 4, readers: Int = 4, pointReaders: Int = 2) throws {
         guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
             throw StorageError(
                 .other,

@@ -85,10 +85,7 @@ final class SQLiteConnection: StorageConnection {
     }
 
     /// Runs `body` between `begin` and COMMIT; ROLLBACK if it throws.
-    func transaction<R>(
-        _ begin: String,
-        _ body: (any StorageConnection) throws -> R
-    ) throws -> R {
+    func transaction<R>(_ begin: String, _ body: (any StorageConnection) throws -> R) throws -> R {
         failure = nil
         try execute(begin)
         isInTransaction = true
@@ -119,13 +116,7 @@ final class SQLiteConnection: StorageConnection {
         sqlite3_busy_timeout(database, 0)
         defer { sqlite3_busy_timeout(database, Self.patience) }
         var pages: (inLog: Int32, moved: Int32) = (0, 0)
-        let code = sqlite3_wal_checkpoint_v2(
-            database,
-            "main",
-            mode,
-            &pages.inLog,
-            &pages.moved
-        )
+        let code = sqlite3_wal_checkpoint_v2(database, "main", mode, &pages.inLog, &pages.moved)
         guard code == SQLITE_OK else { return code & 0xff == SQLITE_BUSY }
         guard pages.inLog == pages.moved else { return true }
         hasErased = false
@@ -184,10 +175,7 @@ final class SQLiteConnection: StorageConnection {
     }
 
     /// Without RETURNING, for which SQLite makes and drops a table of its own for each row.
-    func insertMany(
-        _ sql: String,
-        _ rows: [[SQLValue]]
-    ) throws(StorageError) -> [Int64] {
+    func insertMany(_ sql: String, _ rows: [[SQLValue]]) throws(StorageError) -> [Int64] {
         try noting { () throws(StorageError) in
             let statement = try prepared(sql)
             var ids: [Int64] = []
@@ -313,10 +301,7 @@ final class SQLiteConnection: StorageConnection {
         }
     }
 
-    private func bind(
-        _ parameters: [SQLValue],
-        to statement: OpaquePointer
-    ) throws(StorageError) {
+    private func bind(_ parameters: [SQLValue], to statement: OpaquePointer) throws(StorageError) {
         guard Int(sqlite3_bind_parameter_count(statement)) == parameters.count else {
             throw StorageError(
                 .other,
@@ -357,22 +342,13 @@ final class SQLiteConnection: StorageConnection {
     private func bind(_ blob: [UInt8], _ statement: OpaquePointer, _ place: Int32) -> Int32 {
         if blob.isEmpty { return sqlite3_bind_zeroblob(statement, place, 0) }
         return blob.withUnsafeBytes { bytes in
-            sqlite3_bind_blob64(
-                statement,
-                place,
-                bytes.baseAddress,
-                UInt64(bytes.count),
-                copied
-            )
+            sqlite3_bind_blob64(statement, place, bytes.baseAddress, UInt64(bytes.count), copied)
         }
     }
 
     /// The error of the last call on `database`, as ours.
     static func lastError(_ database: OpaquePointer) -> StorageError {
-        storageError(
-            sqlite3_extended_errcode(database),
-            String(cString: sqlite3_errmsg(database))
-        )
+        storageError(sqlite3_extended_errcode(database), String(cString: sqlite3_errmsg(database)))
     }
 }
 

@@ -15,9 +15,7 @@ final class SQLiteReaders: Sendable {
     }
 
     /// Runs `body` on a connection that no other thread uses meanwhile.
-    func read<R>(
-        _ body: (SQLiteConnection) throws(StorageError) -> R
-    ) throws(StorageError) -> R {
+    func read<R>(_ body: (SQLiteConnection) throws(StorageError) -> R) throws(StorageError) -> R {
         let first = Int(Self.thread % UInt(places.count))
         for offset in places.indices {
             let place = places[(first + offset) % places.count]

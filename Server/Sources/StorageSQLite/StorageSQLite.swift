@@ -35,11 +35,7 @@ public final class StorageSQLite: StorageDriver {
     /// `cacheKiB` is the writer's page cache; each reader has a quarter. Throws `.inUse` if another
     /// process, or this one, has it open as a server, `.corrupt` if it is not a database,
     /// `.unavailable` if it cannot be opened.
-    public convenience init(
-        path: String,
-        mode: Mode = .server,
-        cacheKiB: Int = 32_000
-    ) throws {
+    public convenience init(path: String, mode: Mode = .server, cacheKiB: Int = 32_000) throws {
         try self.init(path: path, mode: mode, cacheKiB: cacheKiB, quiet: .seconds(1))
     }
 
@@ -128,10 +124,7 @@ public final class StorageSQLite: StorageDriver {
         try readers.read { reader throws(StorageError) in try reader.query(sql, parameters) }
     }
 
-    public func readAtOnce(
-        _ sql: String,
-        _ parameters: [SQLValue]
-    ) throws(StorageError) -> [Row]? {
+    public func readAtOnce(_ sql: String, _ parameters: [SQLValue]) throws(StorageError) -> [Row]? {
         try readers.read { reader throws(StorageError) in try reader.query(sql, parameters) }
     }
 

@@ -13,16 +13,20 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
 
     public typealias Code = APIError.Code
 
-    /// - Parameter type: `nil`: as Stripe has it for this status.
     public init(
         _ status: Int,
+        _ type: APIError.Kind,
         _ code: Code,
         _ message: String,
-        param: String? = nil,
-        type: APIError.Kind? = nil
+        param: String? = nil
     ) {
         self.status = status
-        let usual: APIError.Kind =
+        error = APIError(type: type, code: code, message: message, param: param)
+    }
+
+    /// The type is the one that Stripe has for most errors of this status.
+    public init(_ status: Int, _ code: Code, _ message: String, param: String? = nil) {
+        let type: APIError.Kind =
             switch status {
             case 401: .authenticationError
             case 403: .permissionError
@@ -30,7 +34,7 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
             case ..<500: .invalidRequestError
             default: .apiError
             }
-        error = APIError(type: type ?? usual, code: code, message: message, param: param)
+        self.init(status, type, code, message, param: param)
     }
 
     /// What a person is told: the message.
@@ -88,7 +92,7 @@ extension Refusal {
 
     /// 409: an idempotency key was used for something else, or is in use.
     public static func idempotency(_ code: Code, _ message: String) -> Self {
-        Refusal(409, code, message, type: .idempotencyError)
+        Refusal(409, .idempotencyError, code, message)
     }
 
     /// 404: there is none.

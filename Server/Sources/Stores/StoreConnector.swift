@@ -5,9 +5,9 @@ public import TollgateCore
 /// One store's side of the house: the only code that knows the store by name.
 public protocol StoreConnector: Sendable {
     var store: Store { get }
-    /// What people call the store: `App Store`.
+    /// The store's name on pages for staff: `App Store`.
     var name: String { get }
-    /// What customers call it, who see where they bought something.
+    /// The store's name on pages for customers.
     var shopName: String { get }
     var house: House { get }
     /// Whether keys are configured, without which nothing of this store can be believed or asked.

@@ -101,10 +101,7 @@ final class Document: Sendable {
             }
         }
         return text.withUnsafeBytes {
-            areEqual(
-                UnsafeRawBufferPointer(rebasing: $0[Int(node.start)..<Int(node.end)]),
-                other
-            )
+            areEqual(UnsafeRawBufferPointer(rebasing: $0[Int(node.start)..<Int(node.end)]), other)
         }
     }
 }

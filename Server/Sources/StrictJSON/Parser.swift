@@ -54,10 +54,7 @@ struct Parser {
         }
     }
 
-    private mutating func word(
-        _ word: StaticString,
-        _ kind: JSON.Kind
-    ) throws(JSON.ParsingError) {
+    private mutating func word(_ word: StaticString, _ kind: JSON.Kind) throws(JSON.ParsingError) {
         let count = word.utf8CodeUnitCount
         guard count <= end - at else { throw JSON.ParsingError(.endOfText, at: end) }
         for offset in 0..<count where text[at + offset] != word.utf8Start[offset] {

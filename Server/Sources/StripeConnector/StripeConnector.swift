@@ -48,10 +48,7 @@ public final class StripeConnector: StoreConnector {
     /// Speaks to Stripe; `nil` where no secret key is configured.
     public var client: Stripe.Client? { reads.client }
 
-    public func translate(
-        _ message: ReceivedMessage,
-        at now: Instant
-    ) throws -> Translation {
+    public func translate(_ message: ReceivedMessage, at now: Instant) throws -> Translation {
         messages.translate(try messages.event(message), from: message)
     }
 

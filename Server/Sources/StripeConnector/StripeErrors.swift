@@ -4,12 +4,7 @@ internal import TollgateAPI
 
 extension Stripe.WebhookSignature.Refusal: StoreFault {
     public var refusal: Stores.Refusal {
-        Stores.Refusal(
-            400,
-            APIError.Code(rawValue: code),
-            "\(self)",
-            param: "Stripe-Signature"
-        )
+        Stores.Refusal(400, APIError.Code(rawValue: code), "\(self)", param: "Stripe-Signature")
     }
 }
 

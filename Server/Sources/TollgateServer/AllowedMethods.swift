@@ -12,9 +12,7 @@ struct AllowedMethods: Sendable {
     /// The methods of the route that `path` names, sorted; empty where there is none.
     func methods(at path: String) -> [String] {
         let components = path.split(separator: "/")
-        var found = Set(
-            methods.filter { Self.matches($0.template, components) }.map(\.method)
-        )
+        var found = Set(methods.filter { Self.matches($0.template, components) }.map(\.method))
         if found.contains(HTTPRequest.Method.get.rawValue) {
             found.insert(HTTPRequest.Method.head.rawValue)
         }

@@ -65,7 +65,12 @@ enum Credentials {
 
     /// The same for a read of entitlements without suspension; `nil` where that is not possible, and
     /// where the key is refused.
-    init?(atOnce headers: HTTPFields, _ tollgate: Tollgate) {
+    init?(
+        atOnce headers: HTTPFields,
+        _ tollgate: Tollgate,
+        _ sessions: Sessions,
+        _ secretKeys: SecretKeys
+    ) {
         guard let header = headers[.authorization], let key = Self.key(in: header) else {
             return nil
         }
@@ -74,17 +79,17 @@ enum Credentials {
             self = .secret(nil)
         case .secret?:
             let needed = RouteScope.needed(.get, APIPath.customerEntitlements.template)
-            guard let scoped = try? tollgate.secretKeys.keyAtOnce(key),
+            guard let scoped = try? secretKeys.keyAtOnce(key),
                 (try? scoped.require(needed)) != nil
             else { return nil }
             self = .secret(scoped)
         case .publishable? where tollgate.configuration.isPublishableKey(key):
             guard let secret = headers[Self.sessionHeader],
-                let session = try? tollgate.sessions.sessionAtOnce(secret)
+                let session = try? sessions.sessionAtOnce(secret)
             else { return nil }
             self = .publishable(session)
         case .customerSession?:
-            guard let session = try? tollgate.sessions.sessionAtOnce(key) else { return nil }
+            guard let session = try? sessions.sessionAtOnce(key) else { return nil }
             self = .session(session)
         default: return nil
         }

@@ -84,9 +84,9 @@ public struct ErrorResponse: RouterMiddleware {
             return (
                 Refusal(
                     status.code,
+                    status.code < 500 ? .invalidRequestError : .apiError,
                     status.code < 500 ? .malformedBody : .internalError,
-                    status.reasonPhrase,
-                    type: status.code < 500 ? .invalidRequestError : .apiError
+                    status.reasonPhrase
                 ), []
             )
         }

@@ -38,10 +38,7 @@ private func router(
     try addRoutes(plan)
     let router = Router(context: ServerRequestContext.self, options: .autoGenerateHeadEndpoints)
     router.add(
-        middleware: ErrorResponse(
-            counters: tollgate.counters,
-            allowed: AllowedMethods(plan.routes)
-        )
+        middleware: ErrorResponse(counters: tollgate.counters, allowed: AllowedMethods(plan.routes))
     )
     try addRoutes(router)
     return router

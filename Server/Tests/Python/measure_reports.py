@@ -32,7 +32,7 @@ from tollgate_world import BINARY, ROOT, Server, postgres
 DAYS = 730
 KEYS = ["measure", "day", "store", "product", "country", "currency", "offer", "detail", "extra"]
 SUMS = ["items", "units", "amount"]
-COLUMNS = ["environment", "measure", "grain", "day", *KEYS[2:], *SUMS]
+COLUMNS = ["environment", "measure", "grain", "day", *KEYS[2:7], "app", *KEYS[7:], *SUMS]
 COUNTRIES, CURRENCIES = 175, 45
 #: product: price in thousandths, days of a period (0: no plan), its code, months of it, how many
 #: leave after each period, share of all customers
@@ -183,7 +183,7 @@ def rollups(days, today):
             product=np.array([*(p[0] for p in PRODUCTS), ""])[frame["product"]],
             country=np.array([*(country(n) for n in range(COUNTRIES)), ""])[frame.country],
             currency=np.array([*(currency(n) for n in range(CURRENCIES)), ""])[frame.currency],
-            offer=np.array(["", "trial"])[frame.offer])
+            offer=np.array(["", "trial"])[frame.offer], app="")
         words = words[(words[SUMS] != 0).any(axis=1)]
         yield words[COLUMNS]
 

@@ -86,6 +86,18 @@ def books(tmp_path):
     return database, rows
 
 
+def test_with_one_app_no_command_has_a_column_or_a_filter_for_it(books):
+    database, _ = books
+    for command in (["report", "payments"], ["report", "sales"], ["export", "sales"]):
+        done = tollgate(database, *command, "--app", "reader")
+        assert done.returncode == 1, done.stderr
+        assert "does not list several apps" in done.stderr
+    for command in (["report", "payments"], ["report", "sales"]):
+        done = tollgate(database, *command, "--format", "csv")
+        assert done.returncode == 0, done.stderr
+        assert "app" not in done.stdout.splitlines()[0].split(",")
+
+
 def test_the_balance_of_a_statement_is_what_the_export_sums_to(books):
     database, rows = books
     done = tollgate(

@@ -99,7 +99,7 @@ struct DerivationTests {
             let rollups = try connection.query(
                 """
                 SELECT environment, measure, grain, day, store, product, country, currency, offer,
-                detail, extra, items, units, amount FROM rollup
+                app, detail, extra, items, units, amount FROM rollup
                 """
             )
             return figures.map { "\($0.values)" } + rollups.map { "\($0.values)" }.sorted()

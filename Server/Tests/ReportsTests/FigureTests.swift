@@ -387,7 +387,8 @@ struct FigureTests {
                 to: .story(100),
                 by: .day,
                 environment: .production,
-                today: .story(500)
+                today: .story(500),
+                terms: Shop.terms()
             ),
             from: Reports.Material(
                 within: entries.sums.map { Reports.Entry($0.key, $0.value) }
@@ -415,7 +416,8 @@ struct FigureTests {
                 to: .story(20 + length),
                 by: step,
                 environment: .production,
-                today: .story(500)
+                today: .story(500),
+                terms: Shop.terms()
             )
             func table(_ request: Reports.Request) throws -> Reports.Table {
                 var material = Self.material(world, from: request.from, request.filters)

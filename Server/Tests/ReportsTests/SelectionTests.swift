@@ -9,12 +9,14 @@ import TollgateSimulation
 struct SelectionTests {
     static let steps: [Reports.Step] = [.day, .week, .month]
     static let groups: [[Reports.Dimension]?] = [
-        nil, [], [.store], [.product, .store], [.country], [.offer], [.store, .country, .product],
+        nil, [], [.store], [.product, .store], [.country], [.offer], [.app], [.app, .product],
+        [.store, .country, .product],
     ]
     static let filters = [
         Reports.Filters(), Reports.Filters(store: .appStore), Reports.Filters(store: .stripe),
         Reports.Filters(product: "monthly"), Reports.Filters(country: "JP"),
         Reports.Filters(store: .appStore, product: "yearly", country: "US"),
+        Reports.Filters(app: "reader"), Reports.Filters(product: "monthly", app: "studio"),
     ]
 
     /// What a report is made from if every sum of every day is looked at.
@@ -29,7 +31,8 @@ struct SelectionTests {
                 key.environment == request.environment,
                 request.filters.store.map({ $0.rawValue == key.store }) ?? true,
                 request.filters.product.map({ $0 == key.product }) ?? true,
-                request.filters.country.map({ $0 == key.country }) ?? true
+                request.filters.country.map({ $0 == key.country }) ?? true,
+                request.filters.app.map({ $0 == key.app }) ?? true
             else { continue }
             if key.day >= request.from {
                 material.within.append(entry)
@@ -45,8 +48,8 @@ struct SelectionTests {
         try await store.driver.read { connection in
             try connection.query(
                 """
-                SELECT environment, measure, day, store, product, country, currency, offer, detail,
-                extra, items, units, amount FROM rollup
+                SELECT environment, measure, day, store, product, country, currency, offer, app,
+                detail, extra, items, units, amount FROM rollup
                 WHERE grain = 0 AND environment = 1
                 """
             ).compactMap { row -> Reports.Entry? in
@@ -61,13 +64,14 @@ struct SelectionTests {
                         country: try row.text(5),
                         currency: try row.text(6),
                         offer: try row.text(7),
-                        detail: try row.int64(8),
-                        extra: try row.int64(9)
+                        app: try row.text(8),
+                        detail: try row.int64(9),
+                        extra: try row.int64(10)
                     ),
                     Reports.Sum(
-                        items: try row.int64(10),
-                        units: try row.int64(11),
-                        amount: try row.int64(12)
+                        items: try row.int64(11),
+                        units: try row.int64(12),
+                        amount: try row.int64(13)
                     )
                 )
             }
@@ -80,13 +84,14 @@ struct SelectionTests {
     )
     func sameFigures(_ backend: Backend) async throws {
         let store = try await RecordStore(backend.makeDatabase().open())
-        try await store.adopt(Shop.catalog, at: .day(-1000))
+        try await store.adopt(Shop.catalogOfTwoApps, at: .day(-1000))
         for item in DerivationTests.history(seed: 11, count: 240) {
-            _ = try await store.submit(item)
+            _ = try await store.submit(item.sold(by: ["app", "studio"]))
         }
         try await FigureDerivation(store, rows: Tollgate.storeRows).followToTheEnd(now: .day(0))
         let entries = try await Self.entries(store)
         #expect(entries.count > 150)
+        #expect(Set(entries.map(\.key.app)) == ["", "reader", "studio"])
         // From the middle of a week and a month to the middle of others; whole ones; a part of one;
         // across the end of a month with none whole.
         let ranges: [(Int64, Int64)] = [(-40, 260), (20, 97), (31, 58), (33, 36), (50, 65)]
@@ -107,7 +112,8 @@ struct SelectionTests {
                                 group: group,
                                 filters: filters,
                                 environment: .production,
-                                today: .story(300)
+                                today: .story(300),
+                                terms: Shop.terms()
                             )
                             let table = try Reports.table(
                                 request,
@@ -174,7 +180,8 @@ struct SelectionTests {
                     to: .story(731),
                     by: step,
                     environment: .production,
-                    today: .story(731)
+                    today: .story(731),
+                    terms: Shop.terms()
                 )
                 var rows: Int64 = 0
                 for selection in request.selections(
@@ -243,6 +250,7 @@ struct SelectionTests {
                             country: "C\(country)",
                             currency: currency ?? "X\(country)",
                             offer: "",
+                            app: "",
                             detail: detail,
                             extra: extra
                         ),
@@ -264,6 +272,21 @@ struct SelectionTests {
     }
 }
 
+extension JournalItem {
+    /// The same, where the App Store's purchases are of several apps by turns.
+    fileprivate func sold(by apps: [String]) -> JournalItem {
+        guard case .facts(var facts) = content else { return self }
+        for index in facts.indices where facts[index].purchase.store == .appStore {
+            let number = Int(facts[index].purchase.id) ?? 0
+            facts[index].purchase.application = apps[number % apps.count]
+        }
+        var item = self
+        item.content = .facts(facts)
+        item.subject = RecordStore.subject(of: facts[0].purchase)
+        return item
+    }
+}
+
 extension RecordStore {
     /// Puts sums there as if somebody had followed a journal.
     fileprivate func load(_ entries: Reports.Entries) async throws {
@@ -281,6 +304,7 @@ extension RecordStore {
                     country: grain.breadth == .all ? key.country : "",
                     currency: grain.breadth == .all || key.measure.hasCurrency ? key.currency : "",
                     offer: grain.breadth == .all ? key.offer : "",
+                    app: "",
                     detail: key.detail,
                     extra: key.extra
                 )

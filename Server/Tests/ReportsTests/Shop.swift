@@ -54,6 +54,16 @@ enum Shop {
         ]
     )
 
+    /// The same, sold by two apps.
+    static let catalogOfTwoApps: Catalog = {
+        var several = catalog
+        several.apps = [
+            .init(id: "reader", name: "Reader", bundleID: "app"),
+            .init(id: "studio", name: "Studio", bundleID: "studio"),
+        ]
+        return several
+    }()
+
     static let history = CatalogHistory([
         .init(id: "1", adopted: .day(-1000), catalog: catalog)
     ])

@@ -206,7 +206,8 @@ struct TableTests {
                     sales,
                     from: .story(0),
                     to: .story(900),
-                    catalog: Shop.catalog
+                    catalog: Shop.catalog,
+                    terms: Shop.terms()
                 ).utf8
             )
         )
@@ -224,7 +225,13 @@ struct TableTests {
         let back: Int64 = refunds.reduce(0) { $0 + $1.amount }
         #expect(gross == charged - back)
         let subscribers = try AppStore.ConnectReport(
-            Array(Reports.AppleFiles.subscribers(sales, catalog: Shop.catalog).utf8)
+            Array(
+                Reports.AppleFiles.subscribers(
+                    sales,
+                    catalog: Shop.catalog,
+                    terms: Shop.terms()
+                ).utf8
+            )
         )
         #expect(subscribers.kind == .subscriber && subscribers.rows.count == sales.count)
 

@@ -1,5 +1,4 @@
 import AppStoreAPI
-import AppStoreConnector
 import AppStoreSimulator
 import Foundation
 import HTTPTypes
@@ -8,9 +7,12 @@ import SandboxClock
 import Storage
 import Stores
 import Testing
+import TollgateAPI
 import TollgateCore
 import TollgateService
 import TollgateSimulation
+
+@testable import AppStoreConnector
 
 @Suite("Sales and finance reports")
 struct ConnectReportsTests {
@@ -299,6 +301,34 @@ struct ConnectReportsTests {
                 )
             )
             #expect(answer.status == 401)
+        }
+    }
+}
+
+extension ConnectReports {
+    /// The lines of a kind that are about days from `first` to `last`, both included.
+    fileprivate func rows(
+        _ kind: AppStore.ConnectReport.Kind,
+        from first: String,
+        to last: String
+    ) async throws -> [AppStore.ConnectReport.Row] {
+        try await store.reports.rows(kind.rawValue, from: first, to: last).map { row in
+            let data = Data(row.body)
+            switch kind {
+            case .sales: return .sales(try APIJSON.decode(AppStore.SalesRow.self, from: data))
+            case .subscription:
+                return .subscription(
+                    try APIJSON.decode(AppStore.SubscriptionRow.self, from: data)
+                )
+            case .subscriptionEvent:
+                return .subscriptionEvent(
+                    try APIJSON.decode(AppStore.SubscriptionEventRow.self, from: data)
+                )
+            case .subscriber:
+                return .subscriber(try APIJSON.decode(AppStore.SubscriberRow.self, from: data))
+            case .financial:
+                return .financial(try APIJSON.decode(AppStore.FinancialRow.self, from: data))
+            }
         }
     }
 }

@@ -140,7 +140,7 @@ struct SeveralAppsTests {
     }
 
     @Test(
-        "T4: a session for one app is refused beside the key of another, and needs an app that is listed"
+        "T4: a session for one app is refused beside the key of another and beside a removed key, and needs an app that is listed"
     )
     func sessions() async throws {
         try await TwoApps.run { apps in
@@ -161,9 +161,19 @@ struct SeveralAppsTests {
             }
             #expect(try await ask(nil).status == 200)
             #expect(try await ask(TwoApps.readerKey).status == 200)
+            #expect(try await ask(TwoApps.formerReaderKey).status == 200)
             let refused = try await ask(TwoApps.studioKey)
             #expect(refused.status == 403 && refused.code == "app_mismatch")
-            #expect(try await ask("pk_test_nobody").code == "invalid_key")
+            let removed = try await ask("pk_test_removed")
+            #expect(removed.status == 401 && removed.code == "invalid_key")
+            let studios = try await apps.session(of: customer, app: "studio")
+            let former = try await apps.server.send(
+                .get,
+                path,
+                as: studios.json["client_secret"].string,
+                headers: [APIHeader.publishableKey: TwoApps.formerReaderKey]
+            )
+            #expect(former.status == 403 && former.code == "app_mismatch")
             let beside = try await apps.server.get(
                 "/v1/catalog",
                 as: TwoApps.studioKey,

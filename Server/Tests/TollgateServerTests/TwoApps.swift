@@ -39,6 +39,8 @@ struct TwoApps: Sendable {
     )
     static let readerKey = "pk_test_reader"
     static let studioKey = "pk_test_studio"
+    /// Listed behind the present key of the reader, as while a key is changed.
+    static let formerReaderKey = "pk_test_reader_before"
 
     let server: TestServer
     let reader: SimulatedAppStore
@@ -132,9 +134,11 @@ struct TwoApps: Sendable {
                 secretKey: TestServer.secretKey,
                 publishableKey: readerKey,
                 publicURL: TestServer.publicURL,
-                appsOfKeys: [readerKey: "reader", studioKey: "studio"],
+                appsOfKeys: [
+                    readerKey: "reader", formerReaderKey: "reader", studioKey: "studio",
+                ],
                 defaultEnvironment: .production,
-                formerPublishableKeys: [studioKey]
+                formerPublishableKeys: [formerReaderKey, studioKey]
             ),
             store: store,
             appStore: try AppStore.SignedDataVerifier(

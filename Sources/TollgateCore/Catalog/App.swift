@@ -41,6 +41,9 @@ extension Catalog {
 }
 
 extension Catalog {
+    /// Whether reports and pages have to say which app they speak of.
+    public var hasSeveralApps: Bool { apps.count > 1 }
+
     /// The app with our own id, if there is one.
     public func app(id: String) -> App? {
         apps.first { $0.id == id }

@@ -53,11 +53,7 @@ extension AppStore {
             /// `YYYY-MM-DD`, of a week its Sunday; `YYYY-MM`; `YYYY`.
             public var date: String
 
-            public init(
-                _ kind: ConnectReport.Kind,
-                frequency: Frequency = .daily,
-                date: String
-            ) {
+            public init(_ kind: ConnectReport.Kind, frequency: Frequency = .daily, date: String) {
                 self.kind = kind
                 self.frequency = frequency
                 self.date = date
@@ -65,9 +61,7 @@ extension AppStore {
         }
 
         /// A sales report, packed as it comes; nil where there is none, or not yet.
-        public func salesReport(
-            _ request: SalesRequest
-        ) async throws(ServerAPIError) -> [UInt8]? {
+        public func salesReport(_ request: SalesRequest) async throws(ServerAPIError) -> [UInt8]? {
             try await get(
                 "Download Sales and Trends Reports",
                 "/v1/salesReports",
@@ -140,10 +134,7 @@ extension AppStore {
                         .init(
                             status: response.status,
                             code: nil,
-                            message: String(
-                                decoding: response.body.prefix(400),
-                                as: UTF8.self
-                            ),
+                            message: String(decoding: response.body.prefix(400), as: UTF8.self),
                             retryAfter: nil
                         )
                     )

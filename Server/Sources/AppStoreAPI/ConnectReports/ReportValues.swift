@@ -71,10 +71,7 @@ extension AppStore {
             let container = try decoder.singleValueContainer()
             let text = try container.decode(String.self)
             guard let day = Self(text) else {
-                throw DecodingError.dataCorruptedError(
-                    in: container,
-                    debugDescription: "no day"
-                )
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "no day")
             }
             self = day
         }

@@ -112,10 +112,7 @@ extension AppStore.VerifiedReceipt.Purchase {
         promotionalOfferID = LegacyField.text("promotional_offer_id", in: json)
         offerCodeRefName = LegacyField.text("offer_code_ref_name", in: json)
         webOrderLineItemID = LegacyField.text("web_order_line_item_id", in: json)
-        subscriptionGroupIdentifier = LegacyField.text(
-            "subscription_group_identifier",
-            in: json
-        )
+        subscriptionGroupIdentifier = LegacyField.text("subscription_group_identifier", in: json)
         appAccountToken = LegacyField.text("app_account_token", in: json)
         ownershipType = LegacyField.text("in_app_ownership_type", in: json)
             .map(AppStore.InAppOwnershipType.init)

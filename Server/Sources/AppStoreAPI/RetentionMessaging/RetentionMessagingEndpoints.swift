@@ -29,9 +29,7 @@ extension AppStore.ServerAPIClient {
     }
 
     /// Delete Image; refused with 4030019 while a message has it.
-    public func deleteImage(
-        _ imageIdentifier: UUID
-    ) async throws(AppStore.ServerAPIError) {
+    public func deleteImage(_ imageIdentifier: UUID) async throws(AppStore.ServerAPIError) {
         try await send(
             Call(
                 operation: "Delete Image",
@@ -69,9 +67,7 @@ extension AppStore.ServerAPIClient {
     }
 
     /// Delete Message.
-    public func deleteMessage(
-        _ messageIdentifier: UUID
-    ) async throws(AppStore.ServerAPIError) {
+    public func deleteMessage(_ messageIdentifier: UUID) async throws(AppStore.ServerAPIError) {
         try await send(
             Call(
                 operation: "Delete Message",
@@ -172,11 +168,7 @@ extension AppStore.ServerAPIClient {
     /// Delete Realtime URL.
     public func deleteRealtimeURL() async throws(AppStore.ServerAPIError) {
         try await send(
-            Call(
-                operation: "Delete Realtime URL",
-                method: "DELETE",
-                path: Self.realtimeURLPath
-            )
+            Call(operation: "Delete Realtime URL", method: "DELETE", path: Self.realtimeURLPath)
         )
     }
 

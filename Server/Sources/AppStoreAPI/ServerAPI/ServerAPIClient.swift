@@ -103,10 +103,7 @@ extension AppStore {
             }
         }
 
-        private func sendOnce(
-            _ call: Call,
-            host: String
-        ) async throws(ServerAPIError) -> [UInt8] {
+        private func sendOnce(_ call: Call, host: String) async throws(ServerAPIError) -> [UInt8] {
             let request = try request(call, host: host)
             let response: HTTPResponse
             do { response = try await transport(request) } catch {
@@ -121,10 +118,7 @@ extension AppStore {
             return response.body
         }
 
-        private func request(
-            _ call: Call,
-            host: String
-        ) throws(ServerAPIError) -> HTTPRequest {
+        private func request(_ call: Call, host: String) throws(ServerAPIError) -> HTTPRequest {
             var request = HTTPRequest(
                 method: call.method,
                 url: host + call.path + Self.query(call.query)

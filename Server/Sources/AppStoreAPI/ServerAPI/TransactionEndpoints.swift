@@ -147,9 +147,7 @@ extension AppStore.ServerAPIClient {
     }
 
     /// Finish Transaction, for the app (API 1.20).
-    public func finishTransaction(
-        _ transactionID: String
-    ) async throws(AppStore.ServerAPIError) {
+    public func finishTransaction(_ transactionID: String) async throws(AppStore.ServerAPIError) {
         let operation = "Finish Transaction"
         let path = try Self.path(transactionID, in: operation)
         try await send(

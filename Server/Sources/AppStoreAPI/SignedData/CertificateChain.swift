@@ -33,10 +33,7 @@ struct CertificateChain: Sendable {
         /// Roots of the name that the intermediate gives.
         fileprivate let roots: [Certificate]
 
-        init(
-            _ header: SignedHeader,
-            roots: [Certificate]
-        ) throws(AppStore.VerificationError) {
+        init(_ header: SignedHeader, roots: [Certificate]) throws(AppStore.VerificationError) {
             self.header = header
             leaf = try CertificateChain.parse(header.leaf, at: "x5c[0]")
             let intermediate = try CertificateChain.parse(header.intermediate, at: "x5c[1]")

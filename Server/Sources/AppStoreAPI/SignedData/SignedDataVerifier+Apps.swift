@@ -65,14 +65,14 @@ extension AppStore.SignedDataVerifier {
 }
 
 extension AppStore.Notification {
-    /// The app that it is for, once verified: every part that names one names this one.
+    /// The bundle id of a verified notification: every part that names an app names this one.
     ///
     /// `nil` for tokens and released seats that name none.
     public var bundleID: String? {
         data?.bundleID ?? summary?.bundleID ?? appData?.bundleID ?? externalPurchaseToken?.bundleID
     }
 
-    /// What its parts say of the app.
+    /// The app's ids in each part of the notification that names an app.
     var identities: [Identity] {
         var identities: [Identity] = []
         if let data { identities.append(data.identity) }

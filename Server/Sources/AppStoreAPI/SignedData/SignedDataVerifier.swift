@@ -382,9 +382,7 @@ extension AppStore.SignedDataVerifier {
     /// Excepted are a token of the external purchase programme that bears no app, and released
     /// seats, which have nowhere to name one: nothing follows from either, and a refusal would
     /// have the App Store send a genuine notice for six days.
-    private func check(
-        _ notification: AppStore.Notification
-    ) throws(AppStore.VerificationError) {
+    private func check(_ notification: AppStore.Notification) throws(AppStore.VerificationError) {
         let identities = notification.identities
         var isOfNoPurchase = notification.unclaimSeatIDs != nil
         if let token = notification.externalPurchaseToken, token.namesNoApp {
@@ -423,9 +421,7 @@ extension AppStore.SignedDataVerifier {
         try check(environment: environment)
     }
 
-    private func check(
-        environment: AppStore.Environment?
-    ) throws(AppStore.VerificationError) {
+    private func check(environment: AppStore.Environment?) throws(AppStore.VerificationError) {
         guard environment != .xcode, environment != .localTesting else {
             throw AppStore.VerificationError(.testEnvironment)
         }

@@ -4,7 +4,7 @@ public import Storage
 public import Stores
 public import TollgateCore
 
-/// What App Store Connect reports, and how our sales match it.
+/// The reports of App Store Connect, compared with our sales.
 public struct AppStoreBooks: StoreBooks {
     public let store = Store.appStore
     private let records: RecordStore
@@ -12,7 +12,7 @@ public struct AppStoreBooks: StoreBooks {
     private let connect: AppStore.ConnectClient?
     private let terms: AppStoreTerms
 
-    /// - Parameter connect: where reports come from; `nil`: what is here already is all.
+    /// - Parameter connect: fetches reports; `nil`: only imported ones are compared.
     public init(
         _ records: RecordStore,
         connect: AppStore.ConnectClient? = nil,
@@ -63,10 +63,7 @@ public struct AppStoreBooks: StoreBooks {
         var settlements: [Finance.Movement: Finance.Settlement] = [:]
         // The most binding last: what Apple pays is what its finance report says.
         for pair in sales.pairs + financial.pairs where pair.isSamePrice {
-            settlements[pair.movement] = terms.settlement(
-                of: pair.movement,
-                reportedBy: pair.line
-            )
+            settlements[pair.movement] = terms.settlement(of: pair.movement, reportedBy: pair.line)
         }
         return ComparedBooks(
             settlements: settlements,

@@ -33,17 +33,10 @@ public struct AppStoreLines: Sendable {
     ///
     /// Where there are daily reports, a monthly one would tell the same again: of reports that tell
     /// of the same days, only some are used.
-    public func salesRows(
-        from first: Finance.Day,
-        to last: Finance.Day
-    ) async throws -> (
+    public func salesRows(from first: Finance.Day, to last: Finance.Day) async throws -> (
         rows: [(row: AppStore.SalesRow, kept: StoredReportLine)], periods: Set<String>
     ) {
-        let periods = Self.apart(
-            try await store.reports.periods(Self.sales),
-            from: first,
-            to: last
-        )
+        let periods = Self.apart(try await store.reports.periods(Self.sales), from: first, to: last)
         let kept = try await store.reports.lines(Self.sales, from: "\(first)", to: "\(last)")
         return (
             try kept.filter { periods.contains($0.period) }.map { line in
@@ -203,9 +196,6 @@ extension Finance.AppStoreLine {
 extension Finance.Money {
     /// What a report says without a sign: the line itself says which way the money went.
     fileprivate init(_ amount: AppStore.ReportAmount, _ currency: String) {
-        self.init(
-            millionths: Int64(clamping: amount.millionths.magnitude),
-            currency: currency
-        )
+        self.init(millionths: Int64(clamping: amount.millionths.magnitude), currency: currency)
     }
 }

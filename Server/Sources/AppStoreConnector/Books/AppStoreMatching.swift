@@ -292,11 +292,7 @@ extension Finance {
                 demands[wish.key, default: []].append(
                     (
                         index,
-                        .init(
-                            first: wish.first,
-                            last: wish.last,
-                            count: movements[index].quantity
-                        )
+                        .init(first: wish.first, last: wish.last, count: movements[index].quantity)
                     )
                 )
             }
@@ -324,9 +320,7 @@ extension Finance {
                 let line = lines[pair.line]
                 isMatched[pair.movement] = true
                 lines[pair.line].units -= movement.quantity
-                result.pairs.append(
-                    Pair(movement: movement, line: line, isSamePrice: isSamePrice)
-                )
+                result.pairs.append(Pair(movement: movement, line: line, isSamePrice: isSamePrice))
                 found(&self, movement, line)
                 if isSamePrice { compareProceeds(movement, line) }
             }

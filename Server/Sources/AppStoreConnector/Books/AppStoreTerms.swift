@@ -1,6 +1,6 @@
 public import Reports
 
-/// What the App Store is expected to keep, and the taxes in its prices.
+/// Apple's expected commission, and the taxes that prices contain.
 public struct AppStoreTerms: Hashable, Sendable {
     /// Whether the App Store Small Business Program holds: 15 % of everything.
     public var isSmallBusiness: Bool
@@ -8,10 +8,7 @@ public struct AppStoreTerms: Hashable, Sendable {
     /// (ISO 3166-1 alpha-2); where a country is missing, prices contain none.
     public var taxes: [String: Int64]
 
-    public init(
-        isSmallBusiness: Bool = false,
-        taxes: [String: Int64] = AppStoreTerms.usualTaxes
-    ) {
+    public init(isSmallBusiness: Bool = false, taxes: [String: Int64] = AppStoreTerms.usualTaxes) {
         self.isSmallBusiness = isSmallBusiness
         self.taxes = taxes
     }
@@ -26,11 +23,11 @@ public struct AppStoreTerms: Hashable, Sendable {
         "SA": 1500, "SE": 2500, "SG": 900, "SI": 2200, "SK": 2300, "TR": 2000, "ZA": 1500,
     ]
 
-    /// What the App Store leaves of a price without tax, in hundredths of a percent.
+    /// The developer's share of a price without tax, in hundredths of a percent.
     static let fullRate: Int64 = 7000
     static let reducedRate: Int64 = 8500
 
-    /// It leaves 70 %, or 85 % after a year of paid service and in the Small Business Program
+    /// Apple pays out 70 %, or 85 % after a year of paid service and in the Small Business Program
     /// (https://developer.apple.com/app-store/small-business-program/), and returns its commission
     /// with a refund.
     public var fee: Finance.Terms.StoreFee {
@@ -41,7 +38,7 @@ public struct AppStoreTerms: Hashable, Sendable {
         )
     }
 
-    /// What is expected to be left of one sale, in hundredths of a percent.
+    /// The expected share of one sale that is paid out, in hundredths of a percent.
     func left(of movement: Finance.Movement) -> Int64 {
         movement.isAfterOneYear ? fee.leftAfterOneYear : fee.left
     }
@@ -51,7 +48,7 @@ public struct AppStoreTerms: Hashable, Sendable {
         price.scaled(by: Finance.Ratio(10_000, over: 10_000 + (taxes[country] ?? 0)))
     }
 
-    /// What Apple keeps of a sale or refund, by the report's line or by the usual shares.
+    /// Tax, commission and proceeds of a sale or refund, by the report's line or by the usual shares.
     package func settlement(
         of movement: Finance.Movement,
         reportedBy line: Finance.AppStoreLine?

@@ -10,7 +10,7 @@ public import TollgateCore
 ///
 /// They, and not the prices in signed transactions, are what accounts rest on.
 public struct ConnectReports: Sendable {
-    private let store: RecordStore
+    let store: RecordStore
 
     public init(_ store: RecordStore) {
         self.store = store
@@ -90,32 +90,6 @@ public struct ConnectReports: Sendable {
         return outcomes
     }
 
-    /// The lines of a kind that are about days from `first` to `last`, both included.
-    public func rows(
-        _ kind: AppStore.ConnectReport.Kind,
-        from first: String,
-        to last: String
-    ) async throws -> [AppStore.ConnectReport.Row] {
-        try await store.reports.rows(kind.rawValue, from: first, to: last).map { row in
-            let data = Data(row.body)
-            switch kind {
-            case .sales: return .sales(try APIJSON.decode(AppStore.SalesRow.self, from: data))
-            case .subscription:
-                return .subscription(
-                    try APIJSON.decode(AppStore.SubscriptionRow.self, from: data)
-                )
-            case .subscriptionEvent:
-                return .subscriptionEvent(
-                    try APIJSON.decode(AppStore.SubscriptionEventRow.self, from: data)
-                )
-            case .subscriber:
-                return .subscriber(try APIJSON.decode(AppStore.SubscriberRow.self, from: data))
-            case .financial:
-                return .financial(try APIJSON.decode(AppStore.FinancialRow.self, from: data))
-            }
-        }
-    }
-
     private func keep(
         _ report: AppStore.ConnectReport,
         _ bytes: [UInt8],
@@ -161,10 +135,7 @@ public struct ConnectReports: Sendable {
     // MARK: - Of what time a report is
 
     /// `DAILY 2026-06-01`, `WEEKLY …`, `MONTHLY 2026-06`, `YEARLY 2026`, `FISCAL 2026-05 ZZ`.
-    private static func period(
-        of report: AppStore.ConnectReport,
-        named name: String
-    ) -> String? {
+    private static func period(of report: AppStore.ConnectReport, named name: String) -> String? {
         switch report.rows.first {
         case .sales(let row)?:
             return period(from: row.beginDate.description, to: row.endDate.description)

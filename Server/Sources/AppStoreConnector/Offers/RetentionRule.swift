@@ -65,10 +65,7 @@ public struct RetentionRule: Hashable, Sendable {
         }
     }
 
-    private static func isInGroup(
-        _ other: Catalog.Product?,
-        of current: Catalog.Product?
-    ) -> Bool {
+    private static func isInGroup(_ other: Catalog.Product?, of current: Catalog.Product?) -> Bool {
         guard let other, !other.isRetired else { return false }
         // Groups that the catalog does not tell are not compared; the App Store compares them.
         guard let group = current?.subscriptionGroup, let theirs = other.subscriptionGroup else {

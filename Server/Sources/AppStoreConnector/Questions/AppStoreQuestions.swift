@@ -67,11 +67,7 @@ struct AppStoreQuestions: Sendable {
                     refunds.revoked = true
                     _ = try await reads.readHistory(of: wanted.object, in: scope, refunds)
                 }
-                _ = try await reads.readStatuses(
-                    of: wanted.object,
-                    in: scope,
-                    confirms: false
-                )
+                _ = try await reads.readStatuses(of: wanted.object, in: scope, confirms: false)
             }
         } catch let error as AppStore.ServerAPIError {
             return try await questions.take(error, error.meaning, of: wanted, kind, &round)

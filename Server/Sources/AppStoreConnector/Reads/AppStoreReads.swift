@@ -282,26 +282,19 @@ struct AppStoreReads: Sendable {
             try restores.admit("\(claim.customer) \(key.canonical)", at: house.clocks.wall())
         }
         let now = await house.clocks.now()
-        _ = try await house.records.submit(
-            JournalItem(
-                dedupeKey: RowKey(
-                    "claim",
-                    key.canonical,
-                    claim.customer.rawValue,
-                    claim.mode.rawValue,
-                    claim.mode == .restored ? "\(now.milliseconds)" : ""
-                ),
-                subject: RecordStore.subject(of: key),
-                kind: .command,
-                stated: now,
-                content: .facts([
-                    Fact(
-                        purchase: key,
-                        source: "claim:\(claim.customer)",
-                        stated: Stated(now),
-                        statement: .claim(claim)
-                    )
-                ])
+        try await house.records.journal(
+            Fact(
+                purchase: key,
+                source: "claim:\(claim.customer)",
+                stated: Stated(now),
+                statement: .claim(claim)
+            ),
+            dedupeKey: RowKey(
+                "claim",
+                key.canonical,
+                claim.customer.rawValue,
+                claim.mode.rawValue,
+                claim.mode == .restored ? "\(now.milliseconds)" : ""
             )
         )
     }

@@ -39,12 +39,7 @@ public enum AppStoreReceiptTranslator {
         }
         let clock = receipt.requestDate.map { Instant(milliseconds: $0) } ?? clock
         func key(_ id: String) -> Purchase.Key {
-            Purchase.Key(
-                store: .appStore,
-                environment: environment,
-                application: bundleID,
-                id: id
-            )
+            Purchase.Key(store: .appStore, environment: environment, application: bundleID, id: id)
         }
         var statements = receipt.purchases.map { purchase in
             statement(purchase, at: clock, entry: entry, key: key)

@@ -101,9 +101,7 @@ public struct ReceiptImport: Sendable {
         progress: WorkProgress.Report = { _ in }
     ) async throws -> Report? {
         try await house.leases.holding(name) { prolong in
-            var place =
-                try await house.records.cursors.read(name)
-                .flatMap { try? JSONDecoder().decode(Place.self, from: Data($0.body)) } ?? Place()
+            var place = try await house.records.cursors.value(name) ?? Place()
             for _ in 0..<place.lines { _ = try next() }
             var isAtEnd = false
             while !isAtEnd {
@@ -126,11 +124,8 @@ public struct ReceiptImport: Sendable {
                     }
                 }
                 place.lines += lines.count
-                try await house.records.cursors.keep(
-                    name,
-                    Array(try JSONEncoder().encode(place)),
-                    now: house.clocks.wall()
-                )
+                try await house.records.cursors
+                    .keep(name, value: place, now: house.clocks.wall())
                 try await prolong()
                 progress(WorkProgress(step: "receipts", done: place.lines))
             }
@@ -232,12 +227,7 @@ public struct ReceiptImport: Sendable {
         // The first line may name the columns.
         if number == 1, fields[1] == "receipt_data" { return .success(nil) }
         return .success(
-            Line(
-                number: number,
-                appUserID: fields[0],
-                appAccountToken: nil,
-                receiptData: fields[1]
-            )
+            Line(number: number, appUserID: fields[0], appAccountToken: nil, receiptData: fields[1])
         )
     }
 }

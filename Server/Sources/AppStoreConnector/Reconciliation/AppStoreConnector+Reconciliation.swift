@@ -123,7 +123,7 @@ extension AppStoreConnector {
         )
     }
 
-    /// What a line of the log is about: of several apps, which.
+    /// The metadata of a log line: its environment, and its app where there are several.
     func about(_ scope: AppStoreScope, _ more: Logger.Metadata) -> Logger.Metadata {
         var metadata = more
         metadata["environment"] = "\(scope.environment.rawValue)"

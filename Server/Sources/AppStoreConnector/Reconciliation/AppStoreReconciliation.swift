@@ -280,11 +280,7 @@ public struct AppStoreReconciliation: Sendable {
     }
 
     func keep(_ place: Place) async throws {
-        try await house.records.cursors.keep(
-            cursorName,
-            Array(try JSONEncoder().encode(place)),
-            now: house.clocks.wall()
-        )
+        try await house.records.cursors.keep(cursorName, value: place, now: house.clocks.wall())
     }
 }
 

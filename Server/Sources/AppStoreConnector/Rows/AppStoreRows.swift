@@ -17,6 +17,7 @@ public struct AppStoreRows: StoreRows {
         var service: Int64 = 0
         let year: Int64 = 365 * Reports.Day.length
         let periods = purchase.effectivePeriods
+        let app = history.current.app(application: purchase.key.application)?.id
         for (index, effective) in periods.enumerated() {
             let period = effective.period
             let product = product(of: period, by: purchase.key, in: history)
@@ -43,7 +44,8 @@ public struct AppStoreRows: StoreRows {
                 isRenewal: isPlan && index > 0 && !effective.isAddition,
                 isAfterOneYear: isPlan && service >= year,
                 isFamilyShared: period.isFamilyShared,
-                customer: buyer
+                customer: buyer,
+                app: app
             )
             rows.sales.append(sale)
             if !period.isFamilyShared { rows.sales += Self.refunds(of: sale, effective) }
@@ -76,7 +78,7 @@ public struct AppStoreRows: StoreRows {
         }
     }
 
-    /// What the catalog calls a period's product, by the app that sold it.
+    /// The catalog's product of a period; product ids are looked up by the app that sold it.
     private func product(
         of period: Period,
         by key: Purchase.Key,
@@ -100,9 +102,7 @@ public struct AppStoreRows: StoreRows {
         var returned: Int64 = 0
         var refunds: [Reports.Sale] = []
         func add(_ amount: Int64, at instant: Instant) {
-            refunds.append(
-                sale.takenBack(.refund, amount, at: instant, isFirst: refunds.isEmpty)
-            )
+            refunds.append(sale.takenBack(.refund, amount, at: instant, isFirst: refunds.isEmpty))
         }
         for refund in effective.seatRefunds {
             let amount = Reports.share(sale.amount, refund.seats, of: max(1, period.quantity))

@@ -119,7 +119,7 @@ extension Reports {
             from first: Day,
             to last: Day,
             catalog: Catalog,
-            terms: Finance.Terms = Finance.Terms()
+            terms: Finance.Terms
         ) -> String {
             let lines = sales.filter { !$0.isFamilyShared && $0.isWhole }.map {
                 sale -> [String: String] in
@@ -133,9 +133,7 @@ extension Reports {
                     "Provider": "TOLLGATE", "SKU": sale.storeProduct, "Title": name,
                     "Product Type Identifier": sale.productType,
                     "Units": "\(units)",
-                    "Developer Proceeds": decimal(
-                        price * sale.proceedsShare(terms)
-                    ),
+                    "Developer Proceeds": decimal(price * sale.proceedsShare(terms)),
                     "Begin Date": slashed(first), "End Date": slashed(last),
                     "Customer Currency": sale.currency, "Country Code": sale.country,
                     "Currency of Proceeds": sale.currency,
@@ -154,7 +152,7 @@ extension Reports {
         public static func subscribers(
             _ sales: [Sale],
             catalog: Catalog,
-            terms: Finance.Terms = Finance.Terms()
+            terms: Finance.Terms
         ) -> String {
             let lines = sales.filter {
                 $0.productKind == .autoRenewable && !$0.isFamilyShared && $0.isWhole
@@ -281,9 +279,7 @@ extension Reports {
                 "\(count) \(unit)\(count == 1 ? "" : "s")"
             }
             let days = duration.weeks * 7 + duration.days
-            let parts = [
-                (duration.years, "Year"), (duration.months, "Month"), (days, "Day"),
-            ]
+            let parts = [(duration.years, "Year"), (duration.months, "Month"), (days, "Day")]
             return parts.filter { $0.0 > 0 }.map { text($0.0, $0.1) }.joined(separator: " ")
         }
 

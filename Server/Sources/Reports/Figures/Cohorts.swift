@@ -197,9 +197,7 @@ extension Reports {
                     [
                         .day(request.to), .text(currency), money(gross), money(refunds),
                         money(gross - refunds), money(within.estimatedProceeds(request)),
-                        money(
-                            all.filter { $0.key.currency == currency }.value(Measure.movements)
-                        ),
+                        money(all.filter { $0.key.currency == currency }.value(Measure.movements)),
                         money(within.value(Measure.movements)),
                     ] + common
                 )

@@ -3,7 +3,7 @@ public import TollgateCore
 extension Reports {
     /// By what figures can be kept apart.
     public enum Dimension: String, CaseIterable, Codable, Hashable, Sendable {
-        case store, product, country, offer
+        case store, app, product, country, offer
 
         var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
     }
@@ -15,11 +15,19 @@ extension Reports {
         public var product: String?
         /// Two letters.
         public var country: String?
+        /// The catalog's id of the app.
+        public var app: String?
 
-        public init(store: Store? = nil, product: String? = nil, country: String? = nil) {
+        public init(
+            store: Store? = nil,
+            product: String? = nil,
+            country: String? = nil,
+            app: String? = nil
+        ) {
             self.store = store
             self.product = product
             self.country = country
+            self.app = app
         }
     }
 
@@ -49,7 +57,7 @@ extension Reports {
             filters: Filters = Filters(),
             environment: StoreEnvironment,
             today: Day,
-            terms: Finance.Terms = Finance.Terms()
+            terms: Finance.Terms
         ) {
             self.report = report
             self.from = from

@@ -111,11 +111,13 @@ extension Reports {
                 var product = ""
                 var country = ""
                 var offer = ""
+                var app = ""
                 var currency = ""
 
                 func word(_ dimension: Dimension) -> String {
                     switch dimension {
                     case .store: store
+                    case .app: app
                     case .product: product
                     case .country: country
                     case .offer: offer.isEmpty ? "standard" : offer
@@ -140,6 +142,7 @@ extension Reports {
                 for dimension in dimensions {
                     switch dimension {
                     case .store: name.store = entry.key.store
+                    case .app: name.app = entry.key.app
                     case .product: name.product = entry.key.product
                     case .country: name.country = entry.key.country
                     case .offer: name.offer = entry.key.offer

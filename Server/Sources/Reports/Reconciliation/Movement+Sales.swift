@@ -47,7 +47,8 @@ extension Finance.Movement {
             isOffer: sale.offer != .none,
             isAfterOneYear: sale.isAfterOneYear,
             customer: sale.customer.isEmpty ? nil : sale.customer,
-            country: sale.country.isEmpty ? nil : sale.country
+            country: sale.country.isEmpty ? nil : sale.country,
+            app: sale.app
         )
     }
 

@@ -31,6 +31,8 @@ extension Finance {
         public var customer: String?
         /// ISO 3166-1 alpha-2, where it is known.
         public var country: String?
+        /// The app that sold it, by its id in the catalog, where that lists apps.
+        public var app: String?
 
         public init(
             store: Store,
@@ -46,7 +48,8 @@ extension Finance {
             isOffer: Bool = false,
             isAfterOneYear: Bool = false,
             customer: String? = nil,
-            country: String? = nil
+            country: String? = nil,
+            app: String? = nil
         ) {
             self.store = store
             self.environment = environment
@@ -62,6 +65,7 @@ extension Finance {
             self.isAfterOneYear = isAfterOneYear
             self.customer = customer
             self.country = country
+            self.app = app
         }
 
         /// What one unit cost.

@@ -1,27 +1,26 @@
 public import TollgateCore
 
 extension Finance {
-    /// What the stores are expected to keep, so that what they did keep can be explained.
+    /// The stores' expected fees, with which the fees that they charged are compared.
     public struct Terms: Hashable, Sendable {
-        /// Of a store that is missing, nothing is expected to be kept.
+        /// The fee of each store; a store without one is expected to charge nothing.
         public var fees: [Store: StoreFee]
 
         public init(fees: [Store: StoreFee] = [:]) {
             self.fees = fees
         }
 
-        /// What one store keeps of charges in all currencies.
+        /// One store's fee on charges in all currencies.
         public struct StoreFee: Hashable, Sendable {
             /// The share of the amount that is paid out, in hundredths of a percent.
             public var left: Int64
             /// The same once a year of paid service is behind the subscription.
             public var leftAfterOneYear: Int64
-            /// What is kept of each charge beside the share, in millionths of the currency's main
-            /// unit, by currency.
+            /// The fixed part of the fee on each charge, in millionths of the currency's main unit.
             ///
-            /// Where a currency is missing, nobody said; `nil`: nothing is kept.
+            /// A missing currency: its fee is unknown; `nil`: there is no fixed part.
             public var fixed: [String: Int64]?
-            /// Whether a refund brings back what was kept of the charge.
+            /// Whether the fee of a charge is returned with its refund.
             public var isReturned: Bool
 
             public init(
@@ -42,9 +41,9 @@ extension Finance {
             /// The share of the amount that is paid out, in hundredths of a percent.
             var left: Int64
             /// The fixed part for each charge, in millionths of the currency's main unit;
-            /// nil where nobody said.
+            /// `nil`: unknown.
             var fixed: Int64?
-            /// Whether a refund brings back what was kept of the charge.
+            /// Whether the fee of a charge is returned with its refund.
             var isReturned: Bool
         }
 

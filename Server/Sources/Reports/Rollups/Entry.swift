@@ -13,6 +13,8 @@ extension Reports {
         public var currency: String
         /// Raw value of `Offer`.
         public var offer: String
+        /// The catalog's id; empty where no app is behind it.
+        public var app: String
         /// What these two mean depends on the measure.
         public var detail: Int64
         public var extra: Int64
@@ -26,6 +28,7 @@ extension Reports {
             country: String,
             currency: String,
             offer: String,
+            app: String,
             detail: Int64 = 0,
             extra: Int64 = 0
         ) {
@@ -37,6 +40,7 @@ extension Reports {
             self.country = country
             self.currency = currency
             self.offer = offer
+            self.app = app
             self.detail = detail
             self.extra = extra
         }

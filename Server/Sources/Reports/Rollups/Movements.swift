@@ -64,10 +64,7 @@ extension Reports.Entries {
         let common: Int128 = 12 % value.denominator == 0 ? 12 : 12_000
         let scale = common / value.denominator
         key.detail = Int64(clamping: value.denominator * scale)
-        add(
-            key,
-            Reports.Sum(items: items, amount: sign * Int64(clamping: value.numerator * scale))
-        )
+        add(key, Reports.Sum(items: items, amount: sign * Int64(clamping: value.numerator * scale)))
     }
 }
 

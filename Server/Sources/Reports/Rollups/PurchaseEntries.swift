@@ -31,7 +31,8 @@ extension Reports.EntryKey {
             product: sale.product,
             country: sale.country,
             currency: sale.currency,
-            offer: sale.offer.rawValue
+            offer: sale.offer.rawValue,
+            app: sale.app ?? ""
         )
     }
 
@@ -44,7 +45,8 @@ extension Reports.EntryKey {
             product: period.product,
             country: period.country,
             currency: period.currency,
-            offer: period.offer.rawValue
+            offer: period.offer.rawValue,
+            app: period.app ?? ""
         )
     }
 }
@@ -95,7 +97,8 @@ extension Reports.Entries {
                 product: move.product,
                 country: move.country,
                 currency: "",
-                offer: ""
+                offer: "",
+                app: move.app ?? ""
             ),
             Reports.Sum(items: 1, units: move.coins)
         )

@@ -23,6 +23,8 @@ extension Reports {
         public var at: Instant
         /// The key of the row of whoever has them.
         public var customer: String
+        /// The app that sold it, as of a sale.
+        public var app: String?
 
         public init(
             kind: Kind,
@@ -34,7 +36,8 @@ extension Reports {
             country: String,
             coins: Int64,
             at: Instant,
-            customer: String
+            customer: String,
+            app: String? = nil
         ) {
             self.kind = kind
             self.store = store
@@ -46,6 +49,7 @@ extension Reports {
             self.coins = coins
             self.at = at
             self.customer = customer
+            self.app = app
         }
     }
 }

@@ -42,6 +42,8 @@ extension Reports {
         public var isAddition: Bool?
         /// The key of the row of whoever bought it.
         public var customer: String
+        /// The app that sold it, as of a sale.
+        public var app: String?
 
         /// Whether it belongs to the base set P: paid for, of some length, not shared by the family
         /// and not granted.
@@ -112,7 +114,8 @@ extension Reports.PaidPeriod {
             refunded: refunded,
             retriedSince: retriedSince,
             duration: duration,
-            customer: sale.customer
+            customer: sale.customer,
+            app: sale.app
         )
     }
 }

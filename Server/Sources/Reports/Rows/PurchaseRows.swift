@@ -24,11 +24,7 @@ extension Reports {
         public var periods: [PaidPeriod] = []
         public var coins: [CoinMove] = []
 
-        public init(
-            sales: [Sale] = [],
-            periods: [PaidPeriod] = [],
-            coins: [CoinMove] = []
-        ) {
+        public init(sales: [Sale] = [], periods: [PaidPeriod] = [], coins: [CoinMove] = []) {
             self.sales = sales
             self.periods = periods
             self.coins = coins
@@ -135,7 +131,8 @@ extension Reports {
                         country: sale?.country ?? "",
                         coins: coins,
                         at: at,
-                        customer: owner
+                        customer: owner,
+                        app: sale?.app
                     )
                 )
             }

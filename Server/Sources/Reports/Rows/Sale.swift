@@ -58,6 +58,9 @@ extension Reports {
         public var isFirstRefund: Bool
         /// The key of the row of whoever bought it, 32 hexadecimal digits; no personal data.
         public var customer: String
+        /// The app that sold it, by its id in the catalog; `nil` where the catalog lists no apps, and
+        /// at Stripe, whose sales are of no app.
+        public var app: String?
 
         public init(
             kind: Kind,
@@ -80,7 +83,8 @@ extension Reports {
             isRenewal: Bool,
             isAfterOneYear: Bool,
             isFamilyShared: Bool,
-            customer: String
+            customer: String,
+            app: String? = nil
         ) {
             self.kind = kind
             self.store = store
@@ -105,6 +109,7 @@ extension Reports {
             self.isFamilyShared = isFamilyShared
             isFirstRefund = false
             self.customer = customer
+            self.app = app
         }
 
         /// The day on which it happened.

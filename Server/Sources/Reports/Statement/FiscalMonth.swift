@@ -59,18 +59,12 @@ extension Finance {
 
         /// The one after it; nil at the end of 2200.
         public var next: FiscalMonth? {
-            FiscalMonth(
-                year: month == 12 ? year + 1 : year,
-                month: month == 12 ? 1 : month + 1
-            )
+            FiscalMonth(year: month == 12 ? year + 1 : year, month: month == 12 ? 1 : month + 1)
         }
 
         /// The one before it; nil at the beginning of 1980.
         public var previous: FiscalMonth? {
-            FiscalMonth(
-                year: month == 1 ? year - 1 : year,
-                month: month == 1 ? 12 : month - 1
-            )
+            FiscalMonth(year: month == 1 ? year - 1 : year, month: month == 1 ? 12 : month - 1)
         }
 
         public var description: String { "\(year)-\(month < 10 ? "0" : "")\(month)" }

@@ -18,10 +18,7 @@ extension Finance {
 
         /// An amount as the App Store signs it: thousandths of the main unit.
         public init(milliunits: Int64, currency: String) {
-            self.init(
-                millionths: Self.product(milliunits, 1000),
-                currency: currency
-            )
+            self.init(millionths: Self.product(milliunits, 1000), currency: currency)
         }
 
         /// An amount as Stripe writes it: cents of a dollar, but whole yen.
@@ -84,11 +81,7 @@ extension Finance {
         /// The amount times a ratio, exactly, rounded to the nearest millionth.
         public func scaled(by ratio: Ratio) -> Money {
             Money(
-                millionths: Self.scale(
-                    millionths,
-                    by: ratio.numerator,
-                    over: ratio.denominator
-                ),
+                millionths: Self.scale(millionths, by: ratio.numerator, over: ratio.denominator),
                 currency: currency
             )
         }
@@ -153,10 +146,7 @@ extension Finance {
         /// What is beyond eighteen digits behind the point is cut off.
         public init?(decimal text: some StringProtocol) {
             let halves = text.split(omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
-            let parts = (halves.first ?? "").split(
-                separator: ".",
-                omittingEmptySubsequences: false
-            )
+            let parts = (halves.first ?? "").split(separator: ".", omittingEmptySubsequences: false)
             guard (1...2).contains(halves.count), (1...2).contains(parts.count),
                 parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (48...57).contains($0) } })
             else { return nil }

@@ -9,7 +9,7 @@ extension Finance {
         public enum Basis: String, Hashable, Codable, Sendable {
             /// The store's own report.
             case reported
-            /// What the store usually keeps.
+            /// The usual commission.
             case estimated
         }
 
@@ -24,13 +24,15 @@ extension Finance {
         /// Who bought it: in the record's rows a key, in answers the customer's id.
         public var customer: String?
         public var country: String?
+        /// The app that sold it, by its id in the catalog; absent where that lists no apps.
+        public var app: String?
         public var at: Instant
         public var quantity: Int64
         /// What the customer paid, tax included, or got back.
         public var gross: Money
-        /// The tax that the store took out of it; nil where the report does not let one tell.
+        /// The tax that the store deducted; `nil` where the report does not show it.
         public var tax: Money?
-        /// What the store kept: commission or fee.
+        /// The store's commission or fee.
         public var commission: Money?
         /// What is paid out, maybe in another currency.
         public var net: Money
@@ -44,25 +46,25 @@ extension Finance {
         public var disputed: Money?
 
         enum CodingKeys: String, CodingKey {
-            case store, environment, kind, id, payment, product, customer, country
+            case store, environment, kind, id, payment, product, customer, country, app
             case at, quantity, gross, tax, commission, net, basis, line, payout
             case refunded, disputed
         }
     }
 
-    /// What became of the money of one movement: what the store kept of it, and what is paid out.
+    /// The split of one movement's money: tax, the store's commission, and what is paid out.
     public struct Settlement: Hashable, Sendable {
         /// What is paid out, maybe in another currency; negative where money goes back.
         public var net: Money
-        /// The tax that the store took out of it; nil where nobody can tell.
+        /// The tax that the store deducted; `nil`: unknown.
         public var tax: Money?
-        /// What the store kept; nil where nobody can tell.
+        /// The store's commission; `nil`: unknown.
         public var commission: Money?
-        /// The line of the store's report that says so; nil: it is what the store usually keeps.
+        /// The line of the store's report; `nil`: an estimate by the usual commission.
         public var line: String?
         /// The payout with which it went to the bank.
         public var payout: String?
-        /// Where the store says it was sold.
+        /// The country of the sale in the store's report.
         public var country: String?
 
         public init(
@@ -134,6 +136,7 @@ extension Finance.Payment {
             product: movement.product,
             customer: movement.customer,
             country: movement.country,
+            app: movement.app,
             at: movement.at,
             quantity: movement.quantity,
             gross: movement.gross,

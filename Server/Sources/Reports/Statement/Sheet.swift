@@ -93,13 +93,15 @@ extension Finance.Reconciliation {
 
 extension Finance.Payment {
     /// Payments with the columns of a spreadsheet.
-    public static func sheet(_ payments: [Finance.Payment]) -> Finance.Sheet {
+    ///
+    /// - Parameter apps: whether a last column says which app sold it.
+    public static func sheet(_ payments: [Finance.Payment], apps: Bool) -> Finance.Sheet {
         Finance.Sheet(
             [
                 "at", "store", "kind", "id", "payment", "product", "country", "quantity",
                 "currency", "gross", "tax", "commission", "net", "net_currency", "basis",
                 "refunded", "disputed", "line", "payout",
-            ],
+            ] + (apps ? ["app"] : []),
             payments.map { payment in
                 [
                     "\(payment.at)", payment.store.rawValue, payment.kind.rawValue, payment.id,
@@ -109,7 +111,7 @@ extension Finance.Payment {
                     payment.net.decimal, payment.net.currency, payment.basis.rawValue,
                     payment.refunded?.decimal ?? "", payment.disputed?.decimal ?? "",
                     payment.line ?? "", payment.payout ?? "",
-                ]
+                ] + (apps ? [payment.app ?? ""] : [])
             }
         )
     }

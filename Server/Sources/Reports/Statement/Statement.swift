@@ -6,9 +6,9 @@ extension Finance {
         /// All payments of one store in one currency.
         public struct Total: Hashable, Codable, Sendable {
             public var store: Store
-            /// Of what customers paid.
+            /// The currency that customers paid in.
             public var currency: String
-            /// Of what is paid out.
+            /// The currency of the payout.
             public var netCurrency: String
             public var charges = 0
             public var gross: Money
@@ -16,12 +16,12 @@ extension Finance {
             public var refunded: Money
             public var disputes = 0
             public var disputed: Money
-            /// Of the payments of which it is known; nil where it is of none, since the reports pay
-            /// in another currency.
+            /// The sum over payments whose tax is known; `nil` where it is known of none, since the
+            /// reports pay in another currency.
             public var tax: Money?
             public var commission: Money?
             public var net: Money
-            /// How many of the payments rest on no report yet.
+            /// The number of payments that no report covers yet.
             public var estimated = 0
 
             enum CodingKeys: String, CodingKey {
@@ -32,7 +32,7 @@ extension Finance {
             }
         }
 
-        /// What moved a store's balance in one currency; opening and movements make the closing.
+        /// The movements of a store's balance in one currency; opening and movements make the closing.
         public struct Balance: Hashable, Codable, Sendable {
             public var currency: String
             /// Whether the opening balance is the store's own, or the sum of the transactions that are
@@ -49,12 +49,12 @@ extension Finance {
             public var closing: Money
         }
 
-        /// What one store has paid, or will pay, and what moved its balance.
+        /// One store's payouts, and the movements of its balance.
         public struct StoreMonth: Hashable, Sendable {
             public var store: Store
-            /// Those that arrive in the month, or pay for a time that ends in it.
+            /// Payouts that arrive in the month, or pay for a time that ends in it.
             public var payouts: [Payout]
-            /// `nil` where the store keeps no balance for us, but pays for times.
+            /// `nil` for a store that keeps no balance, but pays for each month.
             public var balances: [Balance]?
 
             public init(store: Store, payouts: [Payout], balances: [Balance]? = nil) {
@@ -172,22 +172,19 @@ extension Finance.Statement.Total {
         if payment.basis == .estimated { estimated += 1 }
     }
 
-    private static func sum(
-        _ left: Finance.Money?,
-        _ right: Finance.Money?
-    ) -> Finance.Money? {
+    private static func sum(_ left: Finance.Money?, _ right: Finance.Money?) -> Finance.Money? {
         guard let left, let right else { return left ?? right }
         return left.currency == right.currency ? left + right : left
     }
 }
 
 extension Finance.Statement.Balance {
-    /// What moved a store's balance in each currency.
+    /// The movements of a store's balance in each currency.
     ///
     /// - Parameters:
     ///   - month: `YYYY-MM`.
-    ///   - opening: what the balance was when the month began, in each currency; nil: nobody knows,
-    ///     and the sum of all earlier `lines` stands for it.
+    ///   - opening: the balance at the start of the month, in each currency; `nil`: unknown, and the sum
+    ///     of all earlier `lines` stands for it.
     ///   - lines: the balance's transactions up to the end of the month: all of them, or those of the
     ///     month where `opening` is known.
     public static func balances(

@@ -38,11 +38,7 @@ extension Reports.Table {
         // Young cohorts have not come that far.
         let values = Set(rows.compactMap { value($0) })
         let shown = values.filter { $0 <= usual }.max() ?? usual
-        return Plotted(
-            column: key,
-            rows: rows.filter { value($0) == shown },
-            part: (part, shown)
-        )
+        return Plotted(column: key, rows: rows.filter { value($0) == shown }, part: (part, shown))
     }
 }
 

@@ -133,3 +133,11 @@ extension Reports {
         }
     }
 }
+
+extension Reports.Table {
+    /// Adds the app of each row as a last column, for a catalog with several apps.
+    public mutating func add(apps: [String?]) {
+        columns.append(.init("app", "App", .text))
+        for index in rows.indices { rows[index].append(.text(apps[index] ?? "")) }
+    }
+}

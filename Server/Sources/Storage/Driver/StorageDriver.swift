@@ -58,10 +58,7 @@ extension StorageConnection {
         }
     }
 
-    public func insertMany(
-        _ sql: String,
-        _ rows: [[SQLValue]]
-    ) throws(StorageError) -> [Int64] {
+    public func insertMany(_ sql: String, _ rows: [[SQLValue]]) throws(StorageError) -> [Int64] {
         var ids: [Int64] = []
         ids.reserveCapacity(rows.count)
         for result in try queryMany(sql + " RETURNING id", rows) {

@@ -80,10 +80,7 @@ package struct EvidenceStore: Sendable {
                 )
             }.map { row in
                 KeptFinding(
-                    finding: try JSONDecoder().decode(
-                        AccessFinding.self,
-                        from: Data(row.bytes(0))
-                    ),
+                    finding: try JSONDecoder().decode(AccessFinding.self, from: Data(row.bytes(0))),
                     firstSeen: Instant(milliseconds: try row.int64(1)),
                     seen: Instant(milliseconds: try row.int64(2))
                 )

@@ -8,10 +8,7 @@ extension FeedStore {
     /// The instant up to which lapses were announced; `nil` before the first sweep.
     ///
     /// - Parameter lock: what the SELECT ends with.
-    static func swept(
-        _ connection: any StorageConnection,
-        lock: String = ""
-    ) throws -> Instant? {
+    static func swept(_ connection: any StorageConnection, lock: String = "") throws -> Instant? {
         let rows = try connection.query(
             "SELECT value FROM meta WHERE name = $1 \(lock)",
             [.text(cursor)]
@@ -46,13 +43,7 @@ extension FeedStore {
             var written = 0
             // In the order of their keys, as ingest locks them.
             for (key, instant) in due.sorted(by: { $0.key < $1.key }) {
-                let isNews = try Self.announce(
-                    key,
-                    due: instant,
-                    at: reached,
-                    catalog,
-                    connection
-                )
+                let isNews = try Self.announce(key, due: instant, at: reached, catalog, connection)
                 if isNews { written += 1 }
             }
             try Self.keep(reached, connection)
@@ -179,10 +170,7 @@ extension FeedStore {
             !bytes.isEmpty, bytes != CustomerAnswer.erasedBytes
         else {
             // There is nobody to look at, now or later.
-            try connection.execute(
-                "UPDATE sweep SET due = NULL WHERE customer = $1",
-                [key.value]
-            )
+            try connection.execute("UPDATE sweep SET due = NULL WHERE customer = $1", [key.value])
             return false
         }
         let timeline = try CustomerAnswer(reading: bytes)

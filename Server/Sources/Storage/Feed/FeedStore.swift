@@ -17,9 +17,7 @@ public struct FeedStore: Sendable {
             let span: [SQLValue] = [
                 .integer(swept.milliseconds), .integer(now.milliseconds),
             ]
-            let waiting = try connection.query(
-                "SELECT 1 FROM message WHERE number IS NULL LIMIT 1"
-            )
+            let waiting = try connection.query("SELECT 1 FROM message WHERE number IS NULL LIMIT 1")
             if !waiting.isEmpty { return true }
             let lapsed = try connection.query(
                 "SELECT 1 FROM customer WHERE next_change > $1 AND next_change <= $2 LIMIT 1",
@@ -78,10 +76,7 @@ public struct FeedStore: Sendable {
     }
 
     /// The feed, newest first.
-    public func latest(
-        before number: Int64? = nil,
-        limit: Int64
-    ) async throws -> [FeedMessage] {
+    public func latest(before number: Int64? = nil, limit: Int64) async throws -> [FeedMessage] {
         try await driver.read { connection in
             try connection.query(
                 BrowsingSQL.messages,

@@ -111,10 +111,7 @@ struct Publication {
                 messages.append(message)
             }
         }
-        try connection.executeMany(
-            "DELETE FROM message WHERE id = $1 AND number IS NULL",
-            dropped
-        )
+        try connection.executeMany("DELETE FROM message WHERE id = $1 AND number IS NULL", dropped)
         return messages
     }
 

@@ -195,11 +195,7 @@ public struct WebhookStore: Sendable {
     ///
     /// - Parameter old: those that were read before.
     /// - Returns: false, and nothing was changed, where somebody else has changed or removed them.
-    public func change(
-        _ id: String,
-        secrets: [UInt8],
-        from old: [UInt8]
-    ) async throws -> Bool {
+    public func change(_ id: String, secrets: [UInt8], from old: [UInt8]) async throws -> Bool {
         try await driver.execute(
             "UPDATE webhook_endpoint SET secrets = $2 WHERE id = $1 AND secrets = $3",
             [.text(id), .blob(secrets), .blob(old)]

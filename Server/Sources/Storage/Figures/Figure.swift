@@ -111,12 +111,13 @@ public struct Rollup: Hashable, Sendable {
         public static let country = Columns(rawValue: 4)
         public static let currency = Columns(rawValue: 8)
         public static let offer = Columns(rawValue: 16)
-        public static let all: Columns = [.store, .product, .country, .currency, .offer]
+        public static let app = Columns(rawValue: 32)
+        public static let all: Columns = [.store, .product, .country, .currency, .offer, .app]
 
         /// Those of the table, in the order of its key.
         static let named: [(column: Columns, name: String)] = [
             (.store, "store"), (.product, "product"), (.country, "country"),
-            (.currency, "currency"), (.offer, "offer"),
+            (.currency, "currency"), (.offer, "offer"), (.app, "app"),
         ]
     }
 
@@ -132,6 +133,7 @@ public struct Rollup: Hashable, Sendable {
         public var country: String
         public var currency: String
         public var offer: String
+        public var app: String
         public var detail: Int64
         public var extra: Int64
 
@@ -145,6 +147,7 @@ public struct Rollup: Hashable, Sendable {
             country: String,
             currency: String,
             offer: String,
+            app: String,
             detail: Int64,
             extra: Int64
         ) {
@@ -157,6 +160,7 @@ public struct Rollup: Hashable, Sendable {
             self.country = country
             self.currency = currency
             self.offer = offer
+            self.app = app
             self.detail = detail
             self.extra = extra
         }
@@ -171,6 +175,7 @@ public struct Rollup: Hashable, Sendable {
             if left.currency != right.currency { return left.currency < right.currency }
             if left.offer != right.offer { return left.offer < right.offer }
             if left.store != right.store { return left.store < right.store }
+            if left.app != right.app { return left.app < right.app }
             if left.environment != right.environment {
                 return left.environment.number < right.environment.number
             }
@@ -181,7 +186,7 @@ public struct Rollup: Hashable, Sendable {
             [
                 .integer(environment.number), .integer(measure), .integer(grain.rawValue),
                 .integer(day), .text(store), .text(product), .text(country), .text(currency),
-                .text(offer), .integer(detail), .integer(extra),
+                .text(offer), .text(app), .integer(detail), .integer(extra),
             ]
         }
     }

@@ -208,10 +208,7 @@ extension FigureStore {
             var holders: [String: RowKey] = [:]
             for names in record.buyers {
                 guard let first = names.first else { continue }
-                holders[first.canonical] = try connection.row(
-                    of: names,
-                    in: record.key.environment
-                )
+                holders[first.canonical] = try connection.row(of: names, in: record.key.environment)
             }
             return ChangedPurchase(key: key, record: record, holders: holders)
         }

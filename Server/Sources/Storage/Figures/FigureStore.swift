@@ -62,10 +62,7 @@ public struct FigureStore: Sendable {
     }
 
     /// The same in a transaction of the caller's.
-    static func dropAll(
-        leaving place: [UInt8] = [],
-        _ connection: any StorageConnection
-    ) throws {
+    static func dropAll(leaving place: [UInt8] = [], _ connection: any StorageConnection) throws {
         _ = try lockPlace(connection)
         try connection.execute("DELETE FROM figure")
         try connection.execute("DELETE FROM rollup")
@@ -96,10 +93,7 @@ public struct FigureStore: Sendable {
         return try rows.first?.bytes(0) ?? []
     }
 
-    private static func write(
-        _ change: FigureChange,
-        _ connection: any StorageConnection
-    ) throws {
+    private static func write(_ change: FigureChange, _ connection: any StorageConnection) throws {
         try connection.executeMany(
             "DELETE FROM figure WHERE subject = $1 AND kind = $2 AND number = $3",
             change.removed.map { [$0.subject.value, .integer($0.kind), .integer($0.number)] }
@@ -124,14 +118,14 @@ public struct FigureStore: Sendable {
             """
             INSERT INTO rollup (
                 environment, measure, grain, day, store, product, country, currency, offer,
-                detail, extra, items, units, amount
-            ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+                app, detail, extra, items, units, amount
+            ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
             ON CONFLICT (
                 environment, measure, grain, day, store, product, country, currency, offer,
-                detail, extra
+                app, detail, extra
             ) DO UPDATE SET
-                items = rollup.items + $12, units = rollup.units + $13,
-                amount = rollup.amount + $14
+                items = rollup.items + $13, units = rollup.units + $14,
+                amount = rollup.amount + $15
             """,
             added.map {
                 $0.key.values + [.integer($0.items), .integer($0.units), .integer($0.amount)]
@@ -142,7 +136,7 @@ public struct FigureStore: Sendable {
             """
             DELETE FROM rollup WHERE environment = $1 AND measure = $2 AND grain = $3
             AND day = $4 AND store = $5 AND product = $6 AND country = $7 AND currency = $8
-            AND offer = $9 AND detail = $10 AND extra = $11
+            AND offer = $9 AND app = $10 AND detail = $11 AND extra = $12
             AND items = 0 AND units = 0 AND amount = 0
             """,
             added.map(\.key.values)
@@ -164,10 +158,7 @@ public struct FigureStore: Sendable {
     }
 
     /// The rows of one kind that are about each customer, in any order.
-    public func rows(
-        aboutEach customers: [RowKey],
-        kind: Int64
-    ) async throws -> [[Figure]] {
+    public func rows(aboutEach customers: [RowKey], kind: Int64) async throws -> [[Figure]] {
         try await driver.read { connection in
             let rows = try connection.queryMany(
                 """

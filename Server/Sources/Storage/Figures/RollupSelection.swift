@@ -22,10 +22,11 @@ public struct RollupSelection: Hashable, Sendable {
     public var columns: Rollup.Columns
     /// What is empty in all sums of the measure and grain: it need not be added up.
     public var empty: Rollup.Columns
-    /// Only this store's, product's or country's; `nil`: all.
+    /// Only this store's, product's, country's or app's; `nil`: all.
     public var store: String?
     public var product: String?
     public var country: String?
+    public var app: String?
 
     public init(
         _ measure: Int64,
@@ -36,7 +37,8 @@ public struct RollupSelection: Hashable, Sendable {
         empty: Rollup.Columns = [],
         store: String? = nil,
         product: String? = nil,
-        country: String? = nil
+        country: String? = nil,
+        app: String? = nil
     ) {
         self.measure = measure
         self.grain = grain
@@ -47,6 +49,7 @@ public struct RollupSelection: Hashable, Sendable {
         self.store = store
         self.product = product
         self.country = country
+        self.app = app
     }
 
     /// The statement, one of few: names come from here, values go beside it.
@@ -70,8 +73,7 @@ public struct RollupSelection: Hashable, Sendable {
         var text =
             "SELECT \(selected.joined(separator: ", ")) FROM rollup "
             + "WHERE environment = $1 AND measure = $2 AND grain = $3 AND day >= $4 AND day <= $5"
-        let filters = [("store", store), ("product", product), ("country", country)]
-        for (index, name) in filters.filter({ $0.1 != nil }).map(\.0).enumerated() {
+        for (index, name) in filters.map(\.name).enumerated() {
             text += " AND \(name) = $\(index + 6)"
         }
         guard !isKept else { return text }
@@ -82,12 +84,17 @@ public struct RollupSelection: Hashable, Sendable {
         return text + " GROUP BY \(grouped.joined(separator: ", "))"
     }
 
+    private var filters: [(name: String, value: String)] {
+        [("store", store), ("product", product), ("country", country), ("app", app)]
+            .compactMap { name, value in value.map { (name, $0) } }
+    }
+
     /// The values of the statement.
     func values(in environment: StoreEnvironment) -> [SQLValue] {
         [
             .integer(environment.number), .integer(measure), .integer(grain.rawValue),
             .integer(days.lowerBound), .integer(days.upperBound),
-        ] + [store, product, country].compactMap { $0 }.map { .text($0) }
+        ] + filters.map { .text($0.value) }
     }
 }
 
@@ -110,6 +117,7 @@ extension Rollup {
         let country = try word(.country)
         let currency = try word(.currency)
         let offer = try word(.offer)
+        let app = try word(.app)
         self.init(
             key: Key(
                 environment: environment,
@@ -121,6 +129,7 @@ extension Rollup {
                 country: country,
                 currency: currency,
                 offer: offer,
+                app: app,
                 detail: try row.int64(column),
                 extra: try row.int64(column + 1)
             ),

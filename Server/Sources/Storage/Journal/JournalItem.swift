@@ -88,12 +88,7 @@ public struct Registration: Sendable {
     /// The email in the profile, under a hash of which staff find it; erased with it.
     public var email: String?
 
-    public init(
-        customer: Customer.ID,
-        aliases: [Holder],
-        profile: [UInt8],
-        email: String? = nil
-    ) {
+    public init(customer: Customer.ID, aliases: [Holder], profile: [UInt8], email: String? = nil) {
         self.customer = customer
         self.aliases = aliases
         self.profile = profile
@@ -166,10 +161,7 @@ enum JournalContent: Codable {
     ///
     /// Throws what decoding does, and `.corrupt` of a packed row that is damaged.
     init(kept bytes: [UInt8]) throws {
-        let kept = try RecordDecoder.decode(
-            JournalContent.self,
-            from: PackedBytes.unpacked(bytes)
-        )
+        let kept = try RecordDecoder.decode(JournalContent.self, from: PackedBytes.unpacked(bytes))
         if case .facts(let facts) = kept {
             self = .facts(Fact.namingReversals(facts))
         } else {

@@ -111,12 +111,7 @@ public struct JournalStore: Sendable {
             let subjects = try [name] + held.map { try RowKey(bytes: $0.bytes(0)) }
             var rows: [JournalRow] = []
             for subject in subjects {
-                rows += try Self.rows(
-                    before: before,
-                    about: subject,
-                    limit: limit,
-                    connection
-                )
+                rows += try Self.rows(before: before, about: subject, limit: limit, connection)
             }
             return Array(rows.sorted { $0.id > $1.id }.prefix(Int(limit)))
         }
@@ -146,11 +141,7 @@ public struct JournalStore: Sendable {
                     return compact
                 }
             }
-            return JournalEvidence(
-                row: try JournalRow(row),
-                body: body,
-                digest: try row.bytes(7)
-            )
+            return JournalEvidence(row: try JournalRow(row), body: body, digest: try row.bytes(7))
         }
     }
 
@@ -194,9 +185,7 @@ public struct JournalStore: Sendable {
     /// bytes, and when.
     ///
     /// What was erased is left out.
-    public func said(
-        by customer: Customer.ID
-    ) async throws -> [(body: [UInt8], stated: Instant)] {
+    public func said(by customer: Customer.ID) async throws -> [(body: [UInt8], stated: Instant)] {
         let rows = try await driver.read { connection in
             try connection.query(
                 "SELECT body, stated FROM journal WHERE subject = $1 AND body IS NOT NULL ORDER BY id",

@@ -46,9 +46,7 @@ package enum PackedBytes {
     private static func unpack(_ packed: [UInt8]) throws(StorageError) -> [UInt8] {
         var reader = Reader(packed)
         guard try reader.byte() == marker,
-            let vocabulary = JournalVocabulary(
-                rawValue: try reader.byte()
-            )
+            let vocabulary = JournalVocabulary(rawValue: try reader.byte())
         else { throw StorageError(.corrupt, "a journal row of a form from the future") }
         let words = vocabulary.words.bytes
         let length = try reader.number()

@@ -39,10 +39,7 @@ struct SignedBodyExpansion {
         return body
     }
 
-    private mutating func text(
-        _ segments: [[UInt8]],
-        depth: Int
-    ) throws(StorageError) -> [UInt8] {
+    private mutating func text(_ segments: [[UInt8]], depth: Int) throws(StorageError) -> [UInt8] {
         guard depth <= SignedBodyForm.deepest else { throw damaged }
         var text: [UInt8] = []
         // Four texts in one another, the outermost some 20 KB.

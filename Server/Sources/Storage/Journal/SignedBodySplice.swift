@@ -47,10 +47,7 @@ struct SignedBodySplice {
         form.append(SignedBodyForm.end)
     }
 
-    private mutating func appendLiteral(
-        _ text: UnsafeBufferPointer<UInt8>,
-        _ range: Range<Int>
-    ) {
+    private mutating func appendLiteral(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
         guard !range.isEmpty else { return }
         form.append(SignedBodyForm.literal)
         form.appendNumber(range.count)

@@ -46,4 +46,36 @@ extension Schema {
             """,
         ]
     )
+
+    /// Sums keep the apps of several apart; they are derived again.
+    static let appsOfFigures = Migration(
+        14,
+        "apps of figures",
+        [
+            "DROP TABLE rollup",
+            """
+            CREATE TABLE rollup (
+                environment {integer} NOT NULL,
+                measure {integer} NOT NULL,
+                grain {integer} NOT NULL,
+                day {integer} NOT NULL,
+                store TEXT NOT NULL,
+                product TEXT NOT NULL,
+                country TEXT NOT NULL,
+                currency TEXT NOT NULL,
+                offer TEXT NOT NULL,
+                app TEXT NOT NULL,
+                detail {integer} NOT NULL,
+                extra {integer} NOT NULL,
+                items {integer} NOT NULL,
+                units {integer} NOT NULL,
+                amount {integer} NOT NULL,
+                PRIMARY KEY (
+                    environment, measure, grain, day, store, product, country, currency, offer,
+                    app, detail, extra
+                )
+            ) {keyed_table}
+            """,
+        ]
+    )
 }

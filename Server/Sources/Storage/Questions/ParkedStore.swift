@@ -75,17 +75,10 @@ public struct ParkedStore: Sendable {
                     .blob(last?.key.bytes ?? []), .integer(limit),
                 ]
             ).map { row in
-                guard let store = Store(rawValue: try row.text(1)) else {
+                guard let message = try ParkedMessage(row) else {
                     throw StorageError(.corrupt, "a parked message of an unknown store")
                 }
-                return ParkedMessage(
-                    key: try RowKey(bytes: row.bytes(0)),
-                    store: store,
-                    source: try row.text(2),
-                    reason: try row.text(3),
-                    body: try row.bytes(4),
-                    received: Instant(milliseconds: try row.int64(5))
-                )
+                return message
             }
         }
     }
@@ -109,16 +102,21 @@ public struct ParkedStore: Sendable {
     /// One parked message, by its key.
     public func message(_ key: RowKey) async throws -> ParkedMessage? {
         let rows = try await driver.readNow(BrowsingSQL.parkedMessage, [key.value])
-        return try rows.first.flatMap { row in
-            guard let store = Store(rawValue: try row.text(1)) else { return nil }
-            return ParkedMessage(
-                key: try RowKey(bytes: row.bytes(0)),
-                store: store,
-                source: try row.text(2),
-                reason: try row.text(3),
-                body: try row.bytes(4),
-                received: Instant(milliseconds: try row.int64(5))
-            )
-        }
+        return try rows.first.flatMap { try ParkedMessage($0) }
+    }
+}
+
+extension ParkedMessage {
+    /// `nil` for one of a store that this program does not know.
+    fileprivate init?(_ row: Row) throws {
+        guard let store = Store(rawValue: try row.text(1)) else { return nil }
+        self.init(
+            key: try RowKey(bytes: row.bytes(0)),
+            store: store,
+            source: try row.text(2),
+            reason: try row.text(3),
+            body: try row.bytes(4),
+            received: Instant(milliseconds: try row.int64(5))
+        )
     }
 }

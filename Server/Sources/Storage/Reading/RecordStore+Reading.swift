@@ -23,9 +23,7 @@ extension RecordStore {
         of customer: Customer.ID,
         in environment: StoreEnvironment
     ) async throws(StorageError) -> CustomerReading {
-        try reading(
-            await driver.readNow(Self.readingSQL, [Self.readingKey(customer, environment)])
-        )
+        try reading(await driver.readNow(Self.readingSQL, [Self.readingKey(customer, environment)]))
     }
 
     /// The same without suspension; `nil` where the database cannot do that.

@@ -121,11 +121,7 @@ extension Batch {
     }
 
     /// Takes the names of `customer` out of the facts of one purchase.
-    private mutating func forget(
-        _ customer: Customer.ID,
-        in subject: RowKey,
-        isHeld: Bool
-    ) throws {
+    private mutating func forget(_ customer: Customer.ID, in subject: RowKey, isHeld: Bool) throws {
         let found = try rows.connection.query(
             "SELECT id, facts FROM journal WHERE subject = $1",
             [subject.value]

@@ -58,10 +58,7 @@ extension BatchRows {
             guard let known = aliases[key] ?? nil else { return key.hex }
             return customers[known.inEnvironment(environment)]?.isErased == true ? key.hex : nil
         }
-        return (
-            try facts.map { try $0.renamed(renaming) },
-            unregistered(facts.flatMap(\.payers))
-        )
+        return (try facts.map { try $0.renamed(renaming) }, unregistered(facts.flatMap(\.payers)))
     }
 
     private func unregistered(_ names: [Holder]) -> [RowKey] {

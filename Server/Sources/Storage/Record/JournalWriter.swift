@@ -107,9 +107,7 @@ extension CatalogHistory {
     /// What the database holds.
     init(reading connection: any StorageConnection) throws {
         let rows = try connection.query("SELECT body FROM catalog_version ORDER BY adopted, id")
-        self.init(
-            try rows.map { try RecordDecoder.decode(Version.self, from: $0.bytes(0)) }
-        )
+        self.init(try rows.map { try RecordDecoder.decode(Version.self, from: $0.bytes(0)) })
     }
 
     /// Today's catalog when there were only so many versions.

@@ -23,10 +23,7 @@ struct NamesInText {
     }
 
     /// Whether a body names a customer who was erased.
-    static func hasErased(
-        in body: [UInt8],
-        _ connection: any StorageConnection
-    ) throws -> Bool {
+    static func hasErased(in body: [UInt8], _ connection: any StorageConnection) throws -> Bool {
         let keys = Set(texts(in: body).flatMap { hashes(of: $0) }).sorted()
         let rows = try connection.queryMany(
             """

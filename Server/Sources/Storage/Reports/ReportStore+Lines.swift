@@ -26,11 +26,7 @@ extension ReportStore {
             [.text(kind), .text(first), .text(last)]
         )
         return try rows.map {
-            StoredReportLine(
-                period: try $0.text(0),
-                line: try $0.int64(1),
-                body: try $0.bytes(2)
-            )
+            StoredReportLine(period: try $0.text(0), line: try $0.int64(1), body: try $0.bytes(2))
         }
     }
 }

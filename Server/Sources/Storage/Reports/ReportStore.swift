@@ -28,13 +28,7 @@ public struct StoredReport: Sendable {
     public var body: [UInt8]
     public var rows: [Row]
 
-    public init(
-        kind: String,
-        period: String,
-        fetched: Instant,
-        body: [UInt8],
-        rows: [Row]
-    ) {
+    public init(kind: String, period: String, fetched: Instant, body: [UInt8], rows: [Row]) {
         self.kind = kind
         self.period = period
         self.fetched = fetched
@@ -150,11 +144,7 @@ public struct ReportStore: Sendable {
             [.text(kind), .text(first), .text(last)]
         )
         return try rows.map {
-            StoredReport.Row(
-                line: try $0.int64(0),
-                day: try $0.text(1),
-                body: try $0.bytes(2)
-            )
+            StoredReport.Row(line: try $0.int64(0), day: try $0.text(1), body: try $0.bytes(2))
         }
     }
 }

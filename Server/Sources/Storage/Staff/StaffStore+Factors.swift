@@ -140,10 +140,7 @@ extension StaffStore {
     }
 
     @discardableResult
-    static func removeTOTP(
-        of name: String,
-        _ connection: any StorageConnection
-    ) throws -> Bool {
+    static func removeTOTP(of name: String, _ connection: any StorageConnection) throws -> Bool {
         try connection.execute("DELETE FROM staff_recovery WHERE staff = $1", [.text(name)])
         return try connection.query(
             "DELETE FROM staff_totp WHERE staff = $1 RETURNING confirmed",

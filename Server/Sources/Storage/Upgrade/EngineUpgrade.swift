@@ -66,10 +66,7 @@ public struct EngineUpgrade: Sendable {
 
     /// The engine that derived the rows; `nil` where there are none.
     static func recorded(_ connection: any StorageConnection) throws -> Int64? {
-        let rows = try connection.query(
-            "SELECT value FROM meta WHERE name = $1",
-            [.text(metaName)]
-        )
+        let rows = try connection.query("SELECT value FROM meta WHERE name = $1", [.text(metaName)])
         if let value = try rows.first?.bytes(0),
             let version = Int64(String(decoding: value, as: UTF8.self))
         {

@@ -71,8 +71,8 @@ public struct Rebuild: Sendable {
         ORDER BY subject, kind, number
         """,
         """
-        SELECT environment, measure, grain, day, store, product, country, currency, offer, detail,
-        extra, items, units, amount FROM rollup
+        SELECT environment, measure, grain, day, store, product, country, currency, offer, app,
+        detail, extra, items, units, amount FROM rollup
         """,
     ]
 

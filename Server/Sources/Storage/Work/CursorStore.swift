@@ -21,10 +21,7 @@ public struct CursorStore: Sendable {
             [.text(name)]
         )
         return try rows.first.map {
-            StoredCursor(
-                body: try $0.bytes(0),
-                updated: Instant(milliseconds: try $0.int64(1))
-            )
+            StoredCursor(body: try $0.bytes(0), updated: Instant(milliseconds: try $0.int64(1)))
         }
     }
 

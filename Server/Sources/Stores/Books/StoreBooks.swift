@@ -1,10 +1,10 @@
 public import Reports
 public import TollgateCore
 
-/// One store's own reports of what it sold, and how our sales match them.
+/// One store's own sales reports, compared with our sales.
 public protocol StoreBooks: Sendable {
     var store: Store { get }
-    /// What the store is expected to keep of charges.
+    /// The store's expected fee on charges.
     var fee: Finance.Terms.StoreFee { get }
     /// Whether reports can be fetched: a key is configured.
     var canFetch: Bool { get }
@@ -24,19 +24,20 @@ public protocol StoreBooks: Sendable {
     func compare(_ movements: [Finance.Movement], over span: BookSpan) async throws
         -> ComparedBooks
 
-    /// What the store usually makes of a sale or refund; nil where nobody knows.
+    /// The usual fee and proceeds of a sale or refund; `nil`: unknown.
     func usual(_ movement: Finance.Movement) -> Finance.Settlement?
 
-    /// What the store has sent to the bank, or will, for the days of `span`.
+    /// The store's payouts for the days of `span`, sent or expected.
     ///
-    /// - Parameter sold: the store's payments of some days, for estimates of what no report tells yet.
+    /// - Parameter sold: returns the store's payments of some days, for estimates where there is no
+    ///   report yet.
     func payouts(
         of span: BookSpan,
         sold: (_ first: Finance.Day, _ last: Finance.Day) async throws -> [Finance.Payment]
     ) async throws -> [Finance.Payout]
 
-    /// What moved the balance that the store keeps for us in the calendar month `span`; `nil` where it
-    /// keeps none.
+    /// The movements of the store's balance in the calendar month `span`; `nil` for a store that keeps
+    /// no balance.
     func balances(of span: BookSpan) async throws -> [Finance.Statement.Balance]?
 
     /// Every report that was issued again.
@@ -77,8 +78,8 @@ public struct BookSpan: Sendable {
         self.isReported = isReported
     }
 
-    /// How many days around those that are asked for are looked at too: what was sold before them
-    /// may be booked on them, and the other way round.
+    /// The days before and after `span` that are compared too: a sale may be booked some days after it
+    /// was made.
     public static let margin: Int64 = 45
     public var early: Finance.Day { first.advanced(by: -Self.margin) }
     public var late: Finance.Day { last.advanced(by: Self.margin) }
@@ -88,9 +89,9 @@ public struct BookSpan: Sendable {
     }
 }
 
-/// What one store's reports say of our sales.
+/// The result of comparing our sales with one store's reports.
 public struct ComparedBooks: Sendable {
-    /// What became of the sales that are in reports.
+    /// Fee and proceeds of the sales that are in reports.
     public var settlements: [Finance.Movement: Finance.Settlement]
     public var differences: [Finance.Difference]
     public var coverage: [Finance.Reconciliation.Coverage]

@@ -57,11 +57,7 @@ extension House {
             outcome = try await records.submit(item)
         } catch {
             guard Self.isOfThisMessage(error) else { throw error }
-            return try await park(
-                evidence,
-                of: store,
-                because: "the database refused it: \(error)"
-            )
+            return try await park(evidence, of: store, because: "the database refused it: \(error)")
         }
         if case .duplicate = outcome { receipt = .duplicate }
         count(receipt.label, of: store)

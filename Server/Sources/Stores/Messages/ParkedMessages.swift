@@ -42,10 +42,7 @@ public struct ParkedMessages: Sendable {
                 }
                 last = message
                 progress(
-                    WorkProgress(
-                        step: "parked messages",
-                        done: result.used + result.stillParked
-                    )
+                    WorkProgress(step: "parked messages", done: result.used + result.stillParked)
                 )
             }
         }

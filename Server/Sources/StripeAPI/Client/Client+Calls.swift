@@ -166,9 +166,7 @@ extension Stripe.Client {
     }
 
     /// The payments that settled an invoice.
-    public func invoicePayments(
-        ofInvoice id: String
-    ) -> Stripe.AutoPaging<Stripe.InvoicePayment> {
+    public func invoicePayments(ofInvoice id: String) -> Stripe.AutoPaging<Stripe.InvoicePayment> {
         all(["invoice_payments"], ["invoice": .string(id), "status": .string("paid")])
     }
 

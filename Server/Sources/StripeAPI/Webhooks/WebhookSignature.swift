@@ -143,10 +143,7 @@ private struct Parts {
         return isMatch
     }
 
-    func checkTime(
-        now: Int64,
-        tolerance: Int64
-    ) throws(Stripe.WebhookSignature.Refusal) -> Int64 {
+    func checkTime(now: Int64, tolerance: Int64) throws(Stripe.WebhookSignature.Refusal) -> Int64 {
         guard let signed = Int64(timestamp) else {
             // More digits than any clock has.
             throw .init(timestamp.hasPrefix("-") ? .tooOld : .noTimestamp)

@@ -4,7 +4,7 @@ public import Stores
 public import StripeAPI
 public import TollgateCore
 
-/// Stripe's balance, and how our payments match it.
+/// The transactions of Stripe's balance, compared with our payments.
 public struct StripeBooks: StoreBooks {
     public let store = Store.stripe
     private let records: RecordStore
@@ -12,7 +12,7 @@ public struct StripeBooks: StoreBooks {
     private let client: Stripe.Client?
     private let terms: StripeTerms
 
-    /// - Parameter client: `nil`: what is here already is all.
+    /// - Parameter client: fetches transactions; `nil`: only imported ones are compared.
     public init(
         _ records: RecordStore,
         client: Stripe.Client? = nil,

@@ -71,9 +71,7 @@ struct StripeFile {
             )
         case Stripe.Payout.objectName: payouts.append(.init(try Stripe.Payout(json)))
         case let other:
-            throw Failure(
-                message: "'\(other ?? "")' is neither a balance_transaction nor a payout"
-            )
+            throw Failure(message: "'\(other ?? "")' is neither a balance_transaction nor a payout")
         }
     }
 

@@ -271,12 +271,7 @@ public struct StripeReports: Sendable {
                     continue
                 }
                 let opening = KeptOpening(balance, less: after.values, on: day)
-                _ = try await keep(
-                    Self.opening,
-                    day,
-                    [Array(try APIJSON.encode(opening))],
-                    at: now
-                )
+                _ = try await keep(Self.opening, day, [Array(try APIJSON.encode(opening))], at: now)
                 return
             }
         } catch Stripe.RequestError.refused(let error) where error.status == 403 {}

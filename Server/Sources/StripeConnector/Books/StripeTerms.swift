@@ -1,11 +1,11 @@
 public import Reports
 
-/// What Stripe is expected to take of a charge.
+/// Stripe's expected fee.
 public struct StripeTerms: Hashable, Sendable {
     /// Hundredths of a percent of the charge.
     public var share: Int64
-    /// What it takes beside the share, in millionths of the currency's main unit, by currency; where
-    /// a currency is missing, no fee is expected and none is questioned.
+    /// The fixed part of the fee, in millionths of the currency's main unit, by currency; fees of other
+    /// currencies are not checked.
     public var fixed: [String: Int64]
 
     public init(share: Int64 = 290, fixed: [String: Int64] = ["USD": 300_000]) {
@@ -13,20 +13,20 @@ public struct StripeTerms: Hashable, Sendable {
         self.fixed = fixed
     }
 
-    /// With a refund it returns nothing (https://docs.stripe.com/refunds#refund-processing-fees).
+    /// Stripe returns nothing of its fee with a refund (https://docs.stripe.com/refunds#refund-processing-fees).
     public var fee: Finance.Terms.StoreFee {
         Finance.Terms.StoreFee(left: 10_000 - share, fixed: fixed, isReturned: false)
     }
 
-    /// The expected fee of one charge; nil where nobody said.
+    /// The expected fee of one charge; `nil` for a currency whose fee is unknown.
     func fee(of amount: Finance.Money) -> Finance.Money? {
         guard let fixed = fixed[amount.currency], amount.millionths > 0 else { return nil }
         return amount.scaled(by: Finance.Ratio(basisPoints: share)).rounded
             + Finance.Money(millionths: fixed, currency: amount.currency)
     }
 
-    /// What Stripe keeps of a payment, refund or dispute, by its balance transactions or by the usual
-    /// fee; `nil` where nobody said what that is.
+    /// Fee and proceeds of a payment, refund or dispute, by its balance transactions or by the usual
+    /// fee; `nil` for a currency whose fee is unknown.
     package func settlement(
         of movement: Finance.Movement,
         bookedBy lines: [Finance.BalanceLine]
@@ -35,7 +35,7 @@ public struct StripeTerms: Hashable, Sendable {
         guard let first = lines.first,
             lines.allSatisfy({ $0.net.currency == first.net.currency })
         else {
-            // Of what goes back Stripe keeps nothing more, and returns nothing of its fee.
+            // A refund costs no further fee, and the charge's fee is not returned.
             // https://docs.stripe.com/refunds#refund-processing-fees
             let fee = movement.kind == .charge ? fee(of: gross) : .zero(gross.currency)
             guard let fee else { return nil }

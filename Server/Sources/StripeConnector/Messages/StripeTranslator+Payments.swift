@@ -59,12 +59,7 @@ extension StripeTranslator {
             return .nothing(reason: "payment \(intent.id) does not say what it paid for")
         }
         payment.paidBy = paidBy(intent, readAt: instant)
-        return read(
-            intent.id,
-            as: .payment(payment),
-            at: instant,
-            livemode: intent.livemode
-        )
+        return read(intent.id, as: .payment(payment), at: instant, livemode: intent.livemode)
     }
 
     /// The fact of a paid invoice that we read, and that is no subscription's.

@@ -189,9 +189,7 @@ public enum StripeTranslator {
             guard let separator = word.lastIndex(of: ":"),
                 let quantity = Int64(word[word.index(after: separator)...]), quantity > 0
             else { return nil }
-            lines.append(
-                StripePayment.Line(price: String(word[..<separator]), quantity: quantity)
-            )
+            lines.append(StripePayment.Line(price: String(word[..<separator]), quantity: quantity))
         }
         return lines.isEmpty ? nil : lines
     }

@@ -1,9 +1,10 @@
 internal import Stores
 
 extension Translation {
-    /// What Stripe sent, or answered to a read.
+    /// The translation of an event, or of an object that Stripe was asked for.
     ///
-    /// What a purchase's facts do not lead to must be found by whom it is about (RULES §11).
+    /// Evidence without facts of a purchase is kept under the payer's id, so that an erasure finds it
+    /// (RULES §11).
     init(ofStripe meaning: Meaning, evidence: Evidence) {
         var evidence = evidence
         let hasFacts = if case .facts = meaning { true } else { false }

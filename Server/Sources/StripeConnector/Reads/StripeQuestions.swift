@@ -11,11 +11,7 @@ struct StripeQuestions: Sendable {
     let defaultEnvironment: StoreEnvironment
     private let questions: Questions
 
-    init(
-        _ reads: StripeReads,
-        _ opinions: StripeOpinions,
-        defaultEnvironment: StoreEnvironment
-    ) {
+    init(_ reads: StripeReads, _ opinions: StripeOpinions, defaultEnvironment: StoreEnvironment) {
         self.reads = reads
         self.opinions = opinions
         self.defaultEnvironment = defaultEnvironment

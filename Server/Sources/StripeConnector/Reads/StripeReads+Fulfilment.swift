@@ -56,10 +56,7 @@ extension StripeReads {
             kind: .fetched,
             body: Array(session.json.rawBytes)
         )
-        _ = try await house.journal(
-            Translation(ofStripe: message, evidence: evidence),
-            of: .stripe
-        )
+        _ = try await house.journal(Translation(ofStripe: message, evidence: evidence), of: .stripe)
         // A plan's session says who bought it; what they may use stands in the subscription, whose
         // event may be hours away too.
         if let subscription = session.subscription?.id {

@@ -177,17 +177,11 @@ public struct StripeImporting: Sendable {
     private static let importName = "import/stripe"
 
     private func importCursor() async throws -> ImportCursor {
-        guard let kept = try await house.records.cursors.read(Self.importName) else {
-            return ImportCursor()
-        }
-        return (try? APIJSON.decode(ImportCursor.self, from: Data(kept.body))) ?? ImportCursor()
+        try await house.records.cursors.value(Self.importName) ?? ImportCursor()
     }
 
     private func keep(_ cursor: ImportCursor) async throws {
-        try await house.records.cursors.keep(
-            Self.importName,
-            Array(try APIJSON.encode(cursor)),
-            now: house.clocks.wall()
-        )
+        try await house.records.cursors
+            .keep(Self.importName, value: cursor, now: house.clocks.wall())
     }
 }

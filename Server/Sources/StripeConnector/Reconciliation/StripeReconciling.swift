@@ -181,9 +181,7 @@ extension StripeConnector {
     ) async throws {
         let stripe = try reads.configured()
         for try await event in stripe.events(since: pass.since, after: pass.after) {
-            let receipt = try await receive(
-                ReceivedMessage(Array(event.json.rawBytes), .fetched)
-            )
+            let receipt = try await receive(ReceivedMessage(Array(event.json.rawBytes), .fetched))
             var isNews = receipt != .duplicate
             if try await customers.relink(toldBy: event) { isNews = true }
             pass.found.events.count(isNews)
@@ -195,19 +193,12 @@ extension StripeConnector {
     private static let cursorName = "reconcile/stripe"
 
     private func stripeCursor() async throws -> StripeCursor {
-        guard let kept = try await house.records.cursors.read(Self.cursorName) else {
-            return StripeCursor()
-        }
-        // A cursor of an earlier program costs a full pass, not a failure.
-        return (try? APIJSON.decode(StripeCursor.self, from: Data(kept.body))) ?? StripeCursor()
+        try await house.records.cursors.value(Self.cursorName) ?? StripeCursor()
     }
 
     private func keep(_ cursor: StripeCursor) async throws {
-        try await house.records.cursors.keep(
-            Self.cursorName,
-            Array(try APIJSON.encode(cursor)),
-            now: house.clocks.wall()
-        )
+        try await house.records.cursors
+            .keep(Self.cursorName, value: cursor, now: house.clocks.wall())
     }
 }
 

@@ -63,10 +63,7 @@ extension StripeConnector {
         case .subscriptions:
             for try await subscription in stripe.subscriptions(after: last) {
                 let instant = try await instantOfSweep(testClock: subscription.testClock?.id)
-                try await each(
-                    subscription.id,
-                    try await reads.record(subscription, at: instant)
-                )
+                try await each(subscription.id, try await reads.record(subscription, at: instant))
             }
         case .invoices:
             for try await invoice in stripe.invoices(after: last) {

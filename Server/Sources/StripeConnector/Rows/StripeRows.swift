@@ -91,13 +91,7 @@ public struct StripeRows: StoreRows {
             )
         }
         return sales
-            + takenBack(
-                sales,
-                of: payment.amount,
-                currency: currency,
-                paying: nil,
-                purchase
-            )
+            + takenBack(sales, of: payment.amount, currency: currency, paying: nil, purchase)
     }
 
     // MARK: - Invoices

@@ -198,10 +198,7 @@ struct UploadMessageCommand: AsyncParsableCommand {
             header: header,
             body: body,
             image: try image.map {
-                .init(
-                    imageIdentifier: try RetentionCommand.identifier($0),
-                    altText: altText
-                )
+                .init(imageIdentifier: try RetentionCommand.identifier($0), altText: altText)
             },
             isHeaderAboveImage: headerAboveImage,
             bulletPoints: try bulletPoint.map { pair in

@@ -19,10 +19,7 @@ struct DemoLevers: Sendable {
     }
 
     var levers: DashboardLevers {
-        DashboardLevers(
-            groups: { await groups() },
-            pull: { try await pull($0, target: $1) }
-        )
+        DashboardLevers(groups: { await groups() }, pull: { try await pull($0, target: $1) })
     }
 
     private func groups() async -> [DashboardLevers.Group] {

@@ -277,10 +277,7 @@ extension DemoPage {
         return access.ground == .payment ? "\(reason)\(store), \(end)." : "\(reason), \(end)."
     }
 
-    private func offers(
-        _ kinds: [TollgateCore.Catalog.Product.Kind],
-        _ page: String
-    ) -> [Offer] {
+    private func offers(_ kinds: [TollgateCore.Catalog.Product.Kind], _ page: String) -> [Offer] {
         world.catalog.products.filter { kinds.contains($0.kind) }.compactMap { product in
             product.appStoreProductID.map {
                 Offer(page: page, id: $0, name: product.name, price: price(product.price))

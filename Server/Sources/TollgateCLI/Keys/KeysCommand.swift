@@ -151,9 +151,7 @@ struct RotateKeysCommand: AsyncParsableCommand {
 
     func run() async throws {
         try place.say(
-            try await place.keys(
-                API.SigningKeyRotation(atOnce: atOnce, forgetFormer: forgetFormer)
-            )
+            try await place.keys(API.SigningKeyRotation(atOnce: atOnce, forgetFormer: forgetFormer))
         )
     }
 }

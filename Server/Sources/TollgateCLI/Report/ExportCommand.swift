@@ -49,6 +49,9 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: "Only app_store or stripe.")
     var store: String?
 
+    @Option(help: "Only this app, where the catalog lists several.")
+    var app: String?
+
     @Option(help: "Only this product of the catalog.")
     var product: String?
 
@@ -72,6 +75,7 @@ struct ExportCommand: AsyncParsableCommand {
             store: store,
             product: product,
             country: country,
+            app: app,
             environment: environment
         )
         selection.from = selection.from ?? Reports.Day(number: 0)
@@ -178,9 +182,6 @@ struct ExportCommand: AsyncParsableCommand {
 
     private func keep(_ place: String) throws {
         guard let cursorFile else { return }
-        try Data((place + "\n").utf8).write(
-            to: URL(fileURLWithPath: cursorFile),
-            options: .atomic
-        )
+        try Data((place + "\n").utf8).write(to: URL(fileURLWithPath: cursorFile), options: .atomic)
     }
 }

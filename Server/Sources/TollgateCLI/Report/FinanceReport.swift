@@ -2,6 +2,7 @@ import CommandOutput
 import ArgumentParser
 import Foundation
 import Reports
+import Storage
 import TollgateCore
 import TollgateService
 
@@ -36,6 +37,7 @@ enum FinanceReport: String, CaseIterable {
         let selection = try ReportSelection(
             from: command.from,
             to: command.to,
+            app: self == .payments ? command.app : nil,
             environment: command.environment
         )
         let (told, asOf) = try await FiguresReading.run(
@@ -103,12 +105,10 @@ enum FinanceReport: String, CaseIterable {
                 unexplained: found.differences.count { !$0.reason.isExplained }
             )
         case .payments:
-            let payments = try await tollgate.accounts.payments(
-                from: first,
-                to: last,
-                in: environment
-            )
-            let sheet = Finance.Payment.sheet(payments)
+            let payments = try await tollgate.accounts
+                .payments(from: first, to: last, of: selection.filters.app, in: environment)
+            let hasApps = tollgate.store.history.current.hasSeveralApps
+            let sheet = Finance.Payment.sheet(payments, apps: hasApps)
             return Answer(value: payments, sheet: sheet, text: sheet.text)
         case .payouts:
             let payouts = try await tollgate.accounts.payouts(

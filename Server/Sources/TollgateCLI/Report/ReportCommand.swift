@@ -40,11 +40,14 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: "table, csv, tsv, json, svg; or apple: the columns of Apple's own files.")
     var format: Format = .table
 
-    @Option(help: "What to keep apart: store, product, country, offer; with commas between.")
+    @Option(help: "What to keep apart: store, app, product, country, offer; with commas between.")
     var group: String?
 
     @Option(help: "Only app_store or stripe.")
     var store: String?
+
+    @Option(help: "Only this app, where the catalog lists several.")
+    var app: String?
 
     @Option(help: "Only this product of the catalog.")
     var product: String?
@@ -73,6 +76,7 @@ struct ReportCommand: AsyncParsableCommand {
             store: store,
             product: product,
             country: country,
+            app: app,
             environment: environment
         )
         let format: Format = json ? .json : self.format
@@ -137,7 +141,7 @@ struct ReportCommand: AsyncParsableCommand {
     private static func dimensions(_ text: String) throws -> [Reports.Dimension] {
         try text.split(separator: ",").map { word in
             guard let dimension = Reports.Dimension(rawValue: String(word)) else {
-                throw ValidationError("--group knows store, product, country and offer.")
+                throw ValidationError("--group knows store, app, product, country and offer.")
             }
             return dimension
         }
@@ -178,6 +182,7 @@ struct ReportSelection: Sendable {
         store: String? = nil,
         product: String? = nil,
         country: String? = nil,
+        app: String? = nil,
         environment: String?
     ) throws {
         self.from = try from.map { try Self.day($0, "--from") }
@@ -189,7 +194,7 @@ struct ReportSelection: Sendable {
             }
             known = found
         }
-        filters = Reports.Filters(store: known, product: product, country: country)
+        filters = Reports.Filters(store: known, product: product, country: country, app: app)
         self.environment = try StoreEnvironment(option: environment)
     }
 

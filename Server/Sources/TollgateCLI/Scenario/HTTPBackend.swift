@@ -39,10 +39,7 @@ struct HTTPBackend: ScenarioBackend {
 
     func settle() async {}
 
-    func answer(
-        _ customer: ScenarioCustomer,
-        lookupKeys: [String]
-    ) async throws -> ScenarioAnswer {
+    func answer(_ customer: ScenarioCustomer, lookupKeys: [String]) async throws -> ScenarioAnswer {
         var has: Set<String> = []
         for key in lookupKeys where try await isEntitled(customer.id, key) { has.insert(key) }
         return ScenarioAnswer(has: has, coins: nil)

@@ -37,9 +37,7 @@ struct ScenarioCheckCommand: AsyncParsableCommand {
         let checks = loaded.map(\.scenario.checkCount).reduce(0, +)
         if json {
             let lines = mistakes.flatMap { $0.split(separator: "\n").map { String($0) } }
-            try Terminal.sayJSON(
-                Report(scenarios: loaded.count, checks: checks, mistakes: lines)
-            )
+            try Terminal.sayJSON(Report(scenarios: loaded.count, checks: checks, mistakes: lines))
             if !mistakes.isEmpty { throw CheckFailed(message: "") }
             return
         }

@@ -28,7 +28,7 @@ struct StoreSettings: Sendable {
     var googlePlay = GooglePlaySettings.absent
     /// How the reports of App Store Connect are fetched.
     var connect: ConnectSettings
-    /// What the App Store is expected to keep.
+    /// Apple's expected commission.
     var appStoreTerms = AppStoreTerms()
 
     /// - Parameter catalog: lists the apps, where there are several; `nil`: it is not known.

@@ -160,11 +160,7 @@ struct SimulateCommand: AsyncParsableCommand {
         var seconds: Double
         var failures: [String]
 
-        init(
-            _ settings: Simulation.Settings,
-            _ outcome: Simulation.Outcome,
-            _ duration: Duration
-        ) {
+        init(_ settings: Simulation.Settings, _ outcome: Simulation.Outcome, _ duration: Duration) {
             seed = settings.seed
             acts = outcome.performed.count
             messages = outcome.letters

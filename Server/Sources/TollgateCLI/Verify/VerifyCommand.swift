@@ -103,9 +103,7 @@ struct VerifyCommand: AsyncParsableCommand {
             { Data(try verifier.verifyNotification(signedPayload: jws, now: now).json.rawBytes) },
             { Data(try verifier.verifyAppTransaction(jws, now: now).json.rawBytes) },
             {
-                Data(
-                    try verifier.verifyRealtimeRequest(signedPayload: jws, now: now).json.rawBytes
-                )
+                Data(try verifier.verifyRealtimeRequest(signedPayload: jws, now: now).json.rawBytes)
             },
         ]
         var first: (any Error)?

@@ -19,7 +19,10 @@ final class EntitlementReads: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let tollgate: Tollgate
+    // Made once: features are built anew each time they are asked for.
     private let entitlements: Entitlements
+    private let sessions: Sessions
+    private let secretKeys: SecretKeys
     /// A request of which only the head was read so far, and which may be answered here.
     private var held: HTTPRequest?
     /// Requests that were passed on and not answered yet: answers keep the order of requests.
@@ -29,6 +32,8 @@ final class EntitlementReads: ChannelDuplexHandler, RemovableChannelHandler {
     init(_ tollgate: Tollgate) {
         self.tollgate = tollgate
         entitlements = tollgate.entitlements
+        sessions = tollgate.sessions
+        secretKeys = tollgate.secretKeys
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -85,7 +90,12 @@ final class EntitlementReads: ChannelDuplexHandler, RemovableChannelHandler {
     /// `nil`: whoever comes behind shall answer.
     private func answer(_ head: HTTPRequest) -> ByteBuffer? {
         guard let customer = Self.customer(askedBy: head),
-            let credentials = Credentials(atOnce: head.headerFields, tollgate),
+            let credentials = Credentials(
+                atOnce: head.headerFields,
+                tollgate,
+                sessions,
+                secretKeys
+            ),
             let id = try? credentials.customer(String(customer), .activeEntitlements)
         else { return nil }
         let session = credentials.session

@@ -143,9 +143,7 @@ extension Dashboard {
                 let start = try await tollgate.openIDSignIn.begin()
                 return redirect(
                     start.address,
-                    cookies: [
-                        cookie.setOpenID(start.secret, seconds: OpenIDSignIn.lifetime / 1000)
-                    ]
+                    cookies: [cookie.setOpenID(start.secret, seconds: OpenIDSignIn.lifetime / 1000)]
                 )
             }
             guard ask.path == ["oidc", "callback"] else { throw Refusal.nothingHere }

@@ -95,9 +95,9 @@ struct Dashboard: Sendable {
         if let status = (error as? any HTTPResponseError)?.status {
             refusal = Refusal(
                 status.code,
+                .invalidRequestError,
                 status == .contentTooLarge ? .bodyTooLarge : .malformedBody,
-                status.reasonPhrase,
-                type: .invalidRequestError
+                status.reasonPhrase
             )
         }
         if refusal.status >= 500 {

@@ -27,11 +27,7 @@ public struct DashboardLevers: Sendable {
         /// about all.
         public var targets: [(id: String, name: String)]
 
-        public init(
-            title: String,
-            levers: [Lever],
-            targets: [(id: String, name: String)] = []
-        ) {
+        public init(title: String, levers: [Lever], targets: [(id: String, name: String)] = []) {
             self.title = title
             self.levers = levers
             self.targets = targets

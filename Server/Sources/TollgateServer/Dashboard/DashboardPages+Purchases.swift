@@ -55,10 +55,7 @@ extension DashboardPages {
         case .bought(let instant): dated("state_bought", instant)
         case .refunded(let day, nil): dated("state_refunded", day)
         case .refunded(let day, let next?):
-            words(
-                "state_refunded_renews",
-                ["date": formats.day(day), "next": formats.day(next)]
-            )
+            words("state_refunded_renews", ["date": formats.day(day), "next": formats.day(next)])
         case .processing: words["state_processing"]
         case .notPaid: words["state_not_paid"]
         case .inactive: words["not_active"]

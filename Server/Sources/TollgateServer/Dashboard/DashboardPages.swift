@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import Storage
 internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
@@ -75,6 +76,23 @@ extension DashboardPages {
     }
 
     func storeName(_ store: Store) -> String { tollgate.name(of: store) }
+
+    /// An option of a form.
+    func choice(_ value: String, _ name: String, _ isChosen: Bool) -> Model {
+        ["value": value, "choiceName": name, "isChosen": isChosen]
+    }
+
+    /// The apps of the catalog as options of a form.
+    func appChoices(_ chosen: String?) -> [Model] {
+        [choice("", words["all_apps"], chosen == nil)]
+            + tollgate.store.history.current.apps.map { choice($0.id, $0.name, $0.id == chosen) }
+    }
+
+    /// The name of an app that the catalog lists.
+    func appName(_ id: String?) -> String {
+        guard let id, !id.isEmpty else { return "–" }
+        return tollgate.store.history.current.app(id: id)?.name ?? id
+    }
 
     /// An email as this member may see it.
     func personal(_ email: String) -> String {

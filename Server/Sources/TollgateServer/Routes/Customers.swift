@@ -19,11 +19,7 @@ func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
         return try await request.once(tollgate, credentials, body) {
             let wanted = try StrictBody.decode(API.CreateCustomerRequest.self, from: body)
             let (customer, isNew) = try await tollgate.customers.create(wanted)
-            return try WriteAnswer(
-                customer,
-                status: isNew ? .created : .ok,
-                about: customer.id
-            )
+            return try WriteAnswer(customer, status: isNew ? .created : .ok, about: customer.id)
         }
     }
     router.get(APIPath.customer.route) { request, context in

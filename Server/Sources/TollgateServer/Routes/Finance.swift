@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import Reports
+internal import Storage
 internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
@@ -13,10 +14,12 @@ func addFinance(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) t
     router.get(APIPath.payments.route) { request, _ in
         try await Credentials(request, tollgate).requireSecret()
         let (first, last, environment) = try request.days()
-        let payments = try await tollgate.accounts.payments(from: first, to: last, in: environment)
+        let payments = try await tollgate.accounts
+            .payments(from: first, to: last, of: request.parameter("app"), in: environment)
+        let hasApps = tollgate.store.history.current.hasSeveralApps
         return try request.answer(
             try request.page(of: payments),
-            Finance.Payment.sheet(payments),
+            Finance.Payment.sheet(payments, apps: hasApps),
             named: "payments-\(first)-\(last)"
         )
     }

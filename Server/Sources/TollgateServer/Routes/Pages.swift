@@ -56,18 +56,11 @@ private func limit(
     _ context: ServerRequestContext,
     _ tollgate: Tollgate
 ) throws {
-    try limit.admit(
-        ClientAddress(request, context, tollgate).text,
-        at: tollgate.clocks.wall()
-    )
+    try limit.admit(ClientAddress(request, context, tollgate).text, at: tollgate.clocks.wall())
 }
 
 /// Says to a person what `rate_limited` says to a program.
-func tooMany(
-    _ error: any Error,
-    _ tollgate: Tollgate,
-    _ pages: PageTemplates
-) -> Response {
+func tooMany(_ error: any Error, _ tollgate: Tollgate, _ pages: PageTemplates) -> Response {
     let refusal = Refusal(telling: error)
     tollgate.counters.count(
         "tollgate_refusals_total",

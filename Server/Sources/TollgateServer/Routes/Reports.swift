@@ -115,7 +115,8 @@ private struct ReportQuestion {
         filters = Reports.Filters(
             store: try word("store", { Store(rawValue: $0) }, "app_store or stripe"),
             product: query["product"],
-            country: query["country"]
+            country: query["country"],
+            app: query["app"]
         )
         environment = try request.environment()
         format =

@@ -23,10 +23,7 @@ func addSecretKeys(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
         let credentials = try await Credentials(request, tollgate)
         try credentials.requireSecret()
         return try Response.json(
-            try await tollgate.secretKeys.revoke(
-                try context.id,
-                by: Actor(credentials, context)
-            )
+            try await tollgate.secretKeys.revoke(try context.id, by: Actor(credentials, context))
         )
     }
 }

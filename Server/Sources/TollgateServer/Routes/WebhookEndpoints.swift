@@ -27,9 +27,7 @@ func addWebhookEndpoints(to router: Router<ServerRequestContext>, _ tollgate: To
     router.post(APIPath.webhookEndpoint.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
         let wanted = try await request.json(API.WebhookEndpointRequest.self)
-        return try Response.json(
-            try await tollgate.webhookEndpoints.change(try context.id, wanted)
-        )
+        return try Response.json(try await tollgate.webhookEndpoints.change(try context.id, wanted))
     }
     router.delete(APIPath.webhookEndpoint.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()

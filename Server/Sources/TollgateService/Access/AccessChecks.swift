@@ -74,11 +74,7 @@ package struct AccessChecks: Sendable {
             )
             try await records.evidence.keep(report, now: clocks.wall())
             try await dropSettledDevices()
-            try await records.cursors.keep(
-                Self.name,
-                Array(try APIJSON.encode(summary)),
-                now: clocks.wall()
-            )
+            try await records.cursors.keep(Self.name, value: summary, now: clocks.wall())
             if !report.findings.isEmpty {
                 logger.error(
                     "a second opinion disagrees about who has access; look at the dashboard's page",
@@ -95,9 +91,7 @@ package struct AccessChecks: Sendable {
     /// Checks everybody once a night, and once after each change of the engine.
     ///
     /// - Returns: whether nothing is left to do; what fails is logged.
-    package func checkIfDue(
-        pause: @escaping @Sendable () async -> Void = {}
-    ) async -> Bool {
+    package func checkIfDue(pause: @escaping @Sendable () async -> Void = {}) async -> Bool {
         do {
             let last = try await summary()
             guard last?.engine != engineVersion || (last?.ended ?? .never) < lastNight else {
@@ -106,10 +100,7 @@ package struct AccessChecks: Sendable {
             try await check(pause: pause)
             return true
         } catch {
-            logger.warning(
-                "the access check will be tried again",
-                metadata: ["error": "\(error)"]
-            )
+            logger.warning("the access check will be tried again", metadata: ["error": "\(error)"])
             return false
         }
     }
@@ -123,9 +114,7 @@ package struct AccessChecks: Sendable {
 
     /// The result of the last check; `nil` before the first.
     package func summary() async throws -> AccessSummary? {
-        try await records.cursors.read(Self.name).flatMap {
-            try? APIJSON.decode(AccessSummary.self, from: Data($0.body))
-        }
+        try await records.cursors.value(Self.name)
     }
 
     /// What a device saw a week ago and no more, or what is answered with yes by now.

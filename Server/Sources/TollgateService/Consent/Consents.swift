@@ -91,10 +91,10 @@ public struct Consents: Sendable {
         guard stated.count < 10 else {
             throw Refusal(
                 429,
+                .invalidRequestError,
                 "too_many_statements",
                 "The age was stated ten times within a day; try again tomorrow.",
-                param: "age",
-                type: .invalidRequestError
+                param: "age"
             )
         }
     }

@@ -46,7 +46,7 @@ public struct CustomerFiles: Sendable {
     let records: RecordStore
     let clocks: Clocks
     let directory: CustomerDirectory
-    /// The app in the App Store; `nil` where none is configured.
+    /// The bundle ids of the apps in the App Store; empty where none is configured.
     let bundleIDs: [String]
     let defaultEnvironment: StoreEnvironment
 
@@ -200,21 +200,6 @@ public struct CustomerFiles: Sendable {
             if page.count < 50 { return (customers, nil) }
         }
         return (customers, from)
-    }
-}
-
-extension API.Entitlement {
-    init(_ entitlement: ActiveEntitlement, _ catalog: Catalog) {
-        self.init(
-            id: "ent_\(entitlement.lookupKey)",
-            lookupKey: entitlement.lookupKey,
-            feature: catalog.entitlement(lookupKey: entitlement.lookupKey)?.name
-                ?? entitlement.lookupKey,
-            since: entitlement.since.milliseconds,
-            until: entitlement.until?.milliseconds,
-            ground: API.Ground(rawValue: entitlement.ground.rawValue),
-            purchase: entitlement.purchase.canonical
-        )
     }
 }
 

@@ -285,11 +285,7 @@ public struct WebhookDeliveries: Sendable {
             result.outcome = why
         }
         let chance = random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        if let delay = WebhookRetries.delay(
-            after: row.attempts + 1,
-            chance: chance,
-            asked: asked
-        ) {
+        if let delay = WebhookRetries.delay(after: row.attempts + 1, chance: chance, asked: asked) {
             result.due = now.advanced(by: delay)
         } else {
             result.status = .dead

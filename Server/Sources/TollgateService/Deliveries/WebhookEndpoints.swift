@@ -21,9 +21,7 @@ public struct WebhookEndpoints: Sendable {
     ///
     /// - Throws: refusals 422 `url_forbidden`, 400 `parameter_invalid`, `parameter_missing`, 409
     ///   `conflict`.
-    public func add(
-        _ request: API.WebhookEndpointRequest
-    ) async throws -> API.WebhookEndpoint {
+    public func add(_ request: API.WebhookEndpointRequest) async throws -> API.WebhookEndpoint {
         guard let url = request.url else {
             throw Refusal.missingParameter("url")
         }

@@ -71,18 +71,7 @@ public struct Entitlements: Sendable {
         _ app: AskingApp?
     ) throws -> API.EntitlementList {
         let catalog = records.history.current
-        let data = reading.timeline.active(at: at).map { entitlement in
-            API.Entitlement(
-                id: "ent_\(entitlement.lookupKey)",
-                lookupKey: entitlement.lookupKey,
-                feature: catalog.entitlement(lookupKey: entitlement.lookupKey)?.name
-                    ?? entitlement.lookupKey,
-                since: entitlement.since.milliseconds,
-                until: entitlement.until?.milliseconds,
-                ground: API.Ground(rawValue: entitlement.ground.rawValue),
-                purchase: entitlement.purchase.canonical
-            )
-        }
+        let data = reading.timeline.active(at: at).map { API.Entitlement($0, catalog) }
         var list = API.EntitlementList(
             data: data,
             environment: API.Environment(rawValue: environment.rawValue),
@@ -149,6 +138,21 @@ public struct Entitlements: Sendable {
                 entitlements: intervals
             ),
             at: real
+        )
+    }
+}
+
+extension API.Entitlement {
+    init(_ entitlement: ActiveEntitlement, _ catalog: Catalog) {
+        self.init(
+            id: "ent_\(entitlement.lookupKey)",
+            lookupKey: entitlement.lookupKey,
+            feature: catalog.entitlement(lookupKey: entitlement.lookupKey)?.name
+                ?? entitlement.lookupKey,
+            since: entitlement.since.milliseconds,
+            until: entitlement.until?.milliseconds,
+            ground: API.Ground(rawValue: entitlement.ground.rawValue),
+            purchase: entitlement.purchase.canonical
         )
     }
 }

@@ -46,21 +46,9 @@ public struct Grants: Sendable {
             since: now,
             until: request.until.map { Instant(milliseconds: $0) }
         )
-        let outcome = try await records.submit(
-            JournalItem(
-                dedupeKey: RowKey("grant", key.canonical),
-                subject: RecordStore.subject(of: key),
-                kind: .command,
-                stated: now,
-                content: .facts([
-                    Fact(
-                        purchase: key,
-                        source: grantID,
-                        stated: Stated(now),
-                        statement: .grant(grant)
-                    )
-                ])
-            )
+        let outcome = try await records.journal(
+            Fact(purchase: key, source: grantID, stated: Stated(now), statement: .grant(grant)),
+            dedupeKey: RowKey("grant", key.canonical)
         )
         guard case .duplicate = outcome else { return answer(grant, id: grantID) }
         let records = try await records.purchases(of: id, in: key.environment)

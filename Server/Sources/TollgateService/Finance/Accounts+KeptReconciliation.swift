@@ -88,7 +88,7 @@ extension Accounts {
         try await prolong()
         try await records.cursors.keep(
             Self.keptName(environment),
-            Array(try APIJSON.encode(Kept(reconciliation: found, reports: reports))),
+            value: Kept(reconciliation: found, reports: reports),
             now: made
         )
         return KeptReconciliation(reconciliation: found, made: made, reports: reports)
@@ -122,8 +122,10 @@ extension Accounts {
         _ count: Int64,
         from first: Finance.Day,
         to last: Finance.Day,
+        of app: String? = nil,
         in environment: StoreEnvironment
     ) async throws -> [Finance.Payment] {
+        try records.history.current.requireSeveralApps(with: app)
         // Rows are found by their days. Within one they lie in no order of time, so more of them
         // are looked at, up to as many as cost next to nothing.
         let sales = try await records.figures.newest(
@@ -131,7 +133,8 @@ extension Accounts {
             in: environment,
             days: first.number...max(first, last).number,
             limit: max(count, 500)
-        ).reversed().map { try $0.sale() }.sorted { $0.at < $1.at }.suffix(Int(clamping: count))
+        ).reversed().map { try $0.sale() }.filter { app == nil || $0.app == app }
+            .sorted { $0.at < $1.at }.suffix(Int(clamping: count))
         return try await named(
             Finance.payments(Finance.movements(of: Array(sales)), settled: usual),
             in: environment

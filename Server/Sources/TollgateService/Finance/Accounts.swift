@@ -44,16 +44,19 @@ public struct Accounts: Sendable {
 
     /// Every payment, refund and dispute from `first` to `last`, with what became of the money.
     ///
-    /// - Throws: as `reconciliation`.
+    /// - Parameter app: only the payments of this app, by its id in the catalog; `nil`: of all.
+    /// - Throws: as `reconciliation`; a refusal 400 for an app that the catalog does not list.
     public func payments(
         from first: Finance.Day,
         to last: Finance.Day,
+        of app: String? = nil,
         in environment: StoreEnvironment? = nil
     ) async throws -> [Finance.Payment] {
         try Self.check(first, last)
+        try records.history.current.requireSeveralApps(with: app)
         let span = span(first, last, environment)
         let payments = try await open(span).payments.filter {
-            (first...last).contains(Finance.Day(utc: $0.at))
+            (first...last).contains(Finance.Day(utc: $0.at)) && (app == nil || $0.app == app)
         }
         return try await named(payments, in: span.environment)
     }

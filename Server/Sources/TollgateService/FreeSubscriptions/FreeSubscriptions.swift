@@ -94,11 +94,11 @@ public struct FreeSubscriptions: Sendable {
             let span = days == 1 ? "a day" : "a year"
             throw Refusal(
                 429,
+                .invalidRequestError,
                 "too_many_statements",
                 "This free subscription was taken or removed \(most) times within \(span); try "
                     + "again later.",
-                param: "product",
-                type: .invalidRequestError
+                param: "product"
             )
         }
     }

@@ -53,11 +53,7 @@ public struct SealingKeys: Sendable {
     /// - Parameter purpose: what is sealed for one purpose is opened for no other.
     public func seal(_ bytes: [UInt8], as purpose: String) throws -> [UInt8] {
         guard let key = keys.first else { throw SealingError() }
-        let box = try ChaChaPoly.seal(
-            Data(bytes),
-            using: key,
-            authenticating: Data(purpose.utf8)
-        )
+        let box = try ChaChaPoly.seal(Data(bytes), using: key, authenticating: Data(purpose.utf8))
         return Array(box.combined)
     }
 

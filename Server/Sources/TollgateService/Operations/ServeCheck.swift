@@ -2,8 +2,9 @@ internal import Stores
 
 /// Finds what is wrong with a server's keys and addresses before it starts.
 package struct ServeCheck: Sendable {
-    /// The first counts; former ones are still taken.
+    /// The secret keys: the present one, then former ones, which are still taken.
     package var secretKeys: [String]
+    /// The publishable keys, in the same order.
     ///
     /// Where there are several apps, each has keys of its own, and they are listed app by app.
     package var publishableKeys: [String]
@@ -51,9 +52,7 @@ package struct ServeCheck: Sendable {
                 }
                 continue
             }
-            let (app, key) = (
-                String(entry[..<colon]), String(entry[entry.index(after: colon)...])
-            )
+            let (app, key) = (String(entry[..<colon]), String(entry[entry.index(after: colon)...]))
             keys.append((app, key))
             if apps.isEmpty {
                 appProblems.append(
@@ -151,9 +150,7 @@ package struct ServeCheck: Sendable {
         other: String
     ) -> [String] {
         guard let first = keys.first else {
-            return [
-                "\(variable) is not set. Make a key: echo \(kind)_test_$(openssl rand -hex 32)"
-            ]
+            return ["\(variable) is not set. Make a key: echo \(kind)_test_$(openssl rand -hex 32)"]
         }
         var problems: [String] = []
         for key in keys {

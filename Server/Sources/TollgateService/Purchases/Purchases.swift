@@ -123,18 +123,3 @@ public struct Purchases: Sendable {
         return answer
     }
 }
-
-extension RecordStore {
-    /// Journals one statement of our own.
-    func journal(_ fact: Fact, dedupeKey: RowKey) async throws {
-        _ = try await submit(
-            JournalItem(
-                dedupeKey: dedupeKey,
-                subject: RecordStore.subject(of: fact.purchase),
-                kind: .command,
-                stated: fact.stated.instant,
-                content: .facts([fact])
-            )
-        )
-    }
-}

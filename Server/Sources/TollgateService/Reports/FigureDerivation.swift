@@ -331,13 +331,18 @@ private struct CustomerFigure: Codable {
         var currency: String
         /// Of a subscription that came back.
         var offer: String?
+        /// `nil`, not empty: most have none.
+        var app: String?
         /// `EntryKey.detail`.
         var age: Int64
         var items: Int64
         var amount: Int64
 
         var order: (Int64, String, Int64, Int64, String, String) {
-            (measure.rawValue, currency, age, day, "\(product) \(offer ?? "")", country)
+            (
+                measure.rawValue, currency, age, day, "\(product) \(offer ?? "") \(app ?? "")",
+                country
+            )
         }
     }
 
@@ -353,6 +358,7 @@ private struct CustomerFigure: Codable {
                 country: key.country,
                 currency: key.currency,
                 offer: key.offer.isEmpty ? nil : key.offer,
+                app: key.app.isEmpty ? nil : key.app,
                 age: key.detail,
                 items: sum.items,
                 amount: sum.amount
@@ -375,6 +381,7 @@ private struct CustomerFigure: Codable {
                     country: part.country,
                     currency: part.currency,
                     offer: part.offer ?? "",
+                    app: part.app ?? "",
                     detail: part.age
                 ),
                 Reports.Sum(items: part.items, amount: part.amount)

@@ -37,6 +37,7 @@ extension Reports.EntryKey {
         if empty.contains(.country) { key.country = "" }
         if empty.contains(.currency) { key.currency = "" }
         if empty.contains(.offer) { key.offer = "" }
+        if empty.contains(.app) { key.app = "" }
         return key
     }
 }
@@ -45,7 +46,7 @@ extension Reports.Measure {
     /// What sums of a breadth do not tell apart.
     func emptyColumns(of breadth: Rollup.Grain.Breadth) -> Rollup.Columns {
         guard breadth != .all else { return [] }
-        var empty: Rollup.Columns = [.country, .offer]
+        var empty: Rollup.Columns = [.country, .offer, .app]
         if !hasCurrency { empty.insert(.currency) }
         guard breadth == .total else { return empty }
         empty.insert(.product)
@@ -67,6 +68,7 @@ extension Rollup {
                 country: key.country,
                 currency: key.currency,
                 offer: key.offer,
+                app: key.app,
                 detail: key.detail,
                 extra: key.extra
             ),
@@ -89,6 +91,7 @@ extension Rollup {
                 country: key.country,
                 currency: key.currency,
                 offer: key.offer,
+                app: key.app,
                 detail: key.detail,
                 extra: key.extra
             ),

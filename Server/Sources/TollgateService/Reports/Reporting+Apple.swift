@@ -28,6 +28,7 @@ extension Reporting {
         guard first <= last, last.number - first.number <= 731 else {
             throw Refusal.invalid("from", "from is not after to, and at most two years before it.")
         }
+        try records.history.current.requireSeveralApps(with: filters.app)
         await figures.catchUp()
         let environment = environment ?? defaultEnvironment
         let catalog = records.history.current
@@ -44,11 +45,7 @@ extension Reporting {
                     catalog: catalog,
                     terms: financeTerms
                 )
-                : Reports.AppleFiles.subscribers(
-                    sales,
-                    catalog: catalog,
-                    terms: financeTerms
-                )
+                : Reports.AppleFiles.subscribers(sales, catalog: catalog, terms: financeTerms)
         case .subscriptions, .events:
             // Periods that were under way began up to some years before, and what happens to one
             // depends on the one before it.

@@ -32,6 +32,7 @@ extension Reporting {
             throw Refusal.invalid("limit", "limit is between 1 and 10000.")
         }
         guard first <= last else { throw Refusal.invalid("from", "from is not after to.") }
+        try records.history.current.requireSeveralApps(with: filters.app)
         // Filters may pass few of them, or none.
         let size = max(limit, 1_000)
         var place = try next.map { try Self.place($0) }
@@ -57,20 +58,28 @@ extension Reporting {
             if Int64(page.count) < size { break }
         }
         return ReportRows(
-            table: try Self.table(kind, found),
+            table: try table(kind, found),
             next: end,
             last: found.last.map { Self.text($0) }
         )
     }
 
-    private static func table(_ kind: Reports.RowKind, _ figures: [Figure]) throws
-        -> Reports.Table
-    {
+    private func table(_ kind: Reports.RowKind, _ figures: [Figure]) throws -> Reports.Table {
+        var table: Reports.Table
+        let apps: [String?]
         switch kind {
-        case .sales: Reports.RowTables.table(of: try figures.map { try $0.sale() })
-        case .periods: Reports.RowTables.table(of: try figures.map { try $0.period() })
-        case .coins: Reports.RowTables.table(of: try figures.map { try $0.coinMove() })
+        case .sales:
+            let sales = try figures.map { try $0.sale() }
+            (table, apps) = (Reports.RowTables.table(of: sales), sales.map(\.app))
+        case .periods:
+            let periods = try figures.map { try $0.period() }
+            (table, apps) = (Reports.RowTables.table(of: periods), periods.map(\.app))
+        case .coins:
+            let moves = try figures.map { try $0.coinMove() }
+            (table, apps) = (Reports.RowTables.table(of: moves), moves.map(\.app))
         }
+        if records.history.current.hasSeveralApps { table.add(apps: apps) }
+        return table
     }
 
     /// `20454_7f…_0`: day, subject, number.
@@ -102,21 +111,23 @@ extension FigureKind {
 extension Figure {
     func passes(_ filters: Reports.Filters) throws -> Bool {
         guard filters != Reports.Filters() else { return true }
-        let (store, product, country): (Store?, String, String)
+        let (store, product, country, app): (Store?, String, String, String?)
         switch FigureKind(rawValue: place.kind) {
         case .sale?:
             let sale = try sale()
-            (store, product, country) = (sale.store, sale.product, sale.country)
+            (store, product, country, app) = (sale.store, sale.product, sale.country, sale.app)
         case .period?:
             let period = try period()
             (store, product, country) = (period.store, period.product, period.country)
+            app = period.app
         case .coins?:
             let move = try coinMove()
-            (store, product, country) = (move.store, move.product, move.country)
+            (store, product, country, app) = (move.store, move.product, move.country, move.app)
         case .customer?, nil: return false
         }
         return (filters.store == nil || filters.store == store)
             && (filters.product == nil || filters.product == product)
             && (filters.country == nil || filters.country == country)
+            && (filters.app == nil || filters.app == app)
     }
 }

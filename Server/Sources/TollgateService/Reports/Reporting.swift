@@ -50,9 +50,14 @@ public struct Reporting: Sendable {
                 param: "name"
             )
         }
+        let hasApps = records.history.current.hasSeveralApps
         if let group, let word = group.first(where: { !report.groups.contains($0) }) {
             throw Refusal.invalid("group", "\(name) is not kept apart by \(word.rawValue).")
         }
+        if let group, group.contains(.app), !hasApps { throw Refusal.oneApp("group") }
+        try records.history.current.requireSeveralApps(with: filters.app)
+        // What is sold by several apps says by which.
+        let ofApps: [Reports.Dimension] = [.store, .app, .product]
         let today = Reports.Day(await clocks.now())
         try Self.check(first, last)
         let end = min(last, max(today, first))
@@ -61,7 +66,7 @@ public struct Reporting: Sendable {
             from: first,
             to: end,
             by: step,
-            group: group,
+            group: group ?? (hasApps && report == .sales ? ofApps : nil),
             filters: filters,
             environment: environment ?? defaultEnvironment,
             today: today,
@@ -127,9 +132,7 @@ public struct Reporting: Sendable {
     }
 
     /// What the stores reported of the days, as far as it was imported.
-    private func reportedSales(
-        _ request: Reports.Request
-    ) async throws -> [Reports.ReportedSale] {
+    private func reportedSales(_ request: Reports.Request) async throws -> [Reports.ReportedSale] {
         // Nobody reports anything of a sandbox.
         guard request.environment == .production else { return [] }
         var sales: [Reports.ReportedSale] = []
@@ -139,5 +142,25 @@ public struct Reporting: Sendable {
         return sales.filter {
             request.filters.country == nil || request.filters.country == $0.country
         }
+    }
+}
+
+extension Catalog {
+    /// - Throws: a refusal 400 `parameter_invalid` for an app that is not one of several.
+    func requireSeveralApps(with app: String?) throws {
+        guard let app else { return }
+        guard hasSeveralApps else { throw Refusal.oneApp("app") }
+        guard self.app(id: app) == nil else { return }
+        throw Refusal.invalid(
+            "app",
+            "The catalog lists no app '\(app.prefix(80))'; its apps are "
+                + apps.map(\.id).joined(separator: ", ") + "."
+        )
+    }
+}
+
+extension Refusal {
+    fileprivate static func oneApp(_ param: String) -> Refusal {
+        .invalid(param, "The catalog does not list several apps: all figures are of the only one.")
     }
 }

@@ -35,10 +35,14 @@ extension Reports.Request {
                     days: part.days.lowerBound.number...part.days.upperBound.number,
                     step: isOne ? .whole : isWeek ? .week : .kept,
                     columns: columns(of: measure),
-                    empty: measure.emptyColumns(of: breadth),
+                    // Apps that nobody asked for add up wherever their sums meet.
+                    empty: measure.emptyColumns(of: breadth).union(
+                        dimensions.contains(.app) ? [] : .app
+                    ),
                     store: filters.store?.rawValue,
                     product: filters.product,
-                    country: filters.country
+                    country: filters.country,
+                    app: filters.app
                 )
             }
         }
@@ -67,6 +71,7 @@ extension Reports.Request {
         if filters.store != nil { wanted.insert(.store) }
         if filters.product != nil { wanted.insert(.product) }
         if filters.country != nil { wanted.insert(.country) }
+        if filters.app != nil { wanted.insert(.app) }
         let breadths: [Rollup.Grain.Breadth] = [.total, .everywhere]
         return breadths.first { measure.emptyColumns(of: $0).isDisjoint(with: wanted) } ?? .all
     }
@@ -78,6 +83,7 @@ extension Reports.Request {
         if dimensions.contains(.product) { columns.insert(.product) }
         if dimensions.contains(.country) { columns.insert(.country) }
         if dimensions.contains(.offer) { columns.insert(.offer) }
+        if dimensions.contains(.app) { columns.insert(.app) }
         if report.hasAmounts, measure.hasCurrency { columns.insert(.currency) }
         return columns
     }

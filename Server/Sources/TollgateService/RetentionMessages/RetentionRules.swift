@@ -98,11 +98,7 @@ extension YAMLReading {
     }
 
     /// The App Store's id of a product that is named by it or by the catalog's.
-    private mutating func plan(
-        _ fields: Fields,
-        _ key: String,
-        _ catalog: Catalog
-    ) -> String? {
+    private mutating func plan(_ fields: Fields, _ key: String, _ catalog: Catalog) -> String? {
         guard let place = fields.values[key], let id = text(place) else { return nil }
         let product = catalog.product(id: id) ?? catalog.product(appStoreProductID: id)
         guard let product, product.isInAppStore else {

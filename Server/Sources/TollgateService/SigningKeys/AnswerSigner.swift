@@ -55,10 +55,7 @@ public final class AnswerSigner: Sendable {
     /// - Parameter sealing: keeps them so that the database alone does not tell them; nil: as they
     ///   are, for tests.
     /// - Throws: `SealingError` where they were sealed under another secret key.
-    public init(
-        keptIn driver: any StorageDriver,
-        sealing: SealingKeys? = nil
-    ) async throws {
+    public init(keptIn driver: any StorageDriver, sealing: SealingKeys? = nil) async throws {
         let place = Place(driver: driver, sealing: sealing)
         self.place = place
         held = Mutex(try Held(try await place.change { _ in }))

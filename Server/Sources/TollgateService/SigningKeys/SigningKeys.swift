@@ -34,9 +34,7 @@ public struct SigningKeys: Sendable {
     /// way no second one is made.
     ///
     /// - Returns: all keys that are shown.
-    public func rotate(
-        _ wanted: API.SigningKeyRotation
-    ) async throws -> API.List<API.SigningKey> {
+    public func rotate(_ wanted: API.SigningKeyRotation) async throws -> API.List<API.SigningKey> {
         let forgetting = wanted.forgetFormer ?? false
         try await signer.rotate(
             at: clocks.wall(),
@@ -69,10 +67,7 @@ public struct SigningKeys: Sendable {
             try await signer.refresh(at: clocks.wall())
             return true
         } catch {
-            logger.warning(
-                "the signing keys will be read again",
-                metadata: ["error": "\(error)"]
-            )
+            logger.warning("the signing keys will be read again", metadata: ["error": "\(error)"])
             return false
         }
     }

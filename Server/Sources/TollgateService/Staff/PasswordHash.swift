@@ -86,9 +86,9 @@ struct PasswordHash: Sendable {
         guard !isBusy else {
             throw Refusal(
                 429,
+                .authenticationError,
                 "too_many_attempts",
-                "Too many are signing in at this moment; try again in a minute.",
-                type: .authenticationError
+                "Too many are signing in at this moment; try again in a minute."
             )
         }
         defer { waiting.withLock { $0 -= 1 } }

@@ -31,10 +31,7 @@ public struct SecondFactors: Sendable {
     func takeCode(_ text: String, of name: String) async throws -> Bool {
         let code = Self.plain(text)
         guard code.utf8.count == 6 else {
-            return try await records.take(
-                recovery: Self.recoveryKey(code, of: name),
-                of: name
-            )
+            return try await records.take(recovery: Self.recoveryKey(code, of: name), of: name)
         }
         guard let kept = try await records.totp(of: name), kept.isConfirmed else {
             return false
@@ -58,10 +55,7 @@ public struct SecondFactors: Sendable {
     /// code of it.
     ///
     /// - Throws: refusals 401 `sign_in_failed` where the password is wrong, 409 `factor_exists`.
-    public func begin(
-        _ visit: StaffVisit,
-        password: String
-    ) async throws -> NewSecondFactor {
+    public func begin(_ visit: StaffVisit, password: String) async throws -> NewSecondFactor {
         try await passwords.require(password, of: visit)
         let totp = TOTP(secret: random.bytes(TOTP.secretLength))
         let sealed = try sealing.seal(totp.secret, as: Self.purpose(visit.member.name))
@@ -80,20 +74,14 @@ public struct SecondFactors: Sendable {
         else {
             return nil
         }
-        return shown(
-            TOTP(secret: try opened(kept, of: visit.member.name)),
-            to: visit.member.name
-        )
+        return shown(TOTP(secret: try opened(kept, of: visit.member.name)), to: visit.member.name)
     }
 
     /// Takes the first code of a second factor: from then on it is asked for.
     ///
     /// - Returns: ten recovery codes, which are kept as hashes only.
     /// - Throws: a refusal 401 `code_wrong`.
-    public func confirm(
-        _ visit: StaffVisit,
-        code: String
-    ) async throws -> [String] {
+    public func confirm(_ visit: StaffVisit, code: String) async throws -> [String] {
         let name = visit.member.name
         guard let kept = try await records.totp(of: name), !kept.isConfirmed,
             let step = TOTP(secret: try opened(kept, of: name))

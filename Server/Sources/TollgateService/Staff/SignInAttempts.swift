@@ -116,9 +116,9 @@ struct SignInLimits: Sendable {
             guard count <= counter.patience else {
                 throw Refusal(
                     429,
+                    .authenticationError,
                     "too_many_attempts",
-                    "There were too many attempts; try again in a quarter of an hour.",
-                    type: .authenticationError
+                    "There were too many attempts; try again in a quarter of an hour."
                 )
             }
         }

@@ -117,10 +117,7 @@ public struct SignIns: Sendable {
     /// Chooses a password by an invitation, and signs in.
     ///
     /// - Throws: refusals 400 `password_weak`, 404 `resource_missing`.
-    public func acceptInvitation(
-        _ token: String,
-        password: String
-    ) async throws -> StaffSignIn {
+    public func acceptInvitation(_ token: String, password: String) async throws -> StaffSignIn {
         // Looked at before it is used up: a weak password must not cost the invitation.
         let hash = try await passwords.hash(password)
         guard token.hasPrefix("stin_"), let kept = try await records.takeSession(token),
@@ -191,12 +188,7 @@ public struct SignIns: Sendable {
         let now = clocks.wall()
         let expires = now.advanced(by: Self.sessionLifetime)
         try await records.keep(
-            StoredStaffSession(
-                staff: member.name,
-                kind: .session,
-                created: now,
-                expires: expires
-            ),
+            StoredStaffSession(staff: member.name, kind: .session, created: now, expires: expires),
             token: secret
         )
         return StaffVisit(

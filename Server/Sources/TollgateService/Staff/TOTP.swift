@@ -18,10 +18,7 @@ struct TOTP: Sendable {
     func code(_ counter: Int64, digits: Int = 6) -> String {
         let message = withUnsafeBytes(of: counter.bigEndian) { Data($0) }
         let code = Array(
-            HMAC<Insecure.SHA1>.authenticationCode(
-                for: message,
-                using: SymmetricKey(data: secret)
-            )
+            HMAC<Insecure.SHA1>.authenticationCode(for: message, using: SymmetricKey(data: secret))
         )
         let offset = Int(code[19] & 0x0F)
         let truncated = code[offset..<(offset + 4)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

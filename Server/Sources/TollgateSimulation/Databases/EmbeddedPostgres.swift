@@ -93,9 +93,7 @@ public final class EmbeddedPostgres: Sendable {
         }
         let found = folders.first { folder in
             ["initdb", "pg_ctl"].allSatisfy {
-                FileManager.default.isExecutableFile(
-                    atPath: folder.appendingPathComponent($0).path
-                )
+                FileManager.default.isExecutableFile(atPath: folder.appendingPathComponent($0).path)
             }
         }
         guard let found else {

@@ -95,10 +95,7 @@ extension ScenarioReading {
         case "consent": .consent(which(&fields))
         case "change": .change(to: requiredText(&fields, "to"))
         case "redeem":
-            .redeem(
-                offer: requiredText(&fields, "offer"),
-                product: text(&fields, "product")
-            )
+            .redeem(offer: requiredText(&fields, "offer"), product: text(&fields, "product"))
         case "fail_billing": .failBilling
         case "recover_billing": .recoverBilling
         case "refund": refund(&fields)
@@ -109,10 +106,7 @@ extension ScenarioReading {
         case "post_receipt": .postReceipt(mode: mode(&fields))
         case "reverse_refund": .reverseRefund(which(&fields))
         case "request_refund":
-            .requestRefund(
-                which(&fields),
-                reason: text(&fields, "reason") ?? "UNINTENDED_PURCHASE"
-            )
+            .requestRefund(which(&fields), reason: text(&fields, "reason") ?? "UNINTENDED_PURCHASE")
         case "decline_refund": .declineRefund(which(&fields))
         case "extend": .extend(days: number(&fields, "days", in: 1...90) ?? 1)
         case "extend_all":

@@ -68,10 +68,7 @@ extension Play {
         let store = world.appStore
         switch act {
         case .refund(let which, let share):
-            try await store.refund(
-                try await transaction(which, of: account).id,
-                percentage: share
-            )
+            try await store.refund(try await transaction(which, of: account).id, percentage: share)
         case .refundSeats(let which, let seats):
             try await store.refundSeats(seats, of: try await transaction(which, of: account).id)
         case .reverseRefund(let which):
@@ -101,10 +98,7 @@ extension Play {
             guard let source = appleAccounts[owner] else {
                 throw failure(step, "there is no customer ‘\(owner)’")
             }
-            try await store.assignSeat(
-                of: try await subscription(.init(), of: source),
-                to: account
-            )
+            try await store.assignSeat(of: try await subscription(.init(), of: source), to: account)
         case .switchToBundle(let which):
             _ = try await store.switchToBundle(try await subscription(which, of: account))
         case .migrate(let which):

@@ -256,11 +256,7 @@ extension Play {
         _ customer: String
     ) async throws {
         let id = try await subscription(of: customer)["id"] as? String ?? ""
-        let made = try await call(
-            "POST",
-            "/v1/subscription_schedules",
-            [("from_subscription", id)]
-        )
+        let made = try await call("POST", "/v1/subscription_schedules", [("from_subscription", id)])
         var form = [("end_behavior", end), ("proration_behavior", "none")]
         let present = made["phases"] as? [[String: Any]]
         if let start = present?.first?["start_date"] as? Int {
@@ -384,10 +380,7 @@ extension Play {
                 try await call(
                     "POST",
                     "/v1/customers",
-                    [
-                        ("metadata[app_user_id]", person.id),
-                        ("email", "\(person.name)@example.com"),
-                    ]
+                    [("metadata[app_user_id]", person.id), ("email", "\(person.name)@example.com")]
                 )["id"] as? String
         }
         let known = id ?? ""

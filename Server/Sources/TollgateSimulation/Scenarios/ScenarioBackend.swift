@@ -28,10 +28,7 @@ public protocol ScenarioBackend: Sendable {
     /// Lets the backend ask the stores what their messages left open.
     func settle() async
     /// What the customer may use now, of `lookupKeys`.
-    func answer(
-        _ customer: ScenarioCustomer,
-        lookupKeys: [String]
-    ) async throws -> ScenarioAnswer
+    func answer(_ customer: ScenarioCustomer, lookupKeys: [String]) async throws -> ScenarioAnswer
 }
 
 extension ScenarioBackend {

@@ -67,8 +67,7 @@ extension ScenarioRunner {
         telling: Play.Telling,
         backend: any ScenarioBackend
     ) async -> [ScenarioFailure] {
-        let how = "moved to now"
-        do {
+        await ScenarioFailure.found(in: loaded.scenario.file, "moved to now") {
             let answers = try await SandboxCalendar.$offset.withValue(telling.shift) {
                 var play = try await Play(
                     loaded,
@@ -78,30 +77,11 @@ extension ScenarioRunner {
                 )
                 return try await play.run()
             }
-            return answers.compactMap { answered in
+            return answers.map { answered in
                 var check = answered.check
                 check.at -= telling.shift
-                return check.objection(to: answered.answer).map {
-                    ScenarioFailure(
-                        file: loaded.scenario.file,
-                        line: check.line,
-                        message: $0,
-                        how: how
-                    )
-                }
+                return (check.line, check.objection(to: answered.answer))
             }
-        } catch var failure as ScenarioFailure {
-            failure.how = how
-            return [failure]
-        } catch {
-            return [
-                ScenarioFailure(
-                    file: loaded.scenario.file,
-                    line: 1,
-                    message: "\(error)",
-                    how: how
-                )
-            ]
         }
     }
 }

@@ -52,8 +52,10 @@ public struct ScenarioRunner: Sendable {
         under variant: Variant,
         on driver: any StorageDriver
     ) async -> [ScenarioFailure] {
-        let how = "in order, \(variant.name) behaviour"
-        do {
+        await ScenarioFailure.found(
+            in: loaded.scenario.file,
+            "in order, \(variant.name) behaviour"
+        ) {
             let clock = ClockBox()
             let backend = try await TollgateBackend(
                 driver,
@@ -69,28 +71,9 @@ public struct ScenarioRunner: Sendable {
                 telling: Play.Telling(variant: variant)
             )
             clock.clock.withLock { $0 = play.world.clock }
-            return try await play.run().compactMap { answered in
-                answered.check.objection(to: answered.answer).map { message in
-                    ScenarioFailure(
-                        file: loaded.scenario.file,
-                        line: answered.check.line,
-                        message: message,
-                        how: how
-                    )
-                }
+            return try await play.run().map { answered in
+                (answered.check.line, answered.check.objection(to: answered.answer))
             }
-        } catch var failure as ScenarioFailure {
-            failure.how = how
-            return [failure]
-        } catch {
-            return [
-                ScenarioFailure(
-                    file: loaded.scenario.file,
-                    line: 1,
-                    message: "\(error)",
-                    how: how
-                )
-            ]
         }
     }
 

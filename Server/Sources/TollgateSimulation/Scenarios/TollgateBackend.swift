@@ -190,17 +190,11 @@ final class TollgateBackend: ScenarioBackend {
         await tollgate.fetchWanted()
     }
 
-    func answer(
-        _ customer: ScenarioCustomer,
-        lookupKeys: [String]
-    ) async throws -> ScenarioAnswer {
+    func answer(_ customer: ScenarioCustomer, lookupKeys: [String]) async throws -> ScenarioAnswer {
         let environment: StoreEnvironment = customer.isProduction ? .production : .sandbox
         let list = try await tollgate.entitlements.active(of: customer.id, in: environment)
         let coins = try await tollgate.coins.balance(of: customer.id, in: environment)
-        var answer = ScenarioAnswer(
-            has: Set(list.data.map(\.lookupKey)),
-            coins: coins.balance
-        )
+        var answer = ScenarioAnswer(has: Set(list.data.map(\.lookupKey)), coins: coins.balance)
         answer.objections = try await tollgate.secondOpinion(
             on: customer.id,
             in: environment,

@@ -82,10 +82,7 @@ final class KillableStorage: StorageDriver {
         return try await inner.read(body)
     }
 
-    func readNow(
-        _ sql: String,
-        _ parameters: [SQLValue]
-    ) async throws(StorageError) -> [Row] {
+    func readNow(_ sql: String, _ parameters: [SQLValue]) async throws(StorageError) -> [Row] {
         try requireAlive()
         return try await inner.readNow(sql, parameters)
     }

@@ -66,9 +66,7 @@ extension WorldPlan {
     private func incidents(_ random: inout SplitMix64, years: Double) -> [PlannedAct] {
         var planned: [PlannedAct] = []
         func plan(_ at: Int64, _ incident: PlannedAct.Incident) {
-            planned.append(
-                PlannedAct(number: 0, at: at, customer: nil, deed: .incident(incident))
-            )
+            planned.append(PlannedAct(number: 0, at: at, customer: nil, deed: .incident(incident)))
         }
         for _ in 0..<Int((years * 3).rounded(.up)) {
             plan(
@@ -127,13 +125,7 @@ private struct Household {
     private var at: Int64
     private var history: Int
 
-    init(
-        buyer: Int,
-        family: String,
-        begins: Int64,
-        ends: Int64,
-        random: inout SplitMix64
-    ) {
+    init(buyer: Int, family: String, begins: Int64, ends: Int64, random: inout SplitMix64) {
         (self.buyer, self.family, self.ends) = (buyer, family, ends)
         member = buyer + 1
         history = buyer * 1000
@@ -166,14 +158,8 @@ private struct Household {
 
     // MARK: - Saying what happens
 
-    private mutating func plan(
-        _ who: Int,
-        _ deed: PlannedAct.Deed,
-        _ random: inout SplitMix64
-    ) {
-        acts.append(
-            PlannedAct(number: 0, at: at, customer: who, deed: deed, history: history)
-        )
+    private mutating func plan(_ who: Int, _ deed: PlannedAct.Deed, _ random: inout SplitMix64) {
+        acts.append(PlannedAct(number: 0, at: at, customer: who, deed: deed, history: history))
         at += Int64.random(in: 1_000...60_000, using: &random)
     }
 
@@ -321,11 +307,7 @@ private struct Household {
         }
         if random.chance(0.4) {
             wait(0.1...2, &random)
-            buy(
-                product.hasPrefix("pro") ? "pro_weekly" : "studio_plus_weekly",
-                by: member,
-                &random
-            )
+            buy(product.hasPrefix("pro") ? "pro_weekly" : "studio_plus_weekly", by: member, &random)
             look(at: member, &random)
             wait(0.1...2, &random)
             act(.cancel(.init()), by: member, &random)

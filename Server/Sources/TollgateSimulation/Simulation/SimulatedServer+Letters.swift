@@ -127,9 +127,7 @@ extension SimulatedServer {
         state.withLock { state in
             switch letter {
             case .notification:
-                state.acknowledged.insert(
-                    RowKey("notification", ScenarioWorld.bundleID, name)
-                )
+                state.acknowledged.insert(RowKey("notification", ScenarioWorld.bundleID, name))
                 state.notifications.insert(name)
             case .event: state.acknowledged.insert(RowKey("event", "test", name))
             }

@@ -218,11 +218,7 @@ final class SimulatedServer: ScenarioBackend {
         try parts.database.backUp()
         try await boot()
         return state.withLock {
-            Memory(
-                acknowledged: $0.acknowledged,
-                notifications: $0.notifications,
-                shown: $0.shown
-            )
+            Memory(acknowledged: $0.acknowledged, notifications: $0.notifications, shown: $0.shown)
         }
     }
 
@@ -258,10 +254,7 @@ final class SimulatedServer: ScenarioBackend {
     func begin(_ customer: ScenarioCustomer) async throws {
         _ = try await insist { tollgate, _ in
             try await tollgate.customers.create(
-                API.CreateCustomerRequest(
-                    appUserID: customer.id,
-                    appAccountToken: customer.id
-                )
+                API.CreateCustomerRequest(appUserID: customer.id, appAccountToken: customer.id)
             ).isNew
         }
     }

@@ -140,10 +140,7 @@ extension FigureTruth {
     }
 
     /// Gross and refunds of each day.
-    func objections(
-        toRevenue table: Reports.Table,
-        _ days: ClosedRange<Reports.Day>
-    ) -> [String] {
+    func objections(toRevenue table: Reports.Table, _ days: ClosedRange<Reports.Day>) -> [String] {
         let told = table.sums(["gross", "refunds"])
         let places = Set(told.keys).union(money.keys).filter { days.contains($0.day) }
         return places.sorted { ($0.day, $0.currency) < ($1.day, $1.currency) }.compactMap { place in

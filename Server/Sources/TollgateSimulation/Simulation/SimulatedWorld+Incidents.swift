@@ -5,10 +5,7 @@ import TollgateCore
 
 extension SimulatedWorld {
     /// Does what no act of a customer's is.
-    mutating func perform(
-        _ incident: PlannedAct.Incident,
-        _ step: Scenario.Step
-    ) async throws {
+    mutating func perform(_ incident: PlannedAct.Incident, _ step: Scenario.Step) async throws {
         switch incident {
         case .unheard(let act):
             // Nothing else happens at this instant.

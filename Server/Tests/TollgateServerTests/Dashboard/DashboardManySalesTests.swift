@@ -24,8 +24,8 @@ struct DashboardManySalesTests {
                 """
                 INSERT INTO rollup (
                     environment, measure, grain, day, store, product, country, currency, offer,
-                    detail, extra, items, units, amount
-                ) VALUES (1, 1, $2, $1, 'app_store', '', '', 'USD', '', 0, 0, $3, 6000, 1)
+                    app, detail, extra, items, units, amount
+                ) VALUES (1, 1, $2, $1, 'app_store', '', '', 'USD', '', '', 0, 0, $3, 6000, 1)
                 """,
                 [
                     .integer(today.advanced(by: 1 - today.civil.day).number),

@@ -190,11 +190,7 @@ struct CustomerPages: DashboardPages {
         return lines
     }
 
-    private func entitlements(
-        _ file: CustomerFile,
-        _ catalog: Catalog,
-        _ here: String
-    ) -> [Model] {
+    private func entitlements(_ file: CustomerFile, _ catalog: Catalog, _ here: String) -> [Model] {
         var keys = catalog.entitlements.map(\.lookupKey)
         keys += file.entitlements.map(\.lookupKey).filter { !keys.contains($0) }
         return keys.map { key -> Model in

@@ -1,5 +1,6 @@
 internal import Hummingbird
 internal import Reports
+internal import Storage
 internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
@@ -211,21 +212,23 @@ struct FinancePages: DashboardPages {
 
     func payments() async throws -> Response {
         let (first, last) = try await days()
+        let catalog = tollgate.store.history.current
+        let app = ask.query("app")
+        let ofApp = app.map { "&app=\(Ask.escaped($0))" } ?? ""
         if ask.query("format") == "csv" {
             let payments = try await dashboard.allSales.run {
-                try await accounts.payments(from: first, to: last, in: environment)
+                try await accounts.payments(from: first, to: last, of: app, in: environment)
             }
-            return Response.csv(
-                Finance.Payment.sheet(payments).csv,
-                named: "payments-\(first)-\(last)"
-            )
+            let sheet = Finance.Payment.sheet(payments, apps: catalog.hasSeveralApps)
+            return Response.csv(sheet.csv, named: "payments-\(first)-\(last)")
         }
         let count = try await accounts.salesToCompare(from: first, to: last)
         let isMany = count > Self.quickly
         let payments =
             isMany
-            ? try await accounts.newestPayments(100, from: first, to: last, in: environment)
-            : try await accounts.payments(from: first, to: last, in: environment)
+            ? try await accounts
+                .newestPayments(100, from: first, to: last, of: app, in: environment)
+            : try await accounts.payments(from: first, to: last, of: app, in: environment)
         let payouts = try await accounts.payouts(
             from: first,
             to: last,
@@ -240,7 +243,8 @@ struct FinancePages: DashboardPages {
             [
                 "address": "/dashboard/payments", "from": first.description,
                 "to": last.description, "environmentValue": environment.rawValue,
-                "csvURL": "/dashboard/payments?\(query(first, last))&format=csv",
+                "csvURL": "/dashboard/payments?\(query(first, last))\(ofApp)&format=csv",
+                "hasApps": catalog.hasSeveralApps, "apps": appChoices(app),
                 "statementURL":
                     "/dashboard/statement?month=\(month)&environment=\(environment.rawValue)",
                 "month": month, "isMany": isMany,
@@ -263,6 +267,15 @@ struct FinancePages: DashboardPages {
     }
 
     private func paymentTable(_ payments: [Finance.Payment]) -> Table {
+        var table = paymentTableOfOneApp(payments)
+        guard tollgate.store.history.current.hasSeveralApps else { return table }
+        table.columns.append(words["app"])
+        let apps = payments.suffix(100).reversed().map { Cell(appName($0.app)) }
+        table.rows = zip(table.rows, apps).map { $0 + [$1] }
+        return table
+    }
+
+    private func paymentTableOfOneApp(_ payments: [Finance.Payment]) -> Table {
         Table(
             caption: words["nav_payments"],
             columns: [

@@ -33,10 +33,7 @@ struct KeyPages: DashboardPages {
                 "made": made.map { ["name": $0.name, "secret": $0.secret ?? ""] as Model }
                     ?? false,
                 "allScopes": API.KeyScope.allCases.map { scope -> Model in
-                    [
-                        "scope": scope.rawValue,
-                        "meaning": words.of("scope", scope.rawValue),
-                    ]
+                    ["scope": scope.rawValue, "meaning": words.of("scope", scope.rawValue)]
                 },
             ]
         )

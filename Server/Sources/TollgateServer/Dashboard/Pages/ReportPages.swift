@@ -42,12 +42,14 @@ struct ReportPages: DashboardPages {
                     + Store.selling.map {
                         choice($0.rawValue, storeName($0), $0 == question.filters.store)
                     },
+                "hasApps": catalog.hasSeveralApps,
+                "apps": appChoices(question.filters.app),
                 "products": [choice("", words["all_products"], question.filters.product == nil)]
                     + catalog.products.map {
                         choice($0.id, $0.name, $0.id == question.filters.product)
                     },
                 "groups": [choice("", words["group_usual"], question.group == nil)]
-                    + report.groups.map {
+                    + report.groups.filter { $0 != .app || catalog.hasSeveralApps }.map {
                         choice($0.rawValue, words["group_\($0.rawValue)"], question.group == [$0])
                     },
                 "country": question.filters.country ?? "",
@@ -116,10 +118,6 @@ struct ReportPages: DashboardPages {
         )
     }
 
-    private func choice(_ value: String, _ name: String, _ isChosen: Bool) -> Model {
-        ["value": value, "choiceName": name, "isChosen": isChosen]
-    }
-
     // MARK: - What was asked
 
     struct Question {
@@ -151,7 +149,8 @@ struct ReportPages: DashboardPages {
             filters: Reports.Filters(
                 store: ask.query("store").flatMap { Store(rawValue: $0) },
                 product: ask.query("product"),
-                country: ask.query("country")?.uppercased()
+                country: ask.query("country")?.uppercased(),
+                app: ask.query("app")
             )
         )
     }
@@ -162,6 +161,7 @@ struct ReportPages: DashboardPages {
             + "&by=\(question.by.rawValue)&environment=\(environment.rawValue)"
         if let group = question.group?.first { text += "&group=\(group.rawValue)" }
         if let store = question.filters.store { text += "&store=\(store.rawValue)" }
+        if let app = question.filters.app { text += "&app=\(Ask.escaped(app))" }
         if let product = question.filters.product { text += "&product=\(Ask.escaped(product))" }
         if let country = question.filters.country { text += "&country=\(Ask.escaped(country))" }
         return text
@@ -184,6 +184,9 @@ struct ReportPages: DashboardPages {
                 row.enumerated().map { index, value in
                     if case .text(let text) = value, table.columns[index].key == "store" {
                         return Cell(words.of("store", text))
+                    }
+                    if case .text(let text) = value, table.columns[index].key == "app" {
+                        return Cell(appName(text))
                     }
                     if case .text(let text) = value, table.columns[index].key == "product" {
                         let product = tollgate.store.history.current.product(id: text)

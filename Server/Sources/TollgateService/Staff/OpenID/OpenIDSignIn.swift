@@ -191,9 +191,9 @@ extension Refusal {
     static func ssoFailed(_ status: Int) -> Refusal {
         Refusal(
             status,
+            .authenticationError,
             "sso_failed",
-            "The sign-in at the issuer did not work. Begin again.",
-            type: .authenticationError
+            "The sign-in at the issuer did not work. Begin again."
         )
     }
 }
