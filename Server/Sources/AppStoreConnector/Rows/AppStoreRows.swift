@@ -17,7 +17,7 @@ public struct AppStoreRows: StoreRows {
         var service: Int64 = 0
         let year: Int64 = 365 * Reports.Day.length
         let periods = purchase.effectivePeriods
-        let app = history.current.app(application: purchase.key.application)?.id
+        let app = history.current.app(application: purchase.key.application, in: .appStore)?.id
         for (index, effective) in periods.enumerated() {
             let period = effective.period
             let product = product(of: period, by: purchase.key, in: history)

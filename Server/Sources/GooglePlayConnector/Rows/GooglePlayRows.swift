@@ -75,7 +75,8 @@ public struct GooglePlayRows: StoreRows {
             isRenewal: line.start != nil && order.isRenewal,
             isAfterOneYear: false,
             isFamilyShared: false,
-            customer: buyer
+            customer: buyer,
+            app: history.current.app(application: purchase.key.application, in: store)?.id
         )
         return Charge(line: line, sale: sale, known: known)
     }
