@@ -188,6 +188,7 @@ enum GooglePlayTranslator {
             offer: line.subscription?.offerID ?? line.offerID,
             phase: line.subscription?.phase?.word,
             quantity: line.quantity ?? 1,
+            listing: line.listingPrice.map(money),
             total: line.total.map(money),
             tax: line.tax.map(money),
             start: line.subscription?.start.map(Instant.init(milliseconds:)),
