@@ -132,15 +132,22 @@ struct GooglePlayActs: Sendable {
             questions.postpone(waiting.row, kind)
             round.answered()
         case .success(.foreign):
-            try await questions.settle(waiting.row)
-            count(kind, "dropped")
+            reads.tellOfForeignApp(waiting.row.purchase?.application ?? "")
+            questions.postpone(waiting.row, kind)
+            round.answered()
         case .failure(let fault as GooglePlay.APIFault):
             switch fault.meaning {
             case .changedMeanwhile, .invalid:
-                // Somebody else did it, or the purchase is another one by now: the read decides.
+                // Somebody else did it, or the purchase is another one by now: it is read, and what is
+                // still open then is tried again after a while, until the deadline is long over.
                 try await reread(waiting)
-                try await questions.settle(waiting.row)
                 count(kind, "reread")
+                let over = waiting.act.deadline.advanced(by: PlayAct.time)
+                if await house.clocks.now() > over {
+                    try await questions.settle(waiting.row)
+                } else {
+                    questions.postpone(waiting.row, kind)
+                }
                 round.answered()
             case .notFound, .noLongerReadable:
                 count(kind, "too_late")

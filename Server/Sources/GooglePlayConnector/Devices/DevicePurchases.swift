@@ -54,10 +54,10 @@ public struct DevicePurchases: Sendable {
                 )
             } else { nil }
         if let known = try await reads.record(ofToken: token, of: app.packageName) {
-            if let customer, try await house.records.holds(customer, known.key) {
+            if let customer, !known.isOpen, try await house.records.holds(customer, known.key) {
                 return reply(known.key, customer, isNew: false)
             }
-            guard claim != nil else { return reply(known.key, nil, isNew: false) }
+            guard claim != nil || known.isOpen else { return reply(known.key, nil, isNew: false) }
             if let customer, request.mode == .restored {
                 try restores.admit("\(customer) \(known.key)", at: house.clocks.wall())
             }

@@ -10,6 +10,7 @@ final class HintPulling: Sendable {
     private let client: GooglePlay.PubSubClient
     private let receive: @Sendable (ReceivedMessage) async throws -> Receipt
     private let state = Mutex(GooglePlay.HintPull())
+    private let isFailing = Mutex(false)
 
     /// - Parameter receive: takes in a message; it is durable when this returns.
     init(
@@ -29,7 +30,7 @@ final class HintPulling: Sendable {
         while !Task.isCancelled {
             let now = now
             switch state.withLock({ $0.step(now: now) }) {
-            case .rest: return true
+            case .rest: return !isFailing.withLock { $0 }
             case .acknowledge(let ids):
                 guard await attempt({ try await client.acknowledge(ids) }) != nil else {
                     return false
@@ -79,8 +80,11 @@ final class HintPulling: Sendable {
         _ body: () async throws -> Result
     ) async -> Result? {
         do {
-            return try await body()
+            let result = try await body()
+            isFailing.withLock { $0 = false }
+            return result
         } catch {
+            isFailing.withLock { $0 = true }
             let retryAfter = (error as? GooglePlay.APIFault)?.retryAfter
             state.withLock { $0.failed(retryAfter: retryAfter, now: self.now) }
             house.logger.warning(

@@ -337,6 +337,30 @@ extension Purchase {
         }
     }
 
+    /// Returns whether the token was not read yet, or its payment was pending then.
+    var isOpen: Bool {
+        guard let play = googlePlay else { return true }
+        if let subscription = play.subscription { return subscription.value.state == "PENDING" }
+        return play.purchase.map { $0.value.state == "PENDING" } ?? true
+    }
+
+    /// Returns whether a claim would change nothing.
+    func knows(_ claim: Claim) -> Bool {
+        guard let known = claims.first(where: { $0.customer == claim.customer }) else {
+            return false
+        }
+        switch claim.mode {
+        case .purchased: return known.earliest != nil
+        case .observed: return known.earliest != nil || known.observed != nil
+        case .restored:
+            // Restoring again counts where somebody else restored in between.
+            guard let latest = known.latestRestore else { return false }
+            return claims.allSatisfy { other in
+                other.customer == claim.customer || other.latestRestore.map { $0 < latest } ?? true
+            }
+        }
+    }
+
     /// The clock of the read that first said what the record says now.
     var knownSince: Instant? {
         (googlePlay?.subscription?.stated ?? googlePlay?.purchase?.stated)?.instant

@@ -120,12 +120,14 @@ struct GooglePlayQuestions: Sendable {
         _ kind: Wanted.Kind,
         because fault: GooglePlay.APIFault
     ) async throws {
+        // Parked again, it is another message: one that was tried already would count as known.
+        let now = await house.clocks.now()
         guard let package = row.purchase?.application,
             let hint = GooglePlayMessages.hint(
                 asking: kind,
                 row.object,
                 of: package,
-                at: row.raised
+                at: now
             )
         else { return }
         _ = try await house.journal(
@@ -150,8 +152,13 @@ struct GooglePlayQuestions: Sendable {
         _ round: inout QuestionRound
     ) async throws {
         switch result {
-        case .success(.settled), .success(.foreign):
+        case .success(.settled):
             try await ladder.questions.settle(row)
+            round.answered()
+        case .success(.foreign):
+            // The app may have been left out by mistake: nothing is lost.
+            reads.tellOfForeignApp(row.purchase?.application ?? "")
+            ladder.questions.postpone(row, ladder.kind)
             round.answered()
         case .success(.asBefore):
             ladder.questions.keep(row)
@@ -164,8 +171,14 @@ struct GooglePlayQuestions: Sendable {
             break
         case .failure(let fault as GooglePlay.APIFault):
             guard let meaning = fault.errorMeaning else { return }
+            let now = await house.clocks.now()
+            let age = now.milliseconds - min(row.raised, now).milliseconds
             switch fault.meaning {
-            case .notFound: try await park(row, ladder.kind, because: fault)
+            case .notFound where age < Self.patience, .invalid where age < Self.patience:
+                // A hint may be ahead of what can be read (G2).
+                ladder.questions.postpone(row, ladder.kind)
+                return round.answered()
+            case .notFound, .invalid: try await park(row, ladder.kind, because: fault)
             case .noLongerReadable:
                 guard let package = row.purchase?.application, let app = reads.setUp.app(package)
                 else { break }

@@ -1,3 +1,5 @@
+internal import Crypto
+internal import Foundation
 internal import GooglePlayAPI
 internal import Logging
 internal import Storage
@@ -17,6 +19,7 @@ struct GooglePlayReads: Sendable {
     private let order = VirtualOrder()
     /// How often a refused service account is told.
     private let alarmPace = WorkPace()
+    private let foreignPace = WorkPace()
 
     init(_ house: House, _ setUp: GooglePlaySetUp, _ quotas: PlayQuotas) {
         (self.house, self.setUp, self.quotas) = (house, setUp, quotas)
@@ -111,7 +114,7 @@ struct GooglePlayReads: Sendable {
         guard let token = answer.value.purchaseToken else {
             return Outcome(instant: instant, isNews: false)
         }
-        let environment = try await environment(ofToken: token, of: app.packageName)
+        let environment = try await known(token, of: app)?.key.environment ?? .production
         let message = GooglePlayTranslator.message(
             reading: answer.value,
             token: token,
@@ -129,16 +132,29 @@ struct GooglePlayReads: Sendable {
         of app: GooglePlaySetUp.App,
         at instant: Instant
     ) async throws -> Outcome {
-        let environment = try await environment(
-            ofToken: void.purchaseToken,
-            of: app.packageName
-        )
+        guard let known = try await known(void.purchaseToken, of: app) else {
+            return Outcome(instant: instant, isNews: false)
+        }
+        let environment = known.key.environment
         let message = GooglePlayTranslator.message(
             void: void,
             of: app.packageName,
             in: environment,
             at: instant
         )
+        if case .facts(let facts, let key) = message,
+            !facts.allSatisfy({ known.states($0.statement) })
+        {
+            // What became of the access, the purchase itself says. It is queued first: a crash between
+            // the two costs one more read.
+            let isOnce = known.googlePlay?.subscription == nil
+            let kind: Wanted.Kind = isOnce ? .googlePlayPurchase : .googlePlaySubscription
+            try await house.records.questions.want(
+                Wanted(kind: kind, object: void.purchaseToken),
+                about: key,
+                at: min(instant, Instant(milliseconds: max(0, void.voidedTime)))
+            )
+        }
         return try await journal(
             PlayRead(message),
             "void",
@@ -189,7 +205,7 @@ struct GooglePlayReads: Sendable {
         }
         do {
             let value = try await body(app.client)
-            quotas.answered(bucket, of: app.packageName)
+            quotas.answered(bucket, of: app.packageName, begun: now)
             return value
         } catch let error as GooglePlay.APIFault {
             house.counters.count(
@@ -202,7 +218,7 @@ struct GooglePlayReads: Sendable {
             // It may be this object's own.
             case .unavailable, .unreadable: break
             case .notFound, .noLongerReadable, .invalid, .changedMeanwhile:
-                quotas.answered(bucket, of: app.packageName)
+                quotas.answered(bucket, of: app.packageName, begun: now)
             }
             throw error
         }
@@ -236,12 +252,36 @@ struct GooglePlayReads: Sendable {
         return nil
     }
 
-    /// The environment of a token: what its record says, else production.
-    private func environment(
-        ofToken token: String,
-        of package: String
-    ) async throws -> StoreEnvironment {
-        try await record(ofToken: token, of: package)?.key.environment ?? .production
+    /// The record of a token, read first where there is none: only the purchase tells its environment.
+    ///
+    /// - Returns: `nil` for a purchase that Google does not tell any more.
+    private func known(
+        _ token: String,
+        of app: GooglePlaySetUp.App
+    ) async throws -> Purchase? {
+        if let record = try await record(ofToken: token, of: app.packageName) { return record }
+        do {
+            do {
+                _ = try await read(subscription: token, of: app)
+            } catch let fault as GooglePlay.APIFault {
+                guard [.notFound, .invalid].contains(fault.meaning) else { throw fault }
+                _ = try await read(product: token, of: app)
+            }
+        } catch let fault as GooglePlay.APIFault {
+            guard [.notFound, .invalid, .noLongerReadable].contains(fault.meaning) else {
+                throw fault
+            }
+        }
+        return try await record(ofToken: token, of: app.packageName)
+    }
+
+    /// Tells of questions about an app that is not configured: they wait until it is.
+    func tellOfForeignApp(_ package: String) {
+        guard foreignPace.isDue(house.clocks.wall(), every: 60_000) else { return }
+        house.logger.error(
+            "questions wait about an app that is not configured: name its package",
+            metadata: ["store": "google_play", "app": "\(package)"]
+        )
     }
 
     /// As of when a read speaks; see `StripeReads.instantOfRead`.
@@ -282,6 +322,8 @@ struct GooglePlayReads: Sendable {
             return Outcome(instant: instant, isNews: false)
         }
         let known = try await house.records.record(of: key)
+        // A claim that changes nothing must not grow the journal.
+        let claim = claim.flatMap { known?.knows($0.claim) == true ? nil : $0 }
         let isNews = known.map { known in !facts.allSatisfy { known.states($0.statement) } } ?? true
         let knownSince = known?.knownSince
         if !isNews, claim == nil {
@@ -294,7 +336,15 @@ struct GooglePlayReads: Sendable {
         if let claim { facts.append(claim.fact(about: key)) }
         let evidence = Evidence(
             source: "read:\(object)",
-            key: RowKey("play read", kind, object, "\(instant.milliseconds)", claim?.turn ?? ""),
+            // Entries of one list, and different reads of one second, are kept apart by what they say.
+            key: RowKey(
+                "play read",
+                kind,
+                object,
+                "\(instant.milliseconds)",
+                Data(SHA256.hash(data: body)).base64EncodedString(),
+                claim?.turn ?? ""
+            ),
             stated: instant,
             kind: .fetched,
             body: body
@@ -360,7 +410,7 @@ struct PlayClaim: Sendable {
         )
     }
 
-    /// Keeps one claim apart from another about the same read.
+    /// Keeps one claim apart from another about the same read; a claim that changes nothing is not kept.
     var turn: String { "\(claim.customer) \(claim.mode.rawValue) \(stated.milliseconds)" }
 }
 

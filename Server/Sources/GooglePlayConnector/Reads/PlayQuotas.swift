@@ -11,6 +11,7 @@ struct QuotaBucket: Hashable, Sendable {
     private var at: Int64?
     private var blockedUntil: Int64 = .min
     private var refusals: Int64 = 0
+    private var refusedAt: Int64?
 
     /// The longest pause after refusals in a row, in milliseconds.
     static let longestPause: Int64 = 120_000
@@ -41,13 +42,18 @@ struct QuotaBucket: Hashable, Sendable {
     /// Takes note that Google said ‘too many’, or that our credentials may not ask.
     mutating func refused(retryAfter seconds: Int64?, now: Int64) {
         refill(now)
+        refusedAt = now
         let ladder = min(1000 << min(refusals, 7), Self.longestPause)
         refusals += 1
-        blockedUntil = now + max(ladder, (seconds ?? 0) * 1000)
+        blockedUntil = max(blockedUntil, now + max(ladder, (seconds ?? 0) * 1000))
     }
 
     /// Takes note of an answer.
-    mutating func answered() {
+    ///
+    /// - Parameter begun: when its call began: one that was under way beside a refusal takes nothing of
+    ///   its pause.
+    mutating func answered(begun: Int64) {
+        if let refusedAt, begun <= refusedAt { return }
         refusals = 0
         blockedUntil = .min
     }
@@ -55,7 +61,9 @@ struct QuotaBucket: Hashable, Sendable {
     private mutating func refill(_ now: Int64) {
         // A clock that went back gives nothing and blocks nothing.
         guard let at, now >= at else {
-            if at != nil { blockedUntil = .min }
+            // Calls that began side by side come in any order.
+            if let at, at - now < 5_000 { return }
+            if at != nil { (blockedUntil, refusedAt) = (.min, nil) }
             self.at = now
             return
         }
@@ -120,7 +128,7 @@ public final class PlayQuotas: Sendable {
         change(bucket, of: app) { $0.refused(retryAfter: retryAfter, now: now) }
     }
 
-    func answered(_ bucket: Bucket, of app: String) {
-        change(bucket, of: app) { $0.answered() }
+    func answered(_ bucket: Bucket, of app: String, begun: Int64) {
+        change(bucket, of: app) { $0.answered(begun: begun) }
     }
 }

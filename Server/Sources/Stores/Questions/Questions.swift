@@ -88,6 +88,9 @@ public struct Questions: Sendable {
         return Array(found.prefix(most))
     }
 
+    /// What the log says of a question's object: a purchase token is a secret in its whole length.
+    private static func shown(_ wanted: WantedRow) -> Substring { wanted.object.prefix(40) }
+
     /// Drops a question that was answered, or is refused for good.
     public func settle(_ wanted: WantedRow) async throws {
         try await house.records.questions.settle(wanted)
@@ -120,7 +123,7 @@ public struct Questions: Sendable {
         if case .final = meaning {
             house.logger.error(
                 "a store does not answer a question and will not be asked again",
-                metadata: ["object": "\(wanted.object)", "error": "\(error)"]
+                metadata: ["object": "\(Self.shown(wanted))", "error": "\(error)"]
             )
             try await settle(wanted)
             return round.answered()
@@ -128,7 +131,7 @@ public struct Questions: Sendable {
         retries.failed(wanted.key, kind, raised: wanted.raised, at: house.clocks.wall())
         house.logger.warning(
             "a store gave no answer to a question; it will be asked again",
-            metadata: ["object": "\(wanted.object)", "error": "\(error)"]
+            metadata: ["object": "\(Self.shown(wanted))", "error": "\(error)"]
         )
         switch meaning {
         case .fault: round.failed()

@@ -53,9 +53,9 @@ struct GooglePlaySettings: Sendable {
                 "Google Play needs TOLLGATE_GOOGLE_PLAY_SERVICE_ACCOUNT_FILE: the key of a service account, as JSON, from Google Cloud, IAM and admin, Service accounts, Keys."
             ])
         }
+        let parts = subscription?.split(separator: "/").map(String.init) ?? []
         if let subscription,
-            subscription.split(separator: "/").count != 4
-                || !subscription.hasPrefix("projects/")
+            parts.count != 4 || parts[0] != "projects" || parts[2] != "subscriptions"
         {
             problems.add([
                 "TOLLGATE_GOOGLE_PLAY_SUBSCRIPTION: '\(subscription)' is not of the form projects/PROJECT/subscriptions/NAME."
