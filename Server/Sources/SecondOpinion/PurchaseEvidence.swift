@@ -57,6 +57,9 @@ struct PurchaseEvidence: Sendable {
             isUnjudged = true
             return true
         }
+        // Google Play's reads are not judged yet.
+        let play = ["lineItems", "productLineItem", "purchaseToken"].first { json[$0] != nil }
+        isUnjudged = isUnjudged || play != nil
         let word = StripeWord(json, stated: row.stated, row: row.id)
         let words = AppStoreWords(json, stated: row.stated, row: row.id)
         if let name = word?.purchase ?? words.transaction?.purchase, !isHere(name, row) {

@@ -51,6 +51,9 @@ struct PlayPurchaseTests {
             #expect(again.status == 200 && again.json["new"].bool == false)
             try await world.settle()
             #expect(try await world.look(token)["acknowledged"].bool == true)
+            // The second opinion does not know this store, and blames nobody.
+            let check = try await world.server.tollgate.accessChecks.check()
+            #expect(try #require(check).findings.isEmpty)
             // Another product than the one that was bought.
             let other = try await world.buy("lifetime", for: account)
             let wrong = try await Self.post(
