@@ -49,7 +49,8 @@ public struct AppStoreRows: StoreRows {
             )
             rows.sales.append(sale)
             if !period.isFamilyShared { rows.sales += Self.refunds(of: sale, effective) }
-            guard isPlan,
+            // A renewal that was charged ahead and never began is no subscription (RULES §2.14).
+            guard isPlan, effective.end != period.start || effective.revoked != nil,
                 let end = period.end
                     ?? product.known?.duration?.adding(to: period.start.milliseconds)
                     .map({ Instant(milliseconds: $0) })
