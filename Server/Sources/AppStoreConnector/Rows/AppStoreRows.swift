@@ -49,8 +49,7 @@ public struct AppStoreRows: StoreRows {
             )
             rows.sales.append(sale)
             if !period.isFamilyShared { rows.sales += Self.refunds(of: sale, effective) }
-            // A renewal that was charged ahead and never began is no subscription (RULES §2.14).
-            guard isPlan, effective.end != period.start || effective.revoked != nil,
+            guard isPlan, effective.end != period.start || effective.revoked != nil,  // RULES §2.14
                 let end = period.end
                     ?? product.known?.duration?.adding(to: period.start.milliseconds)
                     .map({ Instant(milliseconds: $0) })
