@@ -86,7 +86,7 @@ struct ReplacementTests {
     /// https://developer.android.com/google/play/billing/subscriptions#replacement-examples
     struct Samwise: CustomTestStringConvertible {
         var mode: ReplacementMode
-        /// What is charged on 15 April, in cents.
+        /// The charge on 15 April, in cents.
         var atOnce: Int64
         /// The day on which $36 are charged next.
         var next: String

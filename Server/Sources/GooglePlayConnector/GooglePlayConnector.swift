@@ -34,7 +34,7 @@ public final class GooglePlayConnector: StoreConnector {
     let acts: GooglePlayActs
     let reviews: RefundReviews
     let reconciliation: GooglePlayReconciliation
-    private let questions: GooglePlayQuestions
+    let questions: GooglePlayQuestions
     private let pulling: HintPulling?
 
     public init(_ house: House, _ setUp: GooglePlaySetUp) {

@@ -76,7 +76,10 @@ extension SimulatedAppStore.World {
     mutating func reverseRefund(_ id: String, at now: Int64) throws(Refusal) {
         let sale = try self.sale(id)
         let (restored, id) = (sale[0], sale[0].id)
-        guard restored.revocation != nil, restored.ownership == .purchased else {
+        // Whoever switched to a bundle got no refund.
+        guard let reason = restored.revocation?.reason, reason != 2,
+            restored.ownership == .purchased
+        else {
             throw .notPossible("It was not refunded.")
         }
         for var copy in sale {

@@ -15,9 +15,9 @@ extension World {
         var dueDate: Int?
         /// For lines without rates of their own; `nil`: the subscription's.
         var taxRates: [JSON]?
-        /// Whether the customer's balance changes what is due.
+        /// `true` where the customer's balance changes the amount due.
         ///
-        /// Not where Checkout was paid: "The credit balance doesn't apply to invoices created by Checkout
+        /// It does not change invoices that Checkout makes: "The credit balance doesn't apply to invoices created by Checkout
         /// Sessions with invoice_creation enabled." (https://docs.stripe.com/billing/customer/balance)
         var appliesBalance = true
     }

@@ -6,7 +6,7 @@ internal import TollgateCore
 
 /// Does at Google what has to be done by a time: acknowledges, consumes.
 ///
-/// What comes first after an outage is what Google would take back first.
+/// After an outage the nearest deadline comes first: Google takes unacknowledged purchases back.
 struct GooglePlayActs: Sendable {
     let reads: GooglePlayReads
     private let questions: Questions
@@ -79,7 +79,7 @@ struct GooglePlayActs: Sendable {
         if let trouble { throw trouble }
     }
 
-    /// What became of an act.
+    /// The outcome of an act that Google did not refuse.
     private enum Done {
         case done
         /// It has to wait for a customer.

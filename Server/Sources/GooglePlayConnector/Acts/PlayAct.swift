@@ -55,7 +55,7 @@ struct PlayAct: Hashable, Sendable {
         )
     }
 
-    /// What a subscription calls for: an acknowledgement, unless it has one or is not paid yet.
+    /// The acknowledgement of a subscription; none where it has one or is not paid yet.
     static func acts(
         for purchase: GooglePlay.SubscriptionPurchase,
         token: String
@@ -84,8 +84,7 @@ struct PlayAct: Hashable, Sendable {
         ]
     }
 
-    /// What a purchase of one-time products calls for: to be consumed where its product is used up,
-    /// else to be acknowledged.
+    /// The consumption of each consumable product of a purchase, and its acknowledgement.
     static func acts(
         for purchase: GooglePlay.ProductPurchase,
         token: String,

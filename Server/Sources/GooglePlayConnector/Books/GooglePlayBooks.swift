@@ -8,10 +8,10 @@ public struct GooglePlayBooks: StoreBooks {
     public let store = Store.googlePlay
     private let records: RecordStore
 
-    /// What Google Play keeps: 10 % of auto-renewing subscriptions and of the first million a year, and
-    /// 5 % for its billing.
+    /// Google Play's fee: 10 % of auto-renewing subscriptions and of the first million a year, and 5 %
+    /// for its billing.
     ///
-    /// Orders state what is left, so this is an estimate for what no order has told yet.
+    /// An estimate. Orders state the developer's revenue, which no figure uses yet.
     public let fee = Finance.Terms.StoreFee(left: 8_500, isReturned: true)
     /// Reports are not fetched yet.
     public let canFetch = false
@@ -30,7 +30,7 @@ public struct GooglePlayBooks: StoreBooks {
         ComparedBooks(settlements: [:], differences: [], coverage: [])
     }
 
-    /// What is left by the usual fee; a refund brings it back.
+    /// The settlement by the estimated fee; a refund returns the fee.
     public func usual(_ movement: Finance.Movement) -> Finance.Settlement? {
         let gross = movement.gross
         let net = gross.scaled(by: Finance.Ratio(basisPoints: fee.left)).rounded

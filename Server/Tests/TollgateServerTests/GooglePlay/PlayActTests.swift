@@ -127,6 +127,17 @@ struct PlayActTests {
             #expect(try await world.look(token)["consumed"].bool == true)
             // Another one, whose consumption fails for a day.
             let second = try await world.buy("coins100", for: account)
+            _ = await world.room.questions.ask()
+            #expect(try await world.coins(of: id) == 200)
+            try await world.act("faults", #"{"api_status":503}"#, "PUT")
+            for _ in 0..<24 {
+                await world.wait(days: 1.0 / 24)
+                try await world.settle()
+                #expect(try await world.coins(of: id) == 200)
+                #expect(try await world.look(second)["consumed"].bool != true)
+            }
+            try await world.act("faults", "{}", "PUT")
+            await world.wait(days: 1.0 / 24)
             try await world.settle()
             #expect(try await world.coins(of: id) == 200)
             #expect(try await world.look(second)["consumed"].bool == true)

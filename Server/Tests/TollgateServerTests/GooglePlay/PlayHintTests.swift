@@ -81,6 +81,44 @@ struct PlayHintTests {
         }
     }
 
+    @Test("G2: a purchase that Google does not know yet stays asked for, and is acknowledged")
+    func notKnownYet() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            try await world.act("behaviour", #"{"stale_reads":1}"#, "PUT")
+            let token = try await world.buy("pro", for: account)
+            _ = await world.room.askWhatIsWanted()
+            #expect(try await world.entitlements(of: id).isEmpty)
+            #expect(try await world.waiting()["google_play_subscription"] == 1)
+            #expect(try await world.server.tollgate.store.parked.counts().isEmpty)
+            world.server.wall.advance(seconds: 11)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            #expect(try await world.look(token)["acknowledged"].bool == true)
+        }
+    }
+
+    @Test("A question about an app that is not configured any more stays")
+    func forgottenApp() async throws {
+        try await PlayWorld.run { world in
+            try await world.server.tollgate.store.questions.want(
+                Wanted(kind: .googlePlaySubscription, object: "some-token"),
+                about: Purchase.Key(
+                    store: .googlePlay,
+                    environment: .production,
+                    application: "com.example.forgotten",
+                    id: "some-token"
+                ),
+                at: Instant(milliseconds: await world.server.clock.now)
+            )
+            for _ in 0..<3 {
+                world.server.wall.advance(seconds: 700)
+                try await world.settle()
+            }
+            #expect(try await world.waiting()["google_play_subscription"] == 1)
+        }
+    }
+
     @Test("G30: only Google's token for us, about our service account, is believed (Y1)")
     func tokens() async throws {
         try await PlayWorld.run { world in

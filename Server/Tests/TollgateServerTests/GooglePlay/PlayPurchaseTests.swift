@@ -165,6 +165,27 @@ struct PlayPurchaseTests {
         }
     }
 
+    @Test(
+        "G11: a purchase that is paid later, of which no hint came, is read when the device shows it"
+    )
+    func paidLater() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person(payment: "cash")
+            let token = try await world.buy("lifetime", for: account)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id).isEmpty)
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            await world.wait(days: 1)
+            try await world.act("purchases/\(token)/pay")
+            let session = try await world.server.session(of: id)
+            let answer = try await Self.post(token, world, as: session, kind: "one_time")
+            #expect(answer.status == 200)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id) == ["archive", "pro"])
+            #expect(try await world.look(token)["acknowledged"].bool == true)
+        }
+    }
+
     @Test("A quota gives its calls back minute by minute, and rests where Google asks for it")
     func quota() {
         var bucket = QuotaBucket(perMinute: 60)
@@ -186,6 +207,13 @@ struct PlayPurchaseTests {
         let early = shared.take(now: 6_999)
         let late = shared.take(now: 7_000)
         #expect(!early && late)
+        // An answer to a call that was under way beside the refusal takes nothing of the pause.
+        var side = QuotaBucket(perMinute: 60)
+        side.refused(retryAfter: 60, now: 1_000)
+        side.answered(begun: 900)
+        let besideIt = side.isOpen(now: 2_000)
+        let afterIt = side.isOpen(now: 61_000)
+        #expect(!besideIt && afterIt)
         for pause in [2, 4, 8, 16, 32, 64, 120, 120] as [Int64] {
             shared.refused(retryAfter: nil, now: 0)
             let before = shared.isOpen(now: pause * 1000 - 1)

@@ -75,6 +75,47 @@ struct PlayReconciliationTests {
         }
     }
 
+    @Test(
+        "G15: three voids of one purchase, of which no hint came, stand on one page and all count"
+    )
+    func voidsOfOnePage() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("coins100", for: account, #","quantity":10"#)
+            try await world.settle()
+            #expect(try await world.coins(of: id) == 1000)
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            for part in [2, 3, 5] {
+                await world.wait(days: 1)
+                try await world.act(
+                    "purchases/\(token)/refund_pieces",
+                    #"{"quantity":\#(part)}"#
+                )
+            }
+            let found = try #require(try await world.room.reconcile())
+            try await world.settle()
+            #expect(found.voidNews == 3)
+            #expect(try await world.coins(of: id) == 0)
+        }
+    }
+
+    @Test("G4: a plan that was charged back, of which no hint came, ends before its period does")
+    func chargedBackUnheard() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro_year", for: account)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id) == ["archive", "pro"])
+            await world.wait(days: 20)
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            try await world.act("purchases/\(token)/revoke")
+            await world.wait(days: 1)
+            #expect(try await world.room.reconcileIfDue())
+            try await world.settle()
+            #expect(try await world.entitlements(of: id).isEmpty)
+        }
+    }
+
     @Test("G18: a refund without revoke leaves access, and figures show it once orders are read")
     func refundWithoutRevoke() async throws {
         try await PlayWorld.run { world in
