@@ -44,14 +44,16 @@ import Testing
         #expect(try payload.transaction().int("expiresDate") == end)
     }
 
-    @Test func aSwitchToABundleIsNoRefundThatCouldBeReversed() async throws {
+    @Test func aSwitchToABundleIsReversedOnlyOnceTheBundleIsRefunded() async throws {
         let test = try await TestStore()
         let customer = try await test.store.createCustomer()
         let bought = try await test.store.buy("monthly", customer: customer.id)
-        _ = try await test.store.switchToBundle(bought.transactionID)
+        let bundle = try await test.store.switchToBundle(bought.transactionID)
         await #expect(throws: SimulatedAppStore.Refusal.self) {
             try await test.store.reverseRefund(bought.transactionID)
         }
+        try await test.store.refund(bundle.transactionID)
+        try await test.store.reverseRefund(bought.transactionID)
     }
 
     @Test func oneTimePurchasesAreChargedOnceAndRefunded() async throws {

@@ -76,11 +76,11 @@ extension SimulatedAppStore.World {
     mutating func reverseRefund(_ id: String, at now: Int64) throws(Refusal) {
         let sale = try self.sale(id)
         let (restored, id) = (sale[0], sale[0].id)
-        // Whoever switched to a bundle got no refund.
-        guard let reason = restored.revocation?.reason, reason != 2,
-            restored.ownership == .purchased
-        else {
+        guard let reason = restored.revocation?.reason, restored.ownership == .purchased else {
             throw .notPossible("It was not refunded.")
+        }
+        if reason == 2, isReplaced(restored.originalID) {
+            throw .notPossible("It was switched to a bundle, which was not refunded.")
         }
         for var copy in sale {
             if behaviour.reversalClearsRevocation { copy.revocation = nil }
@@ -98,6 +98,11 @@ extension SimulatedAppStore.World {
             record(subscription)
         }
         announce("REFUND_REVERSED", transaction: id, subscription: restored.originalID)
+    }
+
+    /// `true` while a bundle that was not revoked continues the subscription.
+    private func isReplaced(_ id: String) -> Bool {
+        subscriptions.values.contains { $0.previousOriginalID == id && $0.state != .revoked }
     }
 
     mutating func declineRefund(_ id: String) throws(Refusal) {
