@@ -20,6 +20,8 @@ commit="$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
 parts=(
     "worlds      100    20  worlds of 50 customers and 2 years, all faults, on SQLite"
     "worlds-pg   100    20  worlds of 50 customers and 2 years, all faults, on PostgreSQL"
+    "calm        100    20  worlds of 50 customers and 2 years, no faults, on SQLite"
+    "calm-pg     100    20  worlds of 50 customers and 2 years, no faults, on PostgreSQL"
     "large       100    10  worlds of 200 customers and 2 years, all faults, on SQLite"
     "sqlite     1000    50  SIGKILLs on SQLite"
     "postgres   1000    50  SIGKILLs on PostgreSQL"
@@ -52,17 +54,17 @@ for name in "$@"; do
     exit 2
 done
 
-# worlds DATABASE CUSTOMERS SEED COUNT: half of them beside the other half.
+# worlds DATABASE CUSTOMERS SEED COUNT FAULTS: half of them beside the other half.
 worlds() {
     local half=$(($4 / 2)) first=0
     [ "$half" -gt 0 ] || { simulate "$@"; return; }
-    simulate "$1" "$2" "$3" "$half" &
-    simulate "$1" "$2" $(($3 + half)) $(($4 - half)) || first=1
+    simulate "$1" "$2" "$3" "$half" "$5" &
+    simulate "$1" "$2" $(($3 + half)) $(($4 - half)) "$5" || first=1
     wait $! && return $first
 }
 simulate() {
     "$TOLLGATE_BIN" simulate --database "$1" --customers "$2" --seed "$3" --worlds "$4" \
-        --scenario "$out/world-$1-$2-$3.yaml"
+        --faults "$5" --scenario "$out/world-$1-$2-$3-$5.yaml"
 }
 
 # piece PART COUNT SEED
@@ -70,9 +72,11 @@ piece() {
     local part="$1" count="$2"
     export TOLLGATE_SEED="$3"
     case "$part" in
-        worlds) worlds sqlite 50 $((1 + $3)) "$count" ;;
-        worlds-pg) worlds postgres 50 $((1 + $3)) "$count" ;;
-        large) worlds sqlite 200 $((1000 + $3)) "$count" ;;
+        worlds) worlds sqlite 50 $((1 + $3)) "$count" all ;;
+        worlds-pg) worlds postgres 50 $((1 + $3)) "$count" all ;;
+        calm) worlds sqlite 50 $((1 + $3)) "$count" none ;;
+        calm-pg) worlds postgres 50 $((1 + $3)) "$count" none ;;
+        large) worlds sqlite 200 $((1000 + $3)) "$count" all ;;
         sqlite | postgres) TOLLGATE_KILLS="$count" crash_test -k "sigkill and $part" ;;
         failovers) TOLLGATE_FAILOVERS="$count" crash_test -k "that_is_replaced" ;;
         orders) TOLLGATE_SCENARIO_ORDERS="$count" swift_test --filter ScenarioTests ;;
@@ -129,7 +133,7 @@ while [ "$going" = 1 ]; do
         [ $((number - done)) -lt "$count" ] && count=$((number - done))
         seed="$(pieces "$part")"
         # What is counted follows what is done; elsewhere each piece has the next seed.
-        [[ "$part" = worlds* || "$part" = large || "$part" = mutants ]] && seed="$done"
+        [[ "$part" = worlds* || "$part" = calm* || "$part" = large || "$part" = mutants ]] && seed="$done"
         log="$out/$part-$seed.log"
         begun=$SECONDS
         result=ok

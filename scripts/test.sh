@@ -131,6 +131,8 @@ in_swift() {
     server_tests "Simulated worlds, and mistakes planted into them" worlds.xml --filter SimulationTests
     check "Worlds of today, seed $TOLLGATE_SEED" "$TOLLGATE_BIN" simulate --seed "$TOLLGATE_SEED" \
         --worlds 4 --customers 30 --years 1 --scenario "$results/world.yaml"
+    check "Calm worlds of today, seed $TOLLGATE_SEED" "$TOLLGATE_BIN" simulate --faults none \
+        --seed "$TOLLGATE_SEED" --worlds 2 --customers 30 --years 1 --scenario "$results/calm.yaml"
 }
 
 from_outside() { # FLAGS…

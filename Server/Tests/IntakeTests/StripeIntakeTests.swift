@@ -328,6 +328,14 @@ struct StripeTranslatorTests {
         """
     }
 
+    @Test("tax that the price includes is not added to it")
+    func inclusiveTax() throws {
+        let text = Self.invoice("paid").replacing("exclusive", with: "inclusive")
+        let fact = try #require(Self.fact(try Self.event("invoice.paid", text)))
+        guard case .invoice(let invoice) = fact.statement else { return }
+        #expect(invoice.lines.map(\.amount) == [999] && invoice.lines.map(\.tax) == [nil])
+    }
+
     @Test("an invoice that was paid says what its lines bought; one that is open says nothing")
     func paidInvoice() throws {
         guard case .nothing = try Self.event("invoice.finalized", Self.invoice("open")) else {

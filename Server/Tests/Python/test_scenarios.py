@@ -281,6 +281,9 @@ def test_what_a_backend_cannot_be_asked_is_left_out(serve):
     assert claimed["asked"] == 0 and "app itself" in claimed["skipped"][0]
     assert any("coins" in reason for reason in coins["skipped"])
     assert any("to the second" in reason for reason in exact["skipped"])
+    # A story of which nothing could be asked is no story that passed.
+    assert claimed["outcome"] == "skipped"
+    assert (answer["passed"] + answer["failed"], answer["skipped"]) == (2, 1)
 
 
 def test_mistakes_are_named_with_file_line_and_a_way_out(tmp_path):

@@ -225,6 +225,38 @@ def test_an_account_is_imported_and_what_happens_later_is_reconciled(world):
     assert world.run("rebuild", "--verify").stdout.count("DIFFERENT") == 0
 
 
+@pytest.mark.parametrize("days", [3, 40])
+def test_a_restored_backup_is_completed_from_stripe(world, days):
+    """F21: Stripe lists the events of 30 days; what is older is read object by object."""
+    database = world.directory / "live.sqlite"
+    world.environment["TOLLGATE_DATABASE"] = f"sqlite:{database}"
+    jenny, rick = (
+        stripe.Customer.create(metadata={"app_user_id": user}).id for user in ("jenny", "rick"))
+    world.checkout(jenny, world.pro, "subscription")
+    world.json("import", "stripe")
+    world.json("reconcile", "stripe")
+    assert world.is_entitled("jenny")
+    copy = database.read_bytes()
+    # Rick pays, Jenny leaves, and the server hears of both.
+    world.checkout(rick, world.pro, "subscription")
+    stripe.Subscription.cancel(stripe.Subscription.list(customer=jenny).data[0].id)
+    world.json("reconcile", "stripe")
+    assert world.is_entitled("rick") and not world.is_entitled("jenny")
+    world.control("clock/advance", by=days * 86_400_000)
+
+    for log in world.directory.glob("live.sqlite-*"):
+        log.unlink()
+    database.write_bytes(copy)
+    assert not world.is_entitled("rick")
+    assert world.json("reconcile", "stripe")["objects" if days > 29 else "events"]["new"] >= 2
+    assert world.is_entitled("rick") and not world.is_entitled("jenny")
+    # By hand, all of it is asked for again, and nothing is new.
+    for reach in (["--everything"], ["--since", "2020-01-01"]):
+        found = world.json("reconcile", "stripe", *reach)
+        assert (found["events"]["new"], found["objects"]["new"]) == (0, 0)
+    assert world.run("rebuild", "--verify").stdout.count("DIFFERENT") == 0
+
+
 def test_long_work_shows_on_a_terminal_how_far_it_is(world):
     for name in ("jenny", "rick"):
         customer = stripe.Customer.create(metadata={"app_user_id": name}).id

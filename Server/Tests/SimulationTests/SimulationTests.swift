@@ -32,6 +32,41 @@ struct SimulationTests {
         }
     }
 
+    @Test("no faults: what the server was told is enough, before it asks the stores for more")
+    func calmWorldsHold() async throws {
+        let worlds = try SimulatedWorlds(on: .sqlite)
+        let looks = Mutex(0), mrr = Mutex(0), movement = Mutex(0)
+        try await inParallel(1...UInt64(Self.worlds)) { seed in
+            let settings = Simulation.Settings(
+                seed: seed,
+                customers: 20,
+                years: 1,
+                trouble: Trouble()
+            )
+            let outcome = try await worlds.run(settings)
+            let failures = outcome.failures.map(\.message)
+            #expect(failures.isEmpty, "tollgate simulate --faults none --seed \(seed)")
+            looks.withLock { $0 += outcome.looks }
+            mrr.withLock { $0 += outcome.figures.mrr }
+            movement.withLock { $0 += outcome.figures.movement }
+        }
+        #expect(looks.withLock(\.self) > 20)
+        #expect(mrr.withLock(\.self) > 0 && movement.withLock(\.self) > 0)
+    }
+
+    @Test("the second opinion hears who is locked out and who is let in", arguments: [
+        (PlantedBug.renewalIgnored, "second opinion: locked_out"),
+        (.refundIgnored, "second opinion: let_in"),
+    ])
+    func thirdVoice(bug: PlantedBug, words: String) async throws {
+        let known = try #require(Self.known.first { $0.bug == bug })
+        var settings = try Self.settings(bug, seed: known.seed)
+        settings.trouble = try #require(Trouble(named: known.trouble))
+        settings.acts = known.acts
+        let outcome = try await SimulatedWorlds(on: .sqlite).run(settings)
+        #expect(outcome.failures.contains { $0.message.contains(words) })
+    }
+
     @Test("the same on PostgreSQL, to the same journal as on SQLite if the server is not killed")
     func bothDatabases() async throws {
         let sqlite = try SimulatedWorlds(on: .sqlite)

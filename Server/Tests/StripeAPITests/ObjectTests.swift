@@ -81,6 +81,21 @@ struct ObjectTests {
         #expect(line.exclusiveTax == tax)
     }
 
+    @Test("a rate of exchange is kept as Stripe writes it, with an exponent too")
+    func rateWithExponent() throws {
+        let transaction = try Stripe.BalanceTransaction(
+            Fixture.json(
+                """
+                {"id":"txn_1","object":"balance_transaction","amount":61,"available_on":1767398400,
+                "created":1767312000,"currency":"usd","exchange_rate":6.1e-05,"fee":2,
+                "fee_details":[],"net":59,"reporting_category":"charge","source":"ch_1",
+                "type":"charge","description":null,"status":"pending"}
+                """
+            )
+        )
+        #expect(transaction.exchangeRate == "6.1e-05")
+    }
+
     @Test("an invoice says when it was voided or written off")
     func voided() throws {
         let text = Fixture.invoice

@@ -88,7 +88,11 @@ struct AccessCheckTests {
             #expect(found.first?.opinion == "it is somebody else's")
 
             let page = try await browser.open("/dashboard/access")
-            for word in ["Locked out", "Let in", payer, idler, "it is somebody else"] {
+            let message = try #require(lockedOut.evidence.first?.message)
+            for word in [
+                "Locked out", "Let in", payer, idler, "it is somebody else", lockedOut.opinion,
+                lockedOut.answer, message,
+            ] {
                 #expect(page.words.contains(word), "\(word)")
             }
             #expect(try await metric("tollgate_access_findings{kind=\"locked_out\"}", server) == 2)

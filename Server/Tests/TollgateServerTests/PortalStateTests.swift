@@ -93,9 +93,12 @@ struct PortalStateTests {
         }
     }
 
-    @Test("A refunded plan says so with the day, and when it will be charged again")
-    func refundedPlan() async throws {
-        try await Shop.run(catalog: { $0.refundedPlan = .end }) { shop in
+    @Test(
+        "A refunded plan says so with the day, and when it will be charged again",
+        arguments: [Catalog.RefundedPlan.end, .keep]
+    )
+    func refundedPlan(_ policy: Catalog.RefundedPlan) async throws {
+        try await Shop.run(catalog: { $0.refundedPlan = policy }) { shop in
             let id = try await shop.server.customer()
             try await shop.buy("pro_monthly", for: id)
             try await shop.wait(days: 9)

@@ -368,6 +368,42 @@ struct StripeReconciliationTests {
             #expect(try await shop.server.rowCounts() == before)
         }
     }
+
+    /// RULES §5.4: "An import dates no refund to the import."
+    @Test("An import ends a refunded pass on the day of its refund, and the next one runs from its own")
+    func importedRefunds() async throws {
+        try await Shop.run(hasWebhook: false) { shop in
+            let buyer = try await shop.api.createCustomer(
+                email: "jenny@example.com",
+                metadata: ["app_user_id": "reader-1"],
+                idempotencyKey: UUID().uuidString
+            ).value.id
+            func buyPass() async throws {
+                let session = try await shop.api.createCheckoutSession(
+                    Stripe.NewCheckoutSession(
+                        mode: .payment,
+                        lines: [.init(price: "price_pass_30_days")],
+                        successURL: "https://example.com/done",
+                        customer: buyer
+                    ),
+                    idempotencyKey: UUID().uuidString
+                )
+                _ = try await shop.stripe.pay(checkoutSession: session.value.id)
+            }
+            try await buyPass()
+            try await shop.wait(days: 10)
+            try await shop.stripe.refund(customer: buyer)
+            try await shop.wait(days: 2)
+            try await buyPass()
+            try await shop.wait(days: 20)
+            _ = try #require(try await shop.server.tollgate.stripeImport.run())
+            #expect(try await shop.entitlements(of: "reader-1") == ["pro"])
+            try await shop.wait(days: 9)
+            #expect(try await shop.entitlements(of: "reader-1") == ["pro"])
+            try await shop.wait(days: 2)
+            #expect(try await shop.entitlements(of: "reader-1") == [])
+        }
+    }
 }
 
 private final class Counter: Sendable {

@@ -155,6 +155,7 @@ struct SimulateCommand: AsyncParsableCommand {
         var messages: Int
         var kills: Int
         var comparisons: Int
+        var looks: Int
         var journalRows: Int64
         var journalHash: String
         var seconds: Double
@@ -166,6 +167,7 @@ struct SimulateCommand: AsyncParsableCommand {
             messages = outcome.letters
             kills = outcome.kills
             comparisons = outcome.comparisons
+            looks = outcome.looks
             journalRows = outcome.journalRows
             journalHash = outcome.journalHash
             let parts = duration.components
@@ -178,7 +180,7 @@ struct SimulateCommand: AsyncParsableCommand {
             let seconds = (self.seconds * 10).rounded() / 10
             Terminal.say(
                 "\(verdict) seed \(seed): \(acts) acts, \(messages) messages, \(kills) kills, "
-                    + "\(comparisons) comparisons, \(journalRows) journal rows "
+                    + "\(comparisons) comparisons (\(looks) at once), \(journalRows) journal rows "
                     + "\(journalHash.prefix(16)), \(seconds) s"
             )
             for failure in failures { Terminal.say("        \(failure)") }

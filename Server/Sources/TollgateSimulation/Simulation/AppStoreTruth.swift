@@ -91,6 +91,10 @@ struct AppStoreTruth {
         }?.purchaseDate
     }
 
+    /// The coins of a transaction, less what was refunded.
+    ///
+    /// Of a period that another plan replaced they are those of the time that was used, and a migration's
+    /// first period brings none: our choices, RULES §2.13 and §8.
     func credit(_ transaction: Transaction, replaced: Int64? = nil, _ truth: inout Truth) {
         // The first period after a migration was paid for before it.
         let isMigrated =
@@ -154,6 +158,8 @@ struct Truth {
     }
 
     /// With what the passes give at `now`: each begins where the one before it ended.
+    ///
+    /// Stores know no such passes; it is our choice (`while_active: extend`, docs/products.md).
     func withPasses(at now: Int64, in catalog: Catalog) -> Truth {
         var truth = self
         func isSure(_ key: String) -> Bool { !unsure.contains(key) }

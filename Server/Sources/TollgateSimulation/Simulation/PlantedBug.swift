@@ -80,8 +80,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case bundleSwitchTakesCoins
     /// Nobody asks for what a plan was upgraded to.
     case upgradeSuccessorNotAsked
-    /// While the server's clock is behind, genuine notifications are refused for good.
-    case clockBehindRefuses
+    /// While the server's clock is behind, genuine notifications are answered 200 and dropped.
+    case clockBehindDrops
 
     // MARK: Coins
     /// Each message credits, though it speaks of a purchase that was credited.
@@ -130,6 +130,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case removedItemChangesThePast
     /// The discounts of an invoice are spread over all of its lines.
     case discountByInvoice
+    /// A sale is dated by the period that it pays for, not by its charge.
+    case saleDayIsThePeriods
     /// Money that a dispute withdrew is no refund.
     case disputeIsNoRefund
 }

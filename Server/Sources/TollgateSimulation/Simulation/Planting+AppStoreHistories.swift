@@ -10,7 +10,7 @@ extension PlantedBug {
         .restoreAsksOnlyFailures, .secondSeatReplacesFirst, .seatRefundIgnored,
         .seatPriceIsTheTotal,
         .previousTransactionForgotten, .bundleSwitchTakesCoins, .upgradeSuccessorNotAsked,
-        .clockBehindRefuses,
+        .clockBehindDrops,
     ]
 }
 
@@ -21,7 +21,8 @@ struct HistoryMemory {
     var status: [Purchase.Key: SubscriptionStatus] = [:]
     /// Shares that were taken away.
     var lostShares: Set<Purchase.Key> = []
-    var leavesQuestions = false
+    /// Purchases about which no store is asked.
+    var unasked: Set<Purchase.Key> = []
 }
 
 extension HistoryMemory {
@@ -97,7 +98,7 @@ extension HistoryMemory {
         case .previousTransactionForgotten: period.previous = nil
         case .bundleSwitchTakesCoins: period.isSwitched = nil
         case .upgradeSuccessorNotAsked:
-            if !statesStatus, period.isUpgraded { leavesQuestions = true }
+            if !statesStatus, period.isUpgraded { unasked.insert(fact.purchase) }
         default: break
         }
         fact.statement = .period(period)

@@ -55,13 +55,13 @@ enum StripePlanting {
     private static func alter(_ invoice: StripeInvoice, _ bug: PlantedBug) -> StripeInvoice {
         var invoice = invoice
         switch bug {
-        case .graceAfterSwitchLost:
-            for index in invoice.lines.indices { invoice.lines[index].item = nil }
         case .oneTimeLineGrantsNothing: invoice.lines.removeAll { $0.item == nil }
         case .creditKeepsCoins: invoice.lines.removeAll { $0.isProration && $0.amount < 0 }
         case .voidedInvoiceIsPaid:
             guard let voided = invoice.voided else { break }
             (invoice.isPaid, invoice.paid, invoice.voided) = (true, voided, nil)
+        case .saleDayIsThePeriods:
+            if invoice.isPaid { invoice.paid = invoice.lines.map(\.start).min() ?? invoice.paid }
         case .discountByInvoice:
             let sum = invoice.lines.reduce(0) { $0 + ($1.discount ?? 0) }
             let charged = invoice.lines.reduce(0) { $0 + max(0, $1.amount) }

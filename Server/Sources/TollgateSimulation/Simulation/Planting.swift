@@ -13,13 +13,15 @@ final class Planting: Sendable {
         var count = 0
         var invoices: [Purchase.Key: [String: Fact]] = [:]
 
-        /// A subscription, and its invoices anew without what it does not hold any more.
-        func forget(beside subscription: StripeSubscription, _ fact: Fact) -> [Fact] {
-            let items = Set(subscription.items.map(\.id))
+        /// A subscription, and its invoices anew without some of their lines.
+        func forget(
+            beside fact: Fact,
+            where isForgotten: (StripeInvoice.Line) -> Bool
+        ) -> [Fact] {
             let changed = (invoices[fact.purchase] ?? [:]).values.compactMap { known -> Fact? in
                 guard case .invoice(var invoice) = known.statement else { return nil }
                 let count = invoice.lines.count
-                invoice.lines.removeAll { line in line.item.map { !items.contains($0) } ?? false }
+                invoice.lines.removeAll(where: isForgotten)
                 guard invoice.lines.count < count else { return nil }
                 var anew = fact
                 anew.statement = .invoice(invoice)
@@ -40,10 +42,10 @@ final class Planting: Sendable {
     /// Forgets what a server holds in memory only; nothing of it is.
     func forget() {}
 
-    /// Whether what is to be asked of the stores is left unasked, until the next pass over them.
-    var leavesQuestions: Bool {
-        get { histories.withLock { $0.leavesQuestions } }
-        set { histories.withLock { $0.leavesQuestions = newValue } }
+    /// The purchases about which no store is asked, until the next pass over the stores.
+    var unasked: Set<Purchase.Key> {
+        get { histories.withLock { $0.unasked } }
+        set { histories.withLock { $0.unasked = newValue } }
     }
 
     /// Whether a message's name comes for the first time.
@@ -165,7 +167,12 @@ final class Planting: Sendable {
         switch fact.statement {
         case .subscription(var subscription):
             if bug == .removedItemChangesThePast {
-                return memory.forget(beside: subscription, fact)
+                let items = Set(subscription.items.map(\.id))
+                return memory.forget(beside: fact) { $0.item.map { !items.contains($0) } ?? false }
+            }
+            if bug == .graceAfterSwitchLost, subscription.status == "past_due" {
+                let prices = Set(subscription.items.map(\.price))
+                return memory.forget(beside: fact) { !prices.contains($0.price) }
             }
             switch (bug, subscription.status) {
             case (.cancellationIgnored, "canceled"): return []
@@ -186,7 +193,7 @@ final class Planting: Sendable {
                 for index in invoice.lines.indices { invoice.lines[index].isProration = false }
             }
             fact.statement = .invoice(invoice)
-            if bug == .removedItemChangesThePast {
+            if bug == .removedItemChangesThePast || bug == .graceAfterSwitchLost {
                 memory.invoices[fact.purchase, default: [:]][invoice.id] = fact
             }
         case .refund(var refund):

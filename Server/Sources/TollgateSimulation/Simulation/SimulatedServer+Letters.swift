@@ -107,10 +107,12 @@ extension SimulatedServer {
             return true
         } catch {
             if isGenuine, let refusal = error as? AppStore.VerificationError,
-                refusal.rule == .signedInFuture,
-                !refusal.isRetryable || parts.bug == .clockBehindRefuses
+                refusal.rule == .signedInFuture
             {
-                object("a genuine notification was refused for good: \(refusal)")
+                if parts.bug == .clockBehindDrops { return true }
+                if !refusal.isRetryable {
+                    object("a genuine notification was refused for good: \(refusal)")
+                }
             }
             let wasKilled = state.withLock { $0.storage?.isKilled ?? false }
             await revive()

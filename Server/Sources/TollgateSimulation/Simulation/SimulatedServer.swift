@@ -357,9 +357,22 @@ final class SimulatedServer: ScenarioBackend {
     }
 
     func settle() async {
-        guard !isDown, !planting.leavesQuestions, let tollgate = try? tollgate else { return }
+        guard !isDown, let tollgate = try? tollgate else { return }
+        await dropQuestions()
         await tollgate.fetchWanted()
         await revive()
+    }
+
+    /// Forgets what a planted bug asks nobody.
+    private func dropQuestions() async {
+        for purchase in planting.unasked {
+            _ = try? await database.write { connection in
+                try connection.execute(
+                    "DELETE FROM wanted WHERE body = $1",
+                    [.blob(Array(purchase.canonical.utf8))]
+                )
+            }
+        }
     }
 
     /// Asks both stores what was missed.
@@ -368,7 +381,7 @@ final class SimulatedServer: ScenarioBackend {
     /// - Returns: whether both answered to the end.
     func reconcile(mustSucceed: Bool) async -> Bool {
         guard !isDown else { return false }
-        planting.leavesQuestions = false
+        planting.unasked = []
         var isWhole = true
         do {
             let report = try await tollgate.appStore.reconcile(in: parts.environment)

@@ -33,7 +33,7 @@ extension SimulatedServer {
 
 extension SimulatedWorld {
     /// The differences between the reports and the stores' own books, up to yesterday.
-    func objectionsToFigures(_ books: StripeTruth) async throws -> [String] {
+    mutating func objectionsToFigures(_ books: StripeTruth) async throws -> [String] {
         let yesterday = Reports.Day(Instant(milliseconds: now)).advanced(by: -1)
         let first = Reports.Day(Instant(milliseconds: WorldPlan.beginning))
         guard first < yesterday else { return [] }
@@ -50,11 +50,12 @@ extension SimulatedWorld {
             objections += truth.objections(toRevenue: revenue.of(store), first...yesterday)
                 .map { "\(name), \($0)" }
             let mrr = try await server.report("mrr", first...yesterday, in: environment)
-            objections += truth.objections(toMRR: mrr.of(store), first...yesterday)
-                .map { "\(name), \($0)" }
+            let ofMRR = truth.objections(toMRR: mrr.of(store), first...yesterday)
             let moves = try await server.report("mrr-movement", first...yesterday, in: environment)
-            objections += truth.objections(toMovement: moves.of(store), first...yesterday)
-                .map { "\(name), \($0)" }
+            let ofMoves = truth.objections(toMovement: moves.of(store), first...yesterday)
+            objections += (ofMRR.objections + ofMoves.objections).map { "\(name), \($0)" }
+            outcome.figures.mrr += ofMRR.compared
+            outcome.figures.movement += ofMoves.compared
             for month in Self.monthsOver(by: yesterday, since: first) {
                 let statement = try await server.statement(of: month, in: environment)
                 objections += truth.objections(to: statement, of: store).map {
@@ -183,9 +184,14 @@ extension FigureTruth {
     }
 
     /// Active subscriptions and MRR at the end of each month and of the last day.
-    func objections(toMRR table: Reports.Table, _ days: ClosedRange<Reports.Day>) -> [String] {
+    ///
+    /// - Returns: also the number of days on which the books are sure of MRR.
+    func objections(
+        toMRR table: Reports.Table,
+        _ days: ClosedRange<Reports.Day>
+    ) -> (objections: [String], compared: Int) {
         let told = table.sums(["active", "mrr"])
-        var objections: [String] = []
+        var (objections, compared): ([String], Int) = ([], 0)
         for day in Self.days(days)
         where day == days.upperBound || day.advanced(by: 1).civil.day == 1 {
             let own = active(atEndOf: day)
@@ -198,6 +204,7 @@ extension FigureTruth {
                 )
             }
             guard let mrr = own.mrr else { continue }
+            if !mrr.isEmpty { compared += 1 }
             for currency in Set(mrr.keys).union(lines.keys.map(\.currency)).sorted() {
                 let said = lines.filter { $0.key.currency == currency }.values.reduce(0) {
                     $0 + $1[1]
@@ -209,13 +216,18 @@ extension FigureTruth {
                 )
             }
         }
-        return objections
+        return (objections, compared)
     }
 
     /// New and churned subscriptions of each day before and after which the books are sure.
-    func objections(toMovement table: Reports.Table, _ days: ClosedRange<Reports.Day>) -> [String] {
+    ///
+    /// - Returns: also the number of those days on which somebody came or went.
+    func objections(
+        toMovement table: Reports.Table,
+        _ days: ClosedRange<Reports.Day>
+    ) -> (objections: [String], compared: Int) {
         let told = table.sums(["new_count", "churned_count", "returned_count"])
-        var objections: [String] = []
+        var (objections, compared): ([String], Int) = ([], 0)
         var before = Active()
         for day in Self.days(days) {
             let own = active(atEndOf: day)
@@ -223,6 +235,7 @@ extension FigureTruth {
             guard own.open.isEmpty, before.open.isEmpty else { continue }
             let come = own.count(besides: before.subscriptions)
             let gone = before.count(besides: own.subscriptions)
+            if come + gone > 0 { compared += 1 }
             let said = told.filter { $0.key.day == day }.values.reduce([0, 0, 0]) { sum, line in
                 [sum[0] + line[0], sum[1] + line[1], sum[2] + line[2]]
             }
@@ -235,6 +248,6 @@ extension FigureTruth {
                 )
             }
         }
-        return objections
+        return (objections, compared)
     }
 }

@@ -75,6 +75,7 @@ extension SimulatedWorld {
         let saysAll = behaviour.reversalClearsRevocation && !behaviour.upgradeSendsRefund
         truth.areCoinsSure = truth.areCoinsSure && look.knowsCoins && saysAll
         outcome.comparisons += 1
+        outcome.looks += 1
         judge(try await server.answer(customer, in: environment), truth, name, environment)
     }
 }

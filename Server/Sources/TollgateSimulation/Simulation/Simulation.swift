@@ -56,6 +56,10 @@ public struct Simulation: Sendable {
         public var performed: [PlannedAct] = []
         /// Comparisons of one customer in one environment.
         public var comparisons = 0
+        /// Comparisons of one customer before the server has asked the stores what it missed.
+        public var looks = 0
+        /// Ends of months and days at which MRR, and who came and went, were compared with the books.
+        public var figures = (mrr: 0, movement: 0)
         /// Messages handed to the server.
         public var letters = 0
         /// Times that it was killed.

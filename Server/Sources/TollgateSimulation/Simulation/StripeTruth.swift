@@ -282,7 +282,7 @@ struct StripeTruth {
         return truth
     }
 
-    /// What was bought once.
+    /// What was bought once, from when it was paid (https://docs.stripe.com/checkout/fulfillment).
     private func sell(
         _ price: String,
         _ quantity: Int64,
@@ -312,6 +312,8 @@ struct StripeTruth {
     }
 
     /// When all of a payment was gone: with the one that completes it; `nil`: something stays.
+    ///
+    /// A payment may be refunded in parts, up to its amount (https://docs.stripe.com/refunds).
     static func completion(of back: [Movement], to total: Int64) -> Int64? {
         guard total > 0 else { return nil }
         var left = total
