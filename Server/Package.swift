@@ -182,10 +182,11 @@ let package = Package(
         .target(
             name: "TollgateSimulation",
             dependencies: [
-                "AppStoreAPI", "AppStoreConnector", "CLibPQ", "Reports", "SecondOpinion",
-                "Storage", "StoragePostgres", "StorageSQLite", "Stores", "StripeAPI",
-                "StripeConnector", "TollgateService", .api, .appStoreSimulator, .core,
-                .sandboxClock, .scenarioWriting, .stripeSimulator,
+                "AppStoreAPI", "AppStoreConnector", "CLibPQ", "GooglePlayAPI",
+                "GooglePlayConnector", "Reports", "SecondOpinion", "Storage", "StoragePostgres",
+                "StorageSQLite", "Stores", "StripeAPI", "StripeConnector", "TollgateService", .api,
+                .appStoreSimulator, .core, .googlePlaySimulator, .sandboxClock, .scenarioWriting,
+                .stripeSimulator,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),

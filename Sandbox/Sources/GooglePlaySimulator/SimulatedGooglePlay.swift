@@ -38,7 +38,7 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
     /// The name of the one subscription that is there from the beginning.
     static let subscription = "play"
 
-    private struct Snapshot: Codable {
+    struct Snapshot: Codable {
         var store: PlayStore
         var pubSub: PubSub
         var keys: GoogleKeys
@@ -67,7 +67,16 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
         try self.init(configuration: configuration, clock: clock, push: push.post)
     }
 
-    init(configuration: Configuration, clock: VirtualClock, push: @escaping Push) throws {
+    /// - Parameters:
+    ///   - kept: keys that were made before; new ones if left out.
+    ///   - signsPushes: whether pushes have a token where the subscription names nobody.
+    init(
+        configuration: Configuration,
+        clock: VirtualClock,
+        push: @escaping Push,
+        keys kept: Keys? = nil,
+        signsPushes: Bool = true
+    ) throws {
         self.clock = clock
         self.push = push
         seed = configuration.seed
@@ -84,9 +93,8 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
             pubSub = PubSub(project: configuration.project, topic: "play-notifications")
             faultRandom = SeededRandom(seed: configuration.seed ^ 0xF4017)
             var random = SeededRandom(seed: configuration.seed ^ 0x4E75)
-            keys = try GoogleKeys(using: &random)
-            account = try ServiceAccount(project: configuration.project, using: &random)
-            licence = try SigningIdentity.make(commonName: "licence", keyID: "licence")
+            let made = try kept ?? Keys(project: configuration.project, using: &random)
+            (keys, account, licence) = (made.google, made.account, made.licence)
             bucket = Bucket(name: "pubsite_prod_rev_" + random.digits(20))
         }
         if let bytes = configuration.catalog {
@@ -99,9 +107,25 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
             var settings = pubSub.queues[Self.subscription]?.settings ?? .init()
             settings.pushEndpoint = configuration.pushEndpoint
             settings.audience = configuration.pushAudience
-            if settings.serviceAccountEmail == nil { settings.serviceAccountEmail = account.email }
+            if settings.serviceAccountEmail == nil, signsPushes {
+                settings.serviceAccountEmail = account.email
+            }
             pubSub.subscribe(Self.subscription, settings, at: now)
         }
+    }
+
+    /// A store that stands still at what a snapshot holds.
+    init(still snapshot: Snapshot, seed: UInt64) {
+        clock = VirtualClock(now: snapshot.now)
+        push = { _ in .accepted }
+        (stateFile, recorder, enforcesQuotas) = (nil, nil, false)
+        (store, pubSub) = (snapshot.store, PubSub(project: "still", topic: "still"))
+        (keys, account, tokens) = (snapshot.keys, snapshot.account, snapshot.tokens)
+        (faults, bucket, licence) = (snapshot.faults, snapshot.bucket, snapshot.licence)
+        // Nothing is left to chance.
+        faults.apiErrors = nil
+        (faultRandom, lastNow) = (snapshot.faultRandom, snapshot.now)
+        self.seed = seed
     }
 
     /// The service account's key file, whose tokens come from `tokenURL`.
@@ -222,7 +246,7 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
     }
 
     /// Pushes what is due, and returns once nothing is under way any more.
-    private func deliver(at now: Int64) async {
+    func deliver(at now: Int64) async {
         await push(at: now)
         await delivery?.value
     }
@@ -358,7 +382,12 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
 
     private func save() {
         guard let stateFile else { return }
-        let snapshot = Snapshot(
+        let snapshot = snapshot(at: lastNow)
+        stateFile.write { try JSONEncoder().encode(snapshot) }
+    }
+
+    private func snapshot(at now: Int64) -> Snapshot {
+        Snapshot(
             store: store,
             pubSub: pubSub,
             keys: keys,
@@ -368,8 +397,20 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
             faults: faults,
             bucket: bucket,
             faultRandom: faultRandom,
-            now: lastNow
+            now: now
         )
-        stateFile.write { try JSONEncoder().encode(snapshot) }
+    }
+
+    /// This store as it is now, for whoever reads it later: time passes it by, and it tells nobody
+    /// anything.
+    public func still() -> SimulatedGooglePlay {
+        SimulatedGooglePlay(still: snapshot(at: clock.nowAtOnce), seed: seed)
+    }
+
+    /// An access token for the Developer API that is good from now on, for a client that has no other
+    /// way to it than this process.
+    public func admit(accessToken: String) {
+        tokens.admit(accessToken)
+        save()
     }
 }

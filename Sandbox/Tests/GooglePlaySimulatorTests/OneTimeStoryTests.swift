@@ -72,6 +72,18 @@ struct OneTimeStoryTests {
     }
 
     @Test
+    func theListRefusesTimesThatGoogleRefuses() throws {
+        let play = try PlayFixture()
+        func list(_ name: String, _ time: Int64) throws -> JSON? {
+            try play.call("GET", "purchases/voidedpurchases", query: [(name, String(time))])
+        }
+        #expect(try list("endTime", play.now) != nil)
+        #expect(try list("startTime", play.now - 30 * Timestamp.day) != nil)
+        #expect(throws: APIError.self) { try list("endTime", play.now + 1) }
+        #expect(throws: APIError.self) { try list("startTime", play.now - 30 * Timestamp.day - 1) }
+    }
+
+    @Test
     func aPromoCodeHasNoOrder() throws {
         let play = try PlayFixture()
         let token = try play.buy(#"{"product_id": "level", "promotion": "ABC"}"#)

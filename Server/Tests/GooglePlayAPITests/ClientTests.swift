@@ -456,14 +456,20 @@ struct ClientTests {
         #expect(read[0]?.data == Array(#"{"a":1}"#.utf8) && read[3]?.data == [0xfb, 0xff])
     }
 
-    @Test("A void of a purchase by promo code names no order and keeps no page back")
+    @Test(
+        "A void of a purchase by promo code names no order; one that cannot be read keeps no page back"
+    )
     func voidsWithoutOrder() async throws {
         let body = """
             {"voidedPurchases":[{"purchaseToken":"t1","voidedTimeMillis":"5","voidedReason":"7"},
-            {"purchaseToken":"t2","orderId":"GPA.1","voidedTimeMillis":"6"}]}
+            {"purchaseToken":"t2","orderId":"GPA.1","voidedTimeMillis":"6"},{"purchaseToken":"t3"}]}
             """
         let google = Google([GooglePlay.HTTPResponse(status: 200, body: Array(body.utf8))])
-        let page = try await Self.client(google).voidedPurchases(from: 0, to: 10).value
+        let page = try await Self.client(google).voidedPurchases(from: 0).value
         #expect(page.voidedPurchases.map(\.orderID) == [nil, "GPA.1"])
+        #expect(page.unreadable.map(\.field) == ["voidedTimeMillis"])
+        // Google refuses an end that is ahead of its own clock.
+        let url = try #require(google.requests.last?.url)
+        #expect(url.contains("startTime=0") && !url.contains("endTime"), "\(url)")
     }
 }

@@ -23,7 +23,7 @@ from google.oauth2 import id_token, service_account
 from googleapiclient.errors import HttpError
 
 import guide
-from google_play import DAY, HOUR, PACKAGE, SCHEMAS, SCOPE, Play, Schemas
+from google_play import DAY, HOUR, PACKAGE, SCHEMAS, SCOPE, Play, Schemas, tollgate
 from ports import free_port
 
 TRANSPORT = google.auth.transport.requests.Request()
@@ -816,3 +816,22 @@ def test_what_was_done_is_written_down(tmp_path):
         assert "google_play_product_id: premium" in (tmp_path / "run.catalog.yaml").read_text()
     finally:
         play.stop()
+
+
+def test_what_was_written_down_is_played(tmp_path):
+    file = tmp_path / "run.yaml"
+    play = Play(tmp_path, "--save-scenario", str(file), "--now", "1780000000000")
+    try:
+        buyer = play.account(region="DE")
+        token = play.buy("premium", account=buyer)
+        play.post(f"purchases/{token}/acknowledge")
+        play.advance(DAY)
+        play.post(f"purchases/{token}/cancel", reason="OTHERS")
+    finally:
+        play.stop()
+    with file.open("a") as story:
+        story.write("  - at: +1m\n    check: [premium]\n  - at: +40d\n    check: []\n")
+    ended = subprocess.run(
+        [tollgate(), "scenario", "run", str(file)], text=True, capture_output=True, timeout=120)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "1 passed, 0 failed" in ended.stdout

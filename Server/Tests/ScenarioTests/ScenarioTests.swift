@@ -10,7 +10,7 @@ import Testing
 
     /// Every scenario there is, in the order of their names.
     static let scenarios: [LoadedScenario] = {
-        let paths = ["app-store", "stripe", "both"].flatMap { name in
+        let paths = ["app-store", "stripe", "google-play", "both"].flatMap { name in
             let folder = folder.appendingPathComponent(name)
             let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
             return files.filter { $0.hasSuffix(".yaml") }.sorted()
@@ -82,6 +82,27 @@ import Testing
                 report(try await runner.replay(recordings, order: order, seed: Self.seed))
             }
         }
+    }
+
+    /// Which bugs can be planted: into the journal only in a build for debugging.
+    static let bugs: [PlantedGooglePlayBug] = {
+        #if DEBUG
+            PlantedGooglePlayBug.allCases
+        #else
+            PlantedGooglePlayBug.allCases.filter { $0 != .hintTimeIsVersion }
+        #endif
+    }()
+
+    /// What holds without the bug is shown by the tests above.
+    @Test(arguments: bugs)
+    func eachPlantedBugOfGooglePlayIsFoundByItsStory(_ bug: PlantedGooglePlayBug) async throws {
+        let story = Self.scenarios.first {
+            $0.scenario.file.hasSuffix("/google-play/\(bug.story).yaml")
+        }
+        let loaded = try #require(story, "there is no story \(bug.story)")
+        let failures = try await runner(on: .sqlite).play([loaded], bug: bug)
+        #expect(!failures.isEmpty, "\(bug) was not found")
+        #expect(failures.allSatisfy { $0.message.contains("should have") }, "\(failures)")
     }
 
     /// What the stores say in each story, once for all tests.

@@ -315,6 +315,35 @@ struct SeveralAppsTests {
         }
     }
 
+    @Test("A plan in Google Play is prepared under the asking app's id, by our id or that one")
+    func preparedInGooglePlay() async throws {
+        try await TwoApps.run { apps in
+            let store = apps.server.tollgate.store
+            var catalog = store.history.current
+            catalog.products[0].googlePlayProductIDs = ["reader": "pro.fast", "studio": "pro.slow"]
+            try await store.adopt(catalog, at: await apps.server.tollgate.clocks.now())
+            let (customer, _) = try await apps.customer()
+            let session = try await apps.session(of: customer, app: nil)
+            let secret = try #require(session.json["client_secret"].string)
+            for (key, product, id) in [
+                (TwoApps.readerKey, "pro_monthly", "pro.fast"),
+                (TwoApps.studioKey, "pro_monthly", "pro.slow"),
+                (TwoApps.studioKey, "pro.slow", "pro.slow"), (nil, "pro_monthly", "pro.fast"),
+                (TwoApps.readerKey, "pro.slow", nil),
+            ] as [(String?, String, String?)] {
+                let answer = try await apps.server.send(
+                    .post,
+                    "/v1/google_play/purchase_preparations",
+                    as: secret,
+                    json: "{\"product\":\"\(product)\"}",
+                    headers: key.map { [APIHeader.publishableKey: $0] } ?? [:]
+                )
+                #expect(answer.status == (id == nil ? 404 : 200), "\(product)")
+                #expect(answer.json["google_play_product_id"].string == id)
+            }
+        }
+    }
+
     @Test("A plan in the studio's App Store is prepared under the studio's id")
     func prepared() async throws {
         try await TwoApps.run { apps in

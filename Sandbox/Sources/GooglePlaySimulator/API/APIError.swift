@@ -113,6 +113,7 @@ struct APIError: Error, Hashable, Sendable {
         case 401: .permissionDenied
         case 403: .forbidden
         case 409: .concurrentUpdate
+        case 410: .tokenNoLongerValid
         case 429: .rateLimited
         case 500: .internalError
         default: .unavailable

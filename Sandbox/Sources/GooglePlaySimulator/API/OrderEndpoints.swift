@@ -134,8 +134,16 @@ enum OrderEndpoints {
     private static func listVoided(_ call: Call, _ store: inout PlayStore) throws -> JSON? {
         let query = try query(call)
         let oldest = call.now - VoidedPurchase.window
-        let from = max(query.start ?? oldest, oldest)
-        let to = min(query.end ?? call.now, call.now)
+        let from = query.start ?? oldest
+        let to = query.end ?? call.now
+        // Google looks at neither where a page is named.
+        let isFirst = call.first("token") == nil
+        guard !isFirst || from >= oldest else {
+            throw APIError.invalid("The start time cannot be older than 30 days.")
+        }
+        guard !isFirst || to <= call.now else {
+            throw APIError.invalid("The end time cannot be greater than the current time.")
+        }
         guard from <= to else {
             throw APIError.invalid("The start time must be before the end time.")
         }

@@ -86,6 +86,11 @@ struct TokenEndpoint: Hashable, Sendable, Codable {
         ]
     }
 
+    /// Lets a token in that was never asked for; it does not end.
+    mutating func admit(_ token: String) {
+        grants[token] = Grant(scopes: Self.scopes, expires: .max)
+    }
+
     /// Returns whether a request's bearer token is good for one of `scopes`: one that was granted, or one
     /// that the account signed for itself, as Google's newer libraries do.
     func accepts(

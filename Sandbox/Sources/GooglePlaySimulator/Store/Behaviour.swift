@@ -106,7 +106,7 @@ struct Faults: Hashable, Sendable, Codable {
     var slow: Double?
     /// Share of calls of the API that fail with 503.
     var apiErrors: Double?
-    /// Every call of the API fails so, while it is set: 401, 403, 409, 429, 500, 503.
+    /// Every call of the API fails so, while it is set: 401, 403, 409, 410, 429, 500, 503.
     var apiStatus: Int?
     /// With `api_status`, how many calls fail; without limit if left out.
     var apiFailures: Int?

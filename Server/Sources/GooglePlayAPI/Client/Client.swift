@@ -112,19 +112,21 @@ extension GooglePlay {
             }
         }
 
-        /// `purchases.voidedpurchases.list`: one page of what was voided between two times, with
+        /// `purchases.voidedpurchases.list`: one page of what was voided since a time, with
         /// subscriptions and with refunds of a part of a quantity.
+        ///
+        /// No end is named: by default it is the present, and Google refuses one that its own clock has
+        /// not reached.
         ///
         /// - Parameters:
         ///   - start: UNIX milliseconds; Google keeps 30 days.
         ///   - page: `nextPageToken` of the page before.
         public func voidedPurchases(
             from start: Int64,
-            to end: Int64,
             page: String? = nil
         ) async throws(APIFault) -> Answer<VoidedPurchases> {
             var query = [
-                ("startTime", String(start)), ("endTime", String(end)), ("type", "1"),
+                ("startTime", String(start)), ("type", "1"),
                 ("includeQuantityBasedPartialRefund", "true"),
             ]
             if let page { query.append(("token", page)) }

@@ -36,14 +36,24 @@ extension GooglePlay {
     /// One page of `purchases.voidedpurchases.list`, the oldest first.
     public struct VoidedPurchases: Hashable, Sendable {
         public let voidedPurchases: [VoidedPurchase]
+        /// Entries in a form that we do not know, which keep no others back.
+        public let unreadable: [DecodingError]
         /// The token of the next page; `nil` after the last one.
         public let nextPageToken: String?
 
         init(_ json: JSON) throws(DecodingError) {
             let fields = try Fields(json, "VoidedPurchasesListResponse")
-            voidedPurchases = try fields.list("voidedPurchases") { item throws(DecodingError) in
-                try VoidedPurchase(item.json)
+            let entries = try fields.list("voidedPurchases") { item throws(DecodingError) in
+                item.json
             }
+            var readable: [VoidedPurchase] = []
+            var unreadable: [DecodingError] = []
+            for entry in entries {
+                do throws(DecodingError) { readable.append(try VoidedPurchase(entry)) } catch {
+                    unreadable.append(error)
+                }
+            }
+            (voidedPurchases, self.unreadable) = (readable, unreadable)
             nextPageToken =
                 try fields.optional("tokenPagination") { page throws(DecodingError) in
                     try page.optionalString("nextPageToken")

@@ -35,16 +35,20 @@ struct GooglePlayActs: Sendable {
                 round.beginKind()
                 let now = house.clocks.wall().milliseconds
                 // A pile after an outage is larger than a page: the nearest deadline may be anywhere.
-                let waiting = try await questions.due(
+                try await questions.askOnce(
                     kind,
                     again: again,
                     most: Int(Self.most),
+                    in: house,
                     where: { reads.isOpen(kind, of: $0, now: now) }
-                ).compactMap { row in
-                    PlayAct(kind, object: row.object).map { Waiting(row: row, act: $0) }
-                }.sorted { ($0.act.deadline, $0.act.token) < ($1.act.deadline, $1.act.token) }
-                for batch in waiting.batches(of: reads.setUp.readsAtOnce) where round.goesOn {
-                    try await perform(batch, kind, &round)
+                ) { rows, prolong in
+                    let waiting = rows.compactMap { row in
+                        PlayAct(kind, object: row.object).map { Waiting(row: row, act: $0) }
+                    }.sorted { ($0.act.deadline, $0.act.token) < ($1.act.deadline, $1.act.token) }
+                    for batch in waiting.batches(of: reads.setUp.readsAtOnce) where round.goesOn {
+                        try await perform(batch, kind, &round)
+                        try await prolong()
+                    }
                 }
             }
         }
@@ -97,12 +101,12 @@ struct GooglePlayActs: Sendable {
         case .googlePlayConsumption:
             // What is consumed, no device shows any more: not before somebody has it.
             guard try await !house.records.holders(of: key).isEmpty else { return .waits }
-            try await reads.call(.oneTime, app) { client in
+            try await reads.call(.oneTimeActs, app) { client in
                 try await client.consume(act.token, product: act.product)
             }
         case .googlePlayAcknowledgement where act.product.isEmpty:
             // The path still has a product, which Google does not look at since 2025-05.
-            try await reads.call(.subscriptions, app) { client in
+            try await reads.call(.subscriptionActs, app) { client in
                 try await client.acknowledgeSubscription(
                     act.token,
                     product: "-",
@@ -110,7 +114,7 @@ struct GooglePlayActs: Sendable {
                 )
             }
         default:
-            try await reads.call(.oneTime, app) { client in
+            try await reads.call(.oneTimeActs, app) { client in
                 try await client.acknowledgeProduct(act.token, product: act.product)
             }
         }
@@ -140,13 +144,15 @@ struct GooglePlayActs: Sendable {
             case .changedMeanwhile, .invalid:
                 // Somebody else did it, or the purchase is another one by now: it is read, and what is
                 // still open then is tried again after a while, until the deadline is long over.
-                try await reread(waiting)
                 count(kind, "reread")
                 let over = waiting.act.deadline.advanced(by: PlayAct.time)
-                if await house.clocks.now() > over {
-                    try await questions.settle(waiting.row)
+                if await house.clocks.now() <= over, let read = try await stillOpen(waiting) {
+                    // The read has raised it anew.
+                    var row = waiting.row
+                    row.raised = max(row.raised, read)
+                    questions.postpone(row, kind)
                 } else {
-                    questions.postpone(waiting.row, kind)
+                    try await questions.settle(waiting.row)
                 }
                 round.answered()
             case .notFound, .noLongerReadable:
@@ -166,15 +172,29 @@ struct GooglePlayActs: Sendable {
         }
     }
 
-    private func reread(_ waiting: Waiting) async throws {
-        guard let key = waiting.row.purchase else { return }
-        let kind: Wanted.Kind =
-            waiting.act.product.isEmpty ? .googlePlaySubscription : .googlePlayPurchase
-        try await house.records.questions.want(
-            Wanted(kind: kind, object: waiting.act.token),
-            about: key,
-            at: await house.clocks.now()
-        )
+    /// Reads the purchase of an act that Google refuses.
+    ///
+    /// - Returns: as of when the act is still to be done; `nil`: it is not.
+    private func stillOpen(_ waiting: Waiting) async throws -> Instant? {
+        let act = waiting.act
+        guard let app = waiting.row.purchase.flatMap({ reads.setUp.app($0.application) }) else {
+            return waiting.row.raised
+        }
+        do {
+            let read =
+                act.product.isEmpty
+                ? try await reads.read(subscription: act.token, of: app)
+                : try await reads.read(product: act.token, of: app)
+            let isOpen = read.acts.contains { open in
+                open.kind == act.kind
+                    && PlayAct(open.kind, object: open.object)?.product == act.product
+            }
+            return isOpen ? read.instant : nil
+        } catch is GooglePlay.APIFault {
+            return waiting.row.raised
+        } catch is QuotaUsedUp {
+            return waiting.row.raised
+        }
     }
 
     private func count(_ kind: Wanted.Kind, _ outcome: String) {

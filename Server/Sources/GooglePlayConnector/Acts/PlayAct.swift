@@ -55,12 +55,19 @@ struct PlayAct: Hashable, Sendable {
         )
     }
 
+    /// The states of a subscription that has begun, though it may state no start (RULES §18.3).
+    private static let begun: Set<GooglePlay.SubscriptionPurchase.State> = [
+        .active, .inGracePeriod, .canceled, .onHold, .paused,
+    ]
+
     /// The acknowledgement of a subscription; none where it has one or is not paid yet.
     static func acts(
         for purchase: GooglePlay.SubscriptionPurchase,
-        token: String
+        token: String,
+        readAt instant: Instant
     ) -> [Wanted] {
-        guard purchase.acknowledgementState == .pending, let start = purchase.startTime,
+        let read = begun.contains(purchase.state) ? instant.milliseconds : nil
+        guard purchase.acknowledgementState == .pending, let start = purchase.startTime ?? read,
             purchase.state != .pending, purchase.state != .expired,
             purchase.state != .pendingPurchaseCanceled
         else { return [] }

@@ -28,33 +28,37 @@ struct RefundReviews: Sendable {
         await questions.ask { again, round in
             round.beginKind()
             let now = house.clocks.wall().milliseconds
-            for row in try await questions.due(
+            try await questions.askOnce(
                 .googlePlayRefundReview,
                 again: again,
+                in: house,
                 where: { reads.isOpen(.googlePlayRefundReview, of: $0, now: now) }
-            ) where round.goesOn {
-                do {
-                    let outcome = try await answer(row)
-                    try await questions.settle(row)
-                    house.counters.count(
-                        "tollgate_store_acts_total",
-                        "store=\"google_play\",act=\"review_refund\",outcome=\"\(outcome)\""
-                    )
-                    round.answered()
-                } catch is QuotaUsedUp {
-                    break
-                } catch let fault as GooglePlay.APIFault {
-                    guard let meaning = fault.errorMeaning else { continue }
-                    try await questions.take(
-                        fault,
-                        meaning,
-                        of: row,
-                        .googlePlayRefundReview,
-                        &round
-                    )
+            ) { rows, prolong in
+                for row in rows where round.goesOn {
+                    guard try await settle(row, &round) else { return }
+                    try await prolong()
                 }
             }
         }
+    }
+
+    /// - Returns: `false` where the quota leaves no room for more.
+    private func settle(_ row: WantedRow, _ round: inout QuestionRound) async throws -> Bool {
+        do {
+            let outcome = try await answer(row)
+            try await questions.settle(row)
+            house.counters.count(
+                "tollgate_store_acts_total",
+                "store=\"google_play\",act=\"review_refund\",outcome=\"\(outcome)\""
+            )
+            round.answered()
+        } catch is QuotaUsedUp {
+            return false
+        } catch let fault as GooglePlay.APIFault {
+            guard let meaning = fault.errorMeaning else { return true }
+            try await questions.take(fault, meaning, of: row, .googlePlayRefundReview, &round)
+        }
+        return true
     }
 
     /// Answers one question.
@@ -93,7 +97,7 @@ struct RefundReviews: Sendable {
             preference: preference,
             consumedMilliunits: share
         )
-        try await reads.call(.orders, app) { client in
+        try await reads.call(.orderActs, app) { client in
             try await client.reviewRefund(order: parts[0], review)
         }
         return "sent"

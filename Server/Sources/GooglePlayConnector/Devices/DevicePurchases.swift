@@ -17,6 +17,8 @@ public struct DevicePurchases: Sendable {
     /// Reads of tokens that Google does not know, for all callers together: 120 a minute.
     private let unknown = CallLimit(calls: 120, seconds: 60)
     private let pause = UnknownPause()
+    /// Those of one customer, whom others' junk does not keep out before they are used up: 5 a minute.
+    private let ownUnknown = CallLimit(calls: 5, seconds: 60)
     /// Reads that one customer may cause.
     private let perCustomer = CallLimit(calls: 60, seconds: 3600)
     /// Restores of one purchase by one customer.
@@ -43,26 +45,37 @@ public struct DevicePurchases: Sendable {
         let app = try app(of: request, package)
         let isSigned = try isSigned(request, of: app)
         let token = request.purchaseToken
-        let claim: PlayClaim? =
-            if let customer {
-                PlayClaim(
-                    claim: Claim(
-                        customer: customer,
-                        mode: Claim.Mode(rawValue: request.mode.rawValue) ?? .observed
-                    ),
-                    stated: await house.clocks.now()
-                )
-            } else { nil }
-        if let known = try await reads.record(ofToken: token, of: app.packageName) {
-            if let customer, !known.isOpen, try await house.records.holds(customer, known.key) {
-                return reply(known.key, customer, isNew: false)
-            }
-            guard claim != nil || known.isOpen else { return reply(known.key, nil, isNew: false) }
-            if let customer, request.mode == .restored {
+        let now = await house.clocks.now()
+        let claim = customer.map { customer in
+            PlayClaim(
+                claim: Claim(
+                    customer: customer,
+                    mode: Claim.Mode(rawValue: request.mode.rawValue) ?? .observed
+                ),
+                stated: now
+            )
+        }
+        let known = try await reads.record(ofToken: token, of: app.packageName)
+        var isClaim = false
+        if let known, let customer {
+            isClaim = try await !house.records.holds(customer, known.key)
+            if isClaim, request.mode == .restored {
                 try restores.admit("\(customer) \(known.key)", at: house.clocks.wall())
             }
         }
-        let outcome = try await read(request, of: app, claim, isSigned: isSigned)
+        if let known, !isClaim, known.isAnswer(at: now, in: house.records.history) {
+            return reply(known.key, customer, isNew: false)
+        }
+        let outcome: GooglePlayReads.Outcome
+        do {
+            // Junk has no signature and no record.
+            let isTrusted = isSigned || known != nil
+            outcome = try await read(request, of: app, claim, isTrusted: isTrusted)
+        } catch {
+            // What was bought once is theirs already, whatever became of the read.
+            guard let known, !isClaim, known.isBoughtOnce else { throw error }
+            return reply(known.key, customer, isNew: false)
+        }
         guard let key = outcome.key else {
             throw Refusal.invalid(
                 "purchase_token",
@@ -166,13 +179,13 @@ public struct DevicePurchases: Sendable {
         _ request: API.GooglePlayPurchaseRequest,
         of app: GooglePlaySetUp.App,
         _ claim: PlayClaim?,
-        isSigned: Bool
+        isTrusted: Bool
     ) async throws -> GooglePlayReads.Outcome {
         let wall = house.clocks.wall()
-        if !isSigned { try pause.requireOver(at: wall) }
-        if let customer = claim?.claim.customer {
-            try perCustomer.admit(customer.rawValue, at: wall)
-        }
+        let customer = claim?.claim.customer.rawValue
+        let hasRoom = customer.map { ownUnknown.hasRoom(for: $0, at: wall) } ?? false
+        if !isTrusted, !hasRoom { try pause.requireOver(at: wall) }
+        if let customer { try perCustomer.admit(customer, at: wall) }
         do {
             let token = request.purchaseToken
             return switch request.kind {
@@ -193,18 +206,16 @@ public struct DevicePurchases: Sendable {
                     leaving: Self.reserve
                 )
             }
-        } catch is QuotaUsedUp {
-            var refusal = Refusal(
-                429,
-                .rateLimited,
-                "Google Play is asked as often as it allows; try again in 5 s."
-            )
-            refusal.retryAfter = 5
-            throw refusal
+        } catch let used as QuotaUsedUp {
+            throw refusal(for: used, app, at: wall)
         } catch let fault as GooglePlay.APIFault {
             switch fault.meaning {
             case .notFound, .invalid, .noLongerReadable:
-                if !isSigned { pause.note(unknown, at: wall) }
+                // A 410 is of a genuine purchase.
+                if !isTrusted, fault.meaning != .noLongerReadable {
+                    if let customer { try? ownUnknown.admit(customer, at: wall) }
+                    pause.note(unknown, at: wall)
+                }
                 throw Refusal(
                     404,
                     .resourceMissing,
@@ -214,6 +225,33 @@ public struct DevicePurchases: Sendable {
             default: throw fault
             }
         }
+    }
+}
+
+extension DevicePurchases {
+    private func refusal(
+        for used: QuotaUsedUp,
+        _ app: GooglePlaySetUp.App,
+        at wall: Instant
+    ) -> Refusal {
+        let until = reads.quotas.forbiddenUntil(used.bucket, of: app.packageName)
+        guard let until, until > wall.milliseconds else {
+            var refusal = Refusal(
+                429,
+                .rateLimited,
+                "Google Play is asked as often as it allows; try again in 5 s."
+            )
+            refusal.retryAfter = 5
+            return refusal
+        }
+        let seconds = (until - wall.milliseconds + 999) / 1000
+        var refusal = Refusal(
+            503,
+            .storeUnavailable,
+            "Google Play refuses this server's service account, so nothing was done; try again in \(seconds) s."
+        )
+        refusal.retryAfter = seconds
+        return refusal
     }
 }
 

@@ -95,7 +95,7 @@ struct GooglePlayMessages: Sendable {
             }
             return asking(wanted, about: void.purchaseToken, "voided purchase notification")
         case .pendingRefundReview(let review):
-            return asking(
+            var question = asking(
                 [
                     Wanted(
                         kind: .googlePlayRefundReview,
@@ -105,6 +105,11 @@ struct GooglePlayMessages: Sendable {
                 about: review.orderID,
                 "pending refund review"
             )
+            // It names no purchase, and whoever bought.
+            if let account = review.obfuscatedAccountID.flatMap(GooglePlayTranslator.account) {
+                question.evidence.person = RowKey(Holder.token(account))
+            }
+            return question
         case .test:
             return Translation(.nothing(reason: "test notification"), evidence: evidence)
         }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GooglePlayAPI
+internal import Storage
 internal import Stores
 internal import TollgateCore
 
@@ -262,7 +263,7 @@ enum GooglePlayTranslator {
 
     /// An account id as customers' tokens are kept: a UUID in lower case; `nil` for any other text,
     /// which an app has put there for itself.
-    private static func account(_ text: String) -> String? {
+    static func account(_ text: String) -> String? {
         UUID(uuidString: text) == nil ? nil : text.lowercased()
     }
 
@@ -309,6 +310,14 @@ extension GooglePlay.SubscriptionLineItem.Phase {
 }
 
 extension Purchase {
+    /// Returns whether the record's newest word is `fact`, under its names or the hashes of an erased
+    /// customer's.
+    func states(_ fact: Fact) -> Bool {
+        if states(fact.statement) { return true }
+        let hashed = try? fact.renamed(Renaming { RowKey($0).hex })
+        return hashed.map { states($0.statement) } ?? false
+    }
+
     /// Returns whether the record's newest word is `statement`, uncontested.
     ///
     /// What we did ourselves is no news: an acknowledgement, with which Google forgets who resubscribed,
@@ -337,12 +346,29 @@ extension Purchase {
         }
     }
 
-    /// Returns whether the token was not read yet, or its payment was pending then.
-    var isOpen: Bool {
-        guard let play = googlePlay else { return true }
-        if let subscription = play.subscription { return subscription.value.state == "PENDING" }
-        return play.purchase.map { $0.value.state == "PENDING" } ?? true
+    /// Returns whether the record answers a device that shows the purchase.
+    ///
+    /// It does where it gives access now, or where nothing more comes of the purchase. Anything
+    /// else is read: a payment may have come through, or a pause have ended. So is a consumable, which
+    /// devices show only until it is consumed: the catalog may have learned of it since.
+    func isAnswer(at now: Instant, in history: CatalogHistory) -> Bool {
+        guard let play = googlePlay else { return false }
+        guard let read = play.subscription?.value else {
+            guard isBoughtOnce else { return play.purchase?.value.state == "CANCELLED" }
+            return (play.purchase?.value.lines ?? []).allSatisfy { line in
+                let at = play.completed ?? now
+                return history.product(line.sold, in: key.application, at: at)?.kind != .consumable
+            }
+        }
+        switch read.state {
+        case "ACTIVE", "IN_GRACE_PERIOD", "CANCELED":
+            return read.items.contains { item in item.expiry.map { now < $0 } ?? false }
+        default: return read.state == "EXPIRED"
+        }
     }
+
+    /// True where the record is of one-time products that were paid.
+    var isBoughtOnce: Bool { googlePlay?.purchase?.value.state == "PURCHASED" }
 
     /// Returns whether a claim would change nothing.
     func knows(_ claim: Claim) -> Bool {

@@ -21,6 +21,12 @@ struct GooglePlayQuestions: Sendable {
     /// How long a hint is believed to be ahead of what can be read, in milliseconds.
     private static let patience: Int64 = 15 * 60_000
 
+    /// How far a read's clock may be behind its sending: it is the second before the `Date` of its
+    /// answer.
+    private static let lag: Int64 = 2_000
+    /// The age of a hint at which a second look at it is the last one.
+    private static let secondLook: Int64 = 10_000
+
     init(_ reads: GooglePlayReads, _ voids: VoidedList) {
         (self.reads, self.voids) = (reads, voids)
         ladders = [
@@ -41,11 +47,16 @@ struct GooglePlayQuestions: Sendable {
             let isAnswered = await ladder.questions.ask { again, round in
                 round.beginKind()
                 let now = house.clocks.wall().milliseconds
-                let rows = try await ladder.questions.due(ladder.kind, again: again) { row in
-                    reads.isOpen(ladder.kind, of: row, now: now)
-                }
-                for batch in rows.batches(of: reads.setUp.readsAtOnce) where round.goesOn {
-                    try await answer(batch, ladder, &round)
+                try await ladder.questions.askOnce(
+                    ladder.kind,
+                    again: again,
+                    in: house,
+                    where: { reads.isOpen(ladder.kind, of: $0, now: now) }
+                ) { rows, prolong in
+                    for batch in rows.batches(of: reads.setUp.readsAtOnce) where round.goesOn {
+                        try await answer(batch, ladder, &round)
+                        try await prolong()
+                    }
                 }
             }
             isWell = isWell && isAnswered
@@ -108,10 +119,17 @@ struct GooglePlayQuestions: Sendable {
         }
         let now = await house.clocks.now()
         let raised = min(row.raised, now)
+        let age = now.milliseconds - raised.milliseconds
+        // News, of this read or of another since: that is what the hint was about.
+        if let news = outcome.isNews ? outcome.instant : outcome.knownSince {
+            if raised <= news { return .settled }
+            // A read's clock is behind its sending: one more look tells it from a stale read.
+            if raised < news.advanced(by: Self.lag) {
+                return age < Self.secondLook ? .maybeStale : .settled
+            }
+        }
         guard raised <= outcome.instant else { return .asBefore }
-        // News, or news that another read brought since: that is what the hint was about.
-        if outcome.isNews || (outcome.knownSince.map { $0 >= raised } ?? false) { return .settled }
-        return now.milliseconds - raised.milliseconds < Self.patience ? .maybeStale : .settled
+        return age < Self.patience ? .maybeStale : .settled
     }
 
     /// Keeps a hint about a purchase that Google does not know aside, for people to look at.
@@ -170,7 +188,12 @@ struct GooglePlayQuestions: Sendable {
             // It stays, and is asked when there is room.
             break
         case .failure(let fault as GooglePlay.APIFault):
-            guard let meaning = fault.errorMeaning else { return }
+            guard var meaning = fault.errorMeaning else { return }
+            if ladder.kind == .googlePlayVoids {
+                // A list that is refused says nothing of what was voided.
+                if case .final = meaning { meaning = .fault }
+                return try await ladder.questions.take(fault, meaning, of: row, ladder.kind, &round)
+            }
             let now = await house.clocks.now()
             let age = now.milliseconds - min(row.raised, now).milliseconds
             switch fault.meaning {
@@ -200,8 +223,10 @@ extension GooglePlayReads {
             switch kind {
             case .googlePlaySubscription: .subscriptions
             case .googlePlayAcknowledgement:
-                PlayAct(kind, object: row.object)?.product == "" ? .subscriptions : .oneTime
-            case .googlePlayPurchase, .googlePlayConsumption: .oneTime
+                PlayAct(kind, object: row.object)?.product == "" ? .subscriptionActs : .oneTimeActs
+            case .googlePlayConsumption: .oneTimeActs
+            case .googlePlayRefundReview: .orderActs
+            case .googlePlayPurchase: .oneTime
             case .googlePlayVoids: .voided
             default: .orders
             }

@@ -20,6 +20,8 @@ struct GooglePlayReads: Sendable {
     /// How often a refused service account is told.
     private let alarmPace = WorkPace()
     private let foreignPace = WorkPace()
+    /// Tokens that Google did not show.
+    private let unknown = UnknownTokens()
 
     init(_ house: House, _ setUp: GooglePlaySetUp, _ quotas: PlayQuotas) {
         (self.house, self.setUp, self.quotas) = (house, setUp, quotas)
@@ -35,6 +37,8 @@ struct GooglePlayReads: Sendable {
         var key: Purchase.Key?
         /// Since when the record says the same.
         var knownSince: Instant?
+        /// What has to be done at Google by what it says.
+        var acts: [Wanted] = []
     }
 
     /// Reads a subscription.
@@ -59,7 +63,7 @@ struct GooglePlayReads: Sendable {
                 of: app.packageName,
                 at: instant
             ),
-            acts: PlayAct.acts(for: answer.value, token: token)
+            acts: PlayAct.acts(for: answer.value, token: token, readAt: instant)
         )
         return try await journal(read, "subscription", token, answer.body, instant, claim)
     }
@@ -114,7 +118,15 @@ struct GooglePlayReads: Sendable {
         guard let token = answer.value.purchaseToken else {
             return Outcome(instant: instant, isNews: false)
         }
-        let environment = try await known(token, of: app)?.key.environment ?? .production
+        // Only the purchase says whether money is behind it: a licence tester's has none.
+        guard let environment = try await known(token, of: app, leaving: reserve)?.key.environment
+        else {
+            house.counters.count(
+                "tollgate_google_play_faults_total",
+                "bucket=\"orders\",meaning=\"unknownPurchase\""
+            )
+            return Outcome(instant: instant, isNews: false)
+        }
         let message = GooglePlayTranslator.message(
             reading: answer.value,
             token: token,
@@ -130,9 +142,10 @@ struct GooglePlayReads: Sendable {
     func record(
         _ void: GooglePlay.VoidedPurchase,
         of app: GooglePlaySetUp.App,
-        at instant: Instant
+        at instant: Instant,
+        leaving reserve: Int64 = 0
     ) async throws -> Outcome {
-        guard let known = try await known(void.purchaseToken, of: app) else {
+        guard let known = try await known(void.purchaseToken, of: app, leaving: reserve) else {
             return Outcome(instant: instant, isNews: false)
         }
         let environment = known.key.environment
@@ -213,8 +226,9 @@ struct GooglePlayReads: Sendable {
                 "bucket=\"\(bucket.rawValue)\",meaning=\"\(error.meaning)\""
             )
             switch error.meaning {
-            case .tooMany, .notAllowed: refused(error, bucket, app)
-            case .unavailable where error.retryAfter != nil: refused(error, bucket, app)
+            case .tooMany, .notAllowed: refused(error, bucket, app, begun: now)
+            case .unavailable where error.retryAfter != nil:
+                refused(error, bucket, app, begun: now)
             // It may be this object's own.
             case .unavailable, .unreadable: break
             case .notFound, .noLongerReadable, .invalid, .changedMeanwhile:
@@ -227,19 +241,24 @@ struct GooglePlayReads: Sendable {
     private func refused(
         _ fault: GooglePlay.APIFault,
         _ bucket: PlayQuotas.Bucket,
-        _ app: GooglePlaySetUp.App
+        _ app: GooglePlaySetUp.App,
+        begun: Int64
     ) {
         let wall = house.clocks.wall()
         quotas.refused(
             bucket,
             of: app.packageName,
             retryAfter: fault.retryAfter,
+            isForbidden: fault.meaning == .notAllowed,
+            begun: begun,
             now: wall.milliseconds
         )
         guard fault.meaning == .notAllowed, alarmPace.isDue(wall, every: 60_000) else { return }
         house.logger.error(
-            "Google Play refuses this server's service account: nothing is read or acknowledged until it may again",
-            metadata: ["app": "\(app.packageName)", "error": "\(fault)"]
+            "Google Play refuses this server's service account: calls of this kind wait until it has the permission",
+            metadata: [
+                "app": "\(app.packageName)", "calls": "\(bucket.rawValue)", "error": "\(fault)",
+            ]
         )
     }
 
@@ -257,20 +276,24 @@ struct GooglePlayReads: Sendable {
     /// - Returns: `nil` for a purchase that Google does not tell any more.
     private func known(
         _ token: String,
-        of app: GooglePlaySetUp.App
+        of app: GooglePlaySetUp.App,
+        leaving reserve: Int64
     ) async throws -> Purchase? {
         if let record = try await record(ofToken: token, of: app.packageName) { return record }
+        // The voided list names it each hour.
+        guard !unknown.holds(token, at: house.clocks.wall()) else { return nil }
         do {
             do {
-                _ = try await read(subscription: token, of: app)
+                _ = try await read(subscription: token, of: app, leaving: reserve)
             } catch let fault as GooglePlay.APIFault {
                 guard [.notFound, .invalid].contains(fault.meaning) else { throw fault }
-                _ = try await read(product: token, of: app)
+                _ = try await read(product: token, of: app, leaving: reserve)
             }
         } catch let fault as GooglePlay.APIFault {
             guard [.notFound, .invalid, .noLongerReadable].contains(fault.meaning) else {
                 throw fault
             }
+            unknown.note(token, at: house.clocks.wall())
         }
         return try await record(ofToken: token, of: app.packageName)
     }
@@ -324,14 +347,15 @@ struct GooglePlayReads: Sendable {
         let known = try await house.records.record(of: key)
         // A claim that changes nothing must not grow the journal.
         let claim = claim.flatMap { known?.knows($0.claim) == true ? nil : $0 }
-        let isNews = known.map { known in !facts.allSatisfy { known.states($0.statement) } } ?? true
-        let knownSince = known?.knownSince
+        let isNews = known.map { known in !facts.allSatisfy { known.states($0) } } ?? true
+        var outcome = Outcome(instant: instant, isNews: false, key: key, acts: read.acts)
+        outcome.knownSince = known?.knownSince
         if !isNews, claim == nil {
             // What was not done yet is to be done, though nothing is to be written.
             for act in read.acts {
                 try await house.records.questions.want(act, about: key, at: instant)
             }
-            return Outcome(instant: instant, isNews: false, key: key, knownSince: knownSince)
+            return outcome
         }
         if let claim { facts.append(claim.fact(about: key)) }
         let evidence = Evidence(
@@ -357,12 +381,8 @@ struct GooglePlayReads: Sendable {
             ),
             of: .googlePlay
         )
-        return Outcome(
-            instant: instant,
-            isNews: (isNews || claim != nil) && receipt == .recorded,
-            key: key,
-            knownSince: knownSince
-        )
+        outcome.isNews = receipt == .recorded
+        return outcome
     }
 }
 
@@ -381,6 +401,25 @@ private final class VirtualOrder: Sendable {
                 } ?? now
             last = next
             return next
+        }
+    }
+}
+
+/// Tokens that Google did not show, kept in memory for a day: forgetting one costs two more reads.
+private final class UnknownTokens: Sendable {
+    private static let (memory, capacity): (Int64, Int) = (86_400_000, 50_000)
+    private let times = Mutex<[String: Int64]>([:])
+
+    func holds(_ token: String, at wall: Instant) -> Bool {
+        times.withLock { times in
+            times[token].map { (0..<Self.memory).contains(wall.milliseconds - $0) } ?? false
+        }
+    }
+
+    func note(_ token: String, at wall: Instant) {
+        times.withLock { times in
+            if times.count >= Self.capacity { times.removeAll() }
+            times[token] = wall.milliseconds
         }
     }
 }

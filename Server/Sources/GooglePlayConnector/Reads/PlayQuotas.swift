@@ -12,6 +12,8 @@ struct QuotaBucket: Hashable, Sendable {
     private var blockedUntil: Int64 = .min
     private var refusals: Int64 = 0
     private var refusedAt: Int64?
+    /// Until when our credentials may not ask, as Google has said last; `nil`: they may.
+    private(set) var forbiddenUntil: Int64?
 
     /// The longest pause after refusals in a row, in milliseconds.
     static let longestPause: Int64 = 120_000
@@ -40,12 +42,27 @@ struct QuotaBucket: Hashable, Sendable {
     }
 
     /// Takes note that Google said ‘too many’, or that our credentials may not ask.
-    mutating func refused(retryAfter seconds: Int64?, now: Int64) {
+    ///
+    /// - Parameters:
+    ///   - isForbidden: our credentials may not ask.
+    ///   - begun: when the call began: those that were under way together are one refusal.
+    mutating func refused(
+        retryAfter seconds: Int64?,
+        isForbidden: Bool = false,
+        begun: Int64,
+        now: Int64
+    ) {
         refill(now)
+        defer { forbiddenUntil = isForbidden ? blockedUntil : nil }
+        let asked = (seconds ?? 0) * 1000
+        guard refusedAt.map({ $0 < begun }) ?? true else {
+            blockedUntil = max(blockedUntil, now + asked)
+            return
+        }
         refusedAt = now
         let ladder = min(1000 << min(refusals, 7), Self.longestPause)
         refusals += 1
-        blockedUntil = max(blockedUntil, now + max(ladder, (seconds ?? 0) * 1000))
+        blockedUntil = max(blockedUntil, now + max(ladder, asked))
     }
 
     /// Takes note of an answer.
@@ -56,6 +73,7 @@ struct QuotaBucket: Hashable, Sendable {
         if let refusedAt, begun <= refusedAt { return }
         refusals = 0
         blockedUntil = .min
+        forbiddenUntil = nil
     }
 
     private mutating func refill(_ now: Int64) {
@@ -84,14 +102,26 @@ public final class PlayQuotas: Sendable {
         case subscriptions, oneTime, orders
         /// `purchases.voidedpurchases`, which has a quota of its own.
         case voided
+        /// What is done: it spends the quota of what is read, and has a permission of its own.
+        case subscriptionActs, oneTimeActs, orderActs
+
+        /// The bucket whose quota a call spends.
+        var quota: Bucket {
+            switch self {
+            case .subscriptionActs: .subscriptions
+            case .oneTimeActs: .oneTime
+            case .orderActs: .orders
+            case .subscriptions, .oneTime, .orders, .voided: self
+            }
+        }
     }
 
     /// Calls per minute.
     public struct Limits: Hashable, Sendable {
         public var perMinute: [Bucket: Int64] = [
             .subscriptions: 3_000, .oneTime: 3_000, .orders: 3_000,
-            // 30 within 30 seconds, and 6,000 a day.
-            .voided: 30,
+            // 30 within 30 seconds: a whole bucket, and what comes back in that time.
+            .voided: 20,
         ]
 
         public init() {}
@@ -117,15 +147,30 @@ public final class PlayQuotas: Sendable {
     }
 
     func take(_ bucket: Bucket, of app: String, now: Int64, leaving reserve: Int64 = 0) -> Bool {
-        change(bucket, of: app) { $0.take(now: now, leaving: reserve) }
+        guard isOpen(bucket, of: app, now: now) else { return false }
+        return change(bucket.quota, of: app) { $0.take(now: now, leaving: reserve) }
     }
 
     func isOpen(_ bucket: Bucket, of app: String, now: Int64) -> Bool {
-        change(bucket, of: app) { $0.isOpen(now: now) }
+        Set([bucket, bucket.quota]).allSatisfy { change($0, of: app) { $0.isOpen(now: now) } }
     }
 
-    func refused(_ bucket: Bucket, of app: String, retryAfter: Int64?, now: Int64) {
-        change(bucket, of: app) { $0.refused(retryAfter: retryAfter, now: now) }
+    func refused(
+        _ bucket: Bucket,
+        of app: String,
+        retryAfter: Int64?,
+        isForbidden: Bool,
+        begun: Int64,
+        now: Int64
+    ) {
+        change(bucket, of: app) {
+            $0.refused(retryAfter: retryAfter, isForbidden: isForbidden, begun: begun, now: now)
+        }
+    }
+
+    /// Until when our credentials may not ask; `nil`: they may.
+    func forbiddenUntil(_ bucket: Bucket, of app: String) -> Int64? {
+        change(bucket, of: app) { $0.forbiddenUntil }
     }
 
     func answered(_ bucket: Bucket, of app: String, begun: Int64) {

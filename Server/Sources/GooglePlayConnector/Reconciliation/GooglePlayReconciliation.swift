@@ -9,7 +9,7 @@ internal import TollgateCore
 
 /// What `tollgate reconcile google-play` has found.
 public struct GooglePlayReconciled: Codable, Hashable, Sendable {
-    /// Subscriptions that looked overdue, and how many had news.
+    /// Purchases that looked overdue, and how many had news.
     public var overdue = 0
     public var overdueNews = 0
     /// Entries of the list of voided purchases.
@@ -22,7 +22,7 @@ public struct GooglePlayReconciled: Codable, Hashable, Sendable {
     public var unreadable = 0
 }
 
-/// Looks for what no hint has told: overdue subscriptions, voided purchases of thirty days, orders of
+/// Looks for what no hint has told: overdue purchases, voided purchases of thirty days, orders of
 /// recent periods, whose partial refunds nothing announces.
 struct GooglePlayReconciliation: Sendable {
     let reads: GooglePlayReads
@@ -52,6 +52,8 @@ struct GooglePlayReconciliation: Sendable {
     struct Place: Codable, Hashable {
         /// Up to when the list of voided purchases was read, in milliseconds of the stores' time.
         var voidsTo: Int64?
+        /// When it was looked at, where an entry could not be followed then: `voidsTo` is before it.
+        var voidsAt: Int64?
         /// When this round over the orders began.
         var ordersSince: Int64?
         /// The last purchase whose orders were read; `nil`: the round is over.
@@ -71,13 +73,19 @@ struct GooglePlayReconciliation: Sendable {
             var found = GooglePlayReconciled()
             var place = try await place(name)
             if isWhole { place = Place() }
-            try await readOverdue(app, &found, prolong)
-            try await readVoids(app, &place, &found, prolong)
-            try await keep(place, name)
+            // A part that fails leaves the others their turn.
+            var trouble: (any Error)?
+            do { try await readOverdue(app, &found, prolong) } catch { trouble = error }
+            do {
+                try await readVoids(app, &place, &found, prolong)
+                try await keep(place, name)
+            } catch { trouble = trouble ?? error }
+            if let lost = trouble as? LeaseLost { throw lost }
             repeat {
                 try await readOrders(app, &place, &found, prolong)
                 try await keep(place, name)
             } while isWhole && place.ordersAfter != nil
+            if let trouble { throw trouble }
             return found
         }
     }
@@ -106,19 +114,33 @@ struct GooglePlayReconciliation: Sendable {
             where asked.isDue(record.key, at: now, every: record.pauseBetweenReads) {
                 found.overdue += 1
                 do {
-                    let outcome = try await reads.read(
-                        subscription: record.key.id,
-                        of: app,
-                        leaving: Self.reserve
-                    )
-                    if outcome.isNews { found.overdueNews += 1 }
-                } catch let fault as GooglePlay.APIFault {
-                    try await takeNote(of: fault, about: record.key.id, app, &found)
+                    try await readAgain(record, app, &found)
+                } catch {
+                    // It was not read.
+                    asked.forget(record.key)
+                    throw error
                 }
                 try await prolong()
             }
             next = page.next
         } while next != nil
+    }
+
+    private func readAgain(
+        _ record: Purchase,
+        _ app: GooglePlaySetUp.App,
+        _ found: inout GooglePlayReconciled
+    ) async throws {
+        let token = record.key.id
+        do {
+            let outcome =
+                record.googlePlay?.subscription == nil
+                ? try await reads.read(product: token, of: app, leaving: Self.reserve)
+                : try await reads.read(subscription: token, of: app, leaving: Self.reserve)
+            if outcome.isNews { found.overdueNews += 1 }
+        } catch let fault as GooglePlay.APIFault {
+            try await takeNote(of: fault, about: token, app, &found)
+        }
     }
 
     /// - Throws: what concerns more than this purchase.
@@ -146,12 +168,21 @@ struct GooglePlayReconciliation: Sendable {
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
         let now = await house.clocks.now().milliseconds
-        if let read = place.voidsTo, read <= now, now - read < Self.voidPause { return }
+        if let read = place.voidsAt ?? place.voidsTo, read <= now, now - read < Self.voidPause {
+            return
+        }
         let since = (place.voidsTo ?? 0) - Self.voidOverlap
-        let read = try await voids.read(of: app, since: since, prolong: prolong)
+        let read = try await voids.read(
+            of: app,
+            since: since,
+            leaving: Self.reserve,
+            prolong: prolong
+        )
         found.voids += read.seen
         found.voidNews += read.news
-        place.voidsTo = now
+        // An entry that is left is looked for again, until it has left the list.
+        place.voidsTo = min(now, read.firstLeft ?? now)
+        place.voidsAt = now
     }
 
     // MARK: - Orders
@@ -239,6 +270,8 @@ private final class AskedPurchases: Sendable {
             return true
         }
     }
+
+    func forget(_ key: Purchase.Key) { times.withLock { $0[key] = nil } }
 }
 
 extension Purchase {
@@ -264,15 +297,19 @@ extension Purchase {
 extension GooglePlayConnector {
     /// Looks for what no hint has told, if a pass is due and no other server is at it.
     public func reconcileIfDue() async throws -> Bool {
+        var isWell = true
         for app in setUp.apps {
             do {
                 _ = try await reconciliation.run(app)
             } catch is QuotaUsedUp {
                 // Hints and acts come first; the pass goes on where it was.
                 continue
+            } catch {
+                isWell = false
+                tellOfFailedPass(app, error)
             }
         }
-        return true
+        return isWell
     }
 
     /// Reads everything that hints may have missed, now.
@@ -280,11 +317,25 @@ extension GooglePlayConnector {
     /// - Returns: what was found; `nil` where another server is at it.
     public func reconcile() async throws -> GooglePlayReconciled? {
         var all: GooglePlayReconciled?
+        var trouble: (any Error)?
         for app in setUp.apps {
-            guard let found = try await reconciliation.run(app, isWhole: true) else { continue }
-            all = (all ?? GooglePlayReconciled()).adding(found)
+            do {
+                guard let found = try await reconciliation.run(app, isWhole: true) else { continue }
+                all = (all ?? GooglePlayReconciled()).adding(found)
+            } catch {
+                tellOfFailedPass(app, error)
+                trouble = trouble ?? error
+            }
         }
+        if let trouble { throw trouble }
         return all
+    }
+
+    private func tellOfFailedPass(_ app: GooglePlaySetUp.App, _ error: any Error) {
+        house.logger.warning(
+            "a pass over an app's purchases in Google Play failed and will be made again",
+            metadata: ["app": "\(app.packageName)", "error": "\(error)"]
+        )
     }
 }
 

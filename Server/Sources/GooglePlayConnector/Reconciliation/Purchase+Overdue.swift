@@ -2,7 +2,7 @@ internal import Storage
 internal import TollgateCore
 
 extension Purchase {
-    /// What Google Play should have said of a subscription; `nil`: nothing is awaited.
+    /// When Google Play should have said something of a purchase; `nil`: nothing is awaited.
     var awaited: Awaited? {
         guard let overdue else { return nil }
         return Awaited(
@@ -17,9 +17,13 @@ extension Purchase {
         RowKey("awaited", Store.googlePlay.rawValue, package)
     }
 
-    /// From when on, and how long, a subscription looks overdue if nothing more is said.
+    /// From when on, and how long, a purchase looks overdue if nothing more is said.
     private var overdue: (since: Instant, until: Instant)? {
-        guard let play = googlePlay, let read = play.subscription else { return nil }
+        guard let play = googlePlay else { return nil }
+        guard let read = play.subscription else {
+            guard let read = play.purchase, read.value.state == Self.pending else { return nil }
+            return Self.overdue(pendingSince: read.stated.instant)
+        }
         // Nothing follows a token that another one replaced.
         guard play.replaced == nil else { return nil }
         switch read.value.state {
@@ -29,23 +33,31 @@ extension Purchase {
             if read.value.state == "CANCELED", read.stated.instant > end { return nil }
             return (end.advanced(by: Overdue.patience), end.advanced(by: Overdue.horizon))
         case "PAUSED":
-            guard let resumes = read.value.resumes else { return nil }
-            return (resumes.advanced(by: Overdue.patience), resumes.advanced(by: Overdue.horizon))
-        case "PENDING":
-            // Cash is paid within days, or never.
-            let since = read.stated.instant
-            return (
-                since.advanced(by: 3 * Overdue.day),
-                since.advanced(by: 30 * Overdue.day)
-            )
+            // The buyer may end a pause at any time; it lasts three months at most.
+            let since = read.stated.instant.advanced(by: Overdue.day)
+            let end = read.value.resumes ?? since.advanced(by: 92 * Overdue.day)
+            return (since, end.advanced(by: Overdue.horizon))
+        case Self.pending: return Self.overdue(pendingSince: read.stated.instant)
         default: return nil
         }
     }
 
+    /// The span in which a payment is awaited: cash is paid within days, or never.
+    ///
+    /// What is paid has to be acknowledged within three days, and a one-time purchase may have no
+    /// notification.
+    private static func overdue(pendingSince read: Instant) -> (since: Instant, until: Instant) {
+        (read.advanced(by: Overdue.hour), read.advanced(by: 30 * Overdue.day))
+    }
+
+    private static let pending = "PENDING"
+
     /// How long a purchase that looks overdue is left alone after it was read, in milliseconds.
     var pauseBetweenReads: Int64 {
         switch googlePlay?.subscription?.value.state {
-        case "ON_HOLD", "PAUSED", "PENDING": Overdue.day
+        case "ON_HOLD", "PAUSED": Overdue.day
+        // A one-time purchase is awaited only while it is pending.
+        case Self.pending, nil: 6 * Overdue.hour
         default: Overdue.hour
         }
     }

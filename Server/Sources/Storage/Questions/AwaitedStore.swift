@@ -36,10 +36,15 @@ public struct AwaitedStore: Sendable {
     private var cursors: CursorStore { CursorStore(driver: driver) }
 
     /// Each store follows the journal by itself; the name of the first one is older than the others.
+    ///
+    /// Under a new name the journal is followed from its beginning, once: for what is awaited since of
+    /// purchases that are there already.
     private static func cursor(of store: Store) -> String {
         switch store {
         case .appStore: "awaited"
-        case .stripe, .googlePlay, .tollgate: "awaited/\(store.rawValue)"
+        // Pending and paused purchases are awaited earlier than under the first name.
+        case .googlePlay: "awaited/google_play/2"
+        case .stripe, .tollgate: "awaited/\(store.rawValue)"
         }
     }
 

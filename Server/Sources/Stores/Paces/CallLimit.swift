@@ -28,6 +28,14 @@ public final class CallLimit: Sendable {
         self.capacity = capacity
     }
 
+    /// Returns whether a call of `caller` would be admitted; counts nothing.
+    ///
+    /// - Parameter now: real time.
+    public func hasRoom(for caller: String, at now: Instant) -> Bool {
+        let now = now.milliseconds
+        return full.withLock { ($0[caller] ?? now) + interval <= now + calls * interval }
+    }
+
     /// Counts one call.
     ///
     /// - Parameter now: real time.

@@ -13,9 +13,9 @@ struct ReconcileGooglePlayCommand: AsyncParsableCommand {
         commandName: "google-play",
         abstract: "Ask Google Play for what its notifications missed.",
         discussion: """
-            Reads subscriptions that look overdue, the list of voided purchases of the last 30 days, \
+            Reads purchases that look overdue, the list of voided purchases of the last 30 days, \
             and the orders of the last 90. Interrupt it as you like. A running server does this by \
-            itself: overdue subscriptions every minute, voided purchases every hour, orders once a day.
+            itself: overdue purchases every minute, voided purchases every hour, orders once a day.
             """
     )
 

@@ -96,7 +96,8 @@ private func addGooglePlay(to router: Router<ServerRequestContext>, _ tollgate: 
         return try Response.json(
             try await tollgate.purchases.prepareInGooglePlay(
                 try await request.json(API.GooglePlayPreparationRequest.self),
-                for: try credentials.requireSession()
+                for: try credentials.requireSession(),
+                in: try credentials.askingApp(request.headers, tollgate)?.app
             )
         )
     }

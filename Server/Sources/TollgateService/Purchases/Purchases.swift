@@ -41,16 +41,22 @@ public struct Purchases: Sendable {
 
     /// What goes with a purchase in Google Play that the app is about to begin.
     ///
+    /// - Parameter app: the app that begins it, where there are several; `nil`: the first.
     /// - Throws: refusals 404 `resource_missing`, 409 `already_active`.
     public func prepareInGooglePlay(
         _ request: API.GooglePlayPreparationRequest,
-        for session: CustomerSession
+        for session: CustomerSession,
+        in app: Catalog.App? = nil
     ) async throws -> API.GooglePlayPreparation {
         let catalog = records.history.current
+        let app = app?.id ?? catalog.apps.first?.id
         let product =
             catalog.product(id: request.product)
-            ?? catalog.products.first { $0.googlePlayProductID == request.product && !$0.isRetired }
-        guard let product, !product.isRetired, let name = product.googlePlayProductID else {
+            ?? catalog.products.first {
+                $0.googlePlayProductID(in: app) == request.product && !$0.isRetired
+            }
+        guard let product, !product.isRetired, let name = product.googlePlayProductID(in: app)
+        else {
             throw Refusal.missing("product in Google Play", request.product, param: "product")
         }
         let customer = try await directory.customer(session.customer.rawValue)

@@ -70,6 +70,8 @@ public struct LoadedScenario: Sendable {
             require(offer.product, among: products, "product", 1)
         }
         let settings = scenario.appStore
+        let plans = scenario.googlePlay.plans.keys + scenario.googlePlay.offers.map(\.product)
+        for product in plans.sorted() { require(product, among: products, "product", 1) }
         for product in settings.shareable.union(settings.commitments).sorted() {
             require(product, among: products, "product", 1)
         }
@@ -104,6 +106,7 @@ extension Scenario.Step {
             case .schedule(let phases, _): phases.map(\.product)
             default: []
             }
+        case .googlePlay(let act): act.products
         }
     }
 }

@@ -1,9 +1,9 @@
 internal import ScenarioWriting
 internal import AppStoreSimulator
 internal import Foundation
+internal import GooglePlaySimulator
 internal import SandboxClock
 internal import StripeSimulator
-internal import Synchronization
 internal import TollgateCore
 
 /// One telling of a story: the simulated stores live through it, a backend listens and is asked.
@@ -24,6 +24,10 @@ struct Play {
         var wallIsVirtual = false
         /// The types of events that Stripe tells; `nil`: all.
         var stripeEvents: [String]?
+        /// The app's name in Google Play; `nil`: one of the telling's own.
+        var package: String?
+        /// Whether Google Play is kept as it was at each of its messages.
+        var keepsMoments = true
     }
 
     /// What was said at one check.
@@ -36,7 +40,8 @@ struct Play {
     let backend: any ScenarioBackend
     let telling: Telling
     let world: ScenarioWorld
-    private let messages = MessageLog()
+    let messages = MessageLog()
+    private let listener = HintListener()
     var people: [String: ScenarioCustomer] = [:]
     var appleAccounts: [String: String] = [:]
     var stripeCustomers: [ScenarioCustomer: (id: String, object: String)] = [:]
@@ -44,6 +49,8 @@ struct Play {
     var deletedAtStripe: Set<ScenarioCustomer> = []
     /// The deleted Stripe customers of those who have bought again since, the oldest first.
     var formerStripeCustomers: [ScenarioCustomer: [String]] = [:]
+    /// `nil` where the story does not speak of Google Play.
+    var googlePlay: GooglePlayStage?
     /// The latest Checkout Session of each customer.
     var sessions: [String: String] = [:]
     /// The coins that were spent for each customer.
@@ -62,7 +69,7 @@ struct Play {
         self.loaded = loaded
         self.backend = backend
         self.telling = telling
-        let messages = messages
+        let (messages, listener) = (messages, listener)
         let seed = Self.seed(loaded.scenario.title, telling.salt)
         world = try await ScenarioWorld(
             loaded,
@@ -73,6 +80,7 @@ struct Play {
             webhookSecret: telling.webhookSecret,
             wallIsVirtual: telling.wallIsVirtual,
             stripeEvents: telling.stripeEvents,
+            package: Self.package(of: loaded, telling),
             ears: ScenarioWorld.Ears(
                 notification: { message, _ in
                     guard case .signedPayload(let payload) = message else { return .success }
@@ -83,6 +91,11 @@ struct Play {
                 event: { body, _, signature in
                     messages.append(.event(body: body, signature: signature))
                     return await backend.take(event: body, signature: signature)
+                },
+                hint: { body in
+                    await messages.append(hint: Array(body))
+                    listener.hear()
+                    return await backend.take(hint: Array(body))
                 }
             )
         )
@@ -91,9 +104,29 @@ struct Play {
             people[person.name] = ScenarioCustomer(
                 name: person.name,
                 id: Self.uuid(random.bytes(16)),
-                isProduction: loaded.scenario.appStore.isProduction
+                isProduction: loaded.scenario.isProduction(person),
+                isInBothEnvironments: loaded.scenario.sellsInBothEnvironments
             )
         }
+        guard let play = world.googlePlay else { return }
+        googlePlay = GooglePlayStage(play, loaded, telling)
+        await listen(to: play)
+    }
+
+    /// The app's name in Google Play: each telling has its own, as backends keep what they were told.
+    static func package(of loaded: LoadedScenario, _ telling: Telling) -> String {
+        if let package = telling.package { return package }
+        let mark = seed(loaded.scenario.title + telling.variant.name, telling.salt)
+        return "com.example.s" + String(mark, radix: 36)
+    }
+
+    /// Lets the backend read, and notes when it does.
+    private func listen(to play: SimulatedGooglePlay) async {
+        let (messages, backend) = (messages, backend)
+        if telling.keepsMoments { messages.watch(play) }
+        listener.onHint { await backend.settle() }
+        await world.clock.join(listener)
+        await backend.connect(play) { await messages.append(reading: $0) }
     }
 
     /// The same for the same words on every machine.
@@ -121,13 +154,14 @@ struct Play {
         try await begin()
         for step in scenario.steps {
             await world.clock.advance(to: step.at + telling.shift)
-            await backend.settle()
+            await settle()
             do {
                 switch step.deed {
                 case .appStore(let act): try await perform(act, step)
                 case .stripe(let act):
                     try await perform(act, step)
                     await world.stripe.settle()
+                case .googlePlay(let act): try await perform(act, step)
                 case .check(let expectation): try await check(expectation, step)
                 case .spend(let spending): try await spend(spending, step)
                 }
@@ -137,10 +171,16 @@ struct Play {
                 throw failure(step, "this does not happen: \(error)")
             }
             if let last = telling.lastCheck, checks.count > last { break }
-            await backend.settle()
+            await settle()
         }
         await world.clock.end()
+        listener.end()
         return answers
+    }
+
+    private func settle() async {
+        listener.rest()
+        await backend.settle()
     }
 
     /// Makes everybody known to the backend and to the App Store.
@@ -154,6 +194,7 @@ struct Play {
                     storefront: person.storefront,
                     family: person.family
                 ).id
+            try await googlePlay?.open(person, customer)
         }
     }
 
@@ -166,7 +207,9 @@ struct Play {
             stripeCustomers: stripeCustomers.mapValues { [$0.object] }
                 .merging(formerStripeCustomers) { now, former in former + now },
             messages: messages.all,
-            checks: checks
+            checks: checks,
+            moments: messages.moments,
+            package: Self.package(of: loaded, telling)
         )
     }
 
@@ -195,13 +238,14 @@ struct Play {
             expectation: expectation,
             spent: spent[customer] ?? 0,
             messages: messages.all.count,
-            stripe: scenario.usesStripe ? await world.stripe.still() : nil
+            stripe: scenario.usesStripe ? await world.stripe.still() : nil,
+            googlePlay: await world.googlePlay?.still()
         )
         let isAsked = telling.lastCheck.map { $0 == checks.count } ?? true
         checks.append(check)
         guard isAsked else { return }
         let answer = try await backend.answer(
-            customer,
+            check.asked,
             lookupKeys: loaded.catalog.entitlements.map(\.lookupKey)
         )
         answers.append(Answered(check: check, answer: answer))
@@ -240,18 +284,17 @@ struct Play {
     }
 }
 
-/// What reached the backend so far.
-private final class MessageLog: Sendable {
-    private let messages = Mutex<[Recording.Message]>([])
-
-    var all: [Recording.Message] { messages.withLock { $0 } }
-
-    func append(_ message: Recording.Message) {
-        messages.withLock { $0.append(message) }
-    }
-}
-
 extension Recording.Check {
+    /// The customer, with the environment in which the check looks.
+    var asked: ScenarioCustomer {
+        var customer = customer
+        if let environment = expectation.environment {
+            customer.isProduction = environment == .production
+            customer.isInBothEnvironments = false
+        }
+        return customer
+    }
+
     /// What is wrong about an answer; `nil` if nothing is.
     ///
     /// - Parameter unspent: the coins that the story spends and this telling does not.

@@ -1,4 +1,5 @@
 import Foundation
+public import GooglePlaySimulator
 public import StripeSimulator
 
 /// What the stores of a story said, in the order in which they said it.
@@ -10,6 +11,11 @@ public struct Recording: Sendable {
         case event(body: String, signature: String)
         case post(String, ScenarioCustomer, mode: String, at: Int64)
         case receipt(String, answer: String, ScenarioCustomer, mode: String, at: Int64)
+        /// A push of Google Play's; `moment` counts in `moments`.
+        case hint([UInt8], at: Int64, moment: Int)
+        /// Something that was read at Google Play.
+        case reading(GooglePlayReading, at: Int64, moment: Int)
+        case posting(GooglePlayPosting, ScenarioCustomer, at: Int64, moment: Int)
     }
 
     /// A check, and what had been said by then.
@@ -25,6 +31,8 @@ public struct Recording: Sendable {
         public var messages: Int
         /// Stripe as it was then, for a backend that reads.
         public var stripe: StripeSimulator?
+        /// Google Play as it was then.
+        public var googlePlay: SimulatedGooglePlay?
     }
 
     public var scenario: LoadedScenario
@@ -34,6 +42,10 @@ public struct Recording: Sendable {
     public var stripeCustomers: [ScenarioCustomer: [String]]
     public let messages: [Message]
     public var checks: [Check]
+    /// Google Play as it was at each message of it, for a backend that reads.
+    let moments: [SimulatedGooglePlay]
+    /// The app's name in Google Play.
+    let package: String
     /// The content of each message without signatures: a story is compared with many tellings.
     private let words: [String]
 
@@ -43,7 +55,9 @@ public struct Recording: Sendable {
         customers: [ScenarioCustomer],
         stripeCustomers: [ScenarioCustomer: [String]],
         messages: [Message],
-        checks: [Check]
+        checks: [Check],
+        moments: [SimulatedGooglePlay],
+        package: String
     ) {
         self.scenario = scenario
         self.variant = variant
@@ -51,7 +65,12 @@ public struct Recording: Sendable {
         self.stripeCustomers = stripeCustomers
         self.messages = messages
         self.checks = checks
-        words = messages.map(\.unsigned)
+        self.moments = moments
+        self.package = package
+        // The name of the app is the telling's own.
+        words = messages.map { message in
+            moments.isEmpty ? message.unsigned : message.unsigned.replacing(package, with: "app")
+        }
     }
 }
 
@@ -74,7 +93,19 @@ extension Recording.Message {
             "\(Self.unsigned(signed)) \(customer.id) \(mode) \(at)"
         case .receipt(_, let answer, let customer, let mode, let at):
             "\(Self.purchases(answer)) \(customer.id) \(mode) \(at)"
+        case .hint(let body, _, _): Self.data(ofPush: body)
+        case .reading(let reading, let at, _): "\(reading.token) \(reading.answer) \(at)"
+        case .posting(let posting, let customer, let at, _):
+            "\(posting.token) \(posting.mode) \(customer.id) \(at)"
         }
+    }
+
+    /// What a push says.
+    private static func data(ofPush body: [UInt8]) -> String {
+        let push = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
+        let message = push?["message"] as? [String: Any]
+        let data = (message?["data"] as? String).flatMap { Data(base64Encoded: $0) }
+        return String(decoding: data ?? Data(body), as: UTF8.self)
     }
 
     /// What an answer of `verifyReceipt` says was bought.

@@ -1,3 +1,5 @@
+public import TollgateCore
+
 /// A story about customers and stores: what they do at which time, and what access must hold then.
 ///
 /// Written as a file (docs/scenarios.md), played on the simulated stores, and asked of any backend.
@@ -13,6 +15,7 @@ public struct Scenario: Sendable {
     public var customers: [Person]
     public var appStore: AppStoreSettings
     public var stripe: StripeSettings
+    public var googlePlay = GooglePlaySettings()
     public var steps: [Step]
 
     /// Somebody who buys.
@@ -24,6 +27,10 @@ public struct Scenario: Sendable {
         public var passesToken = true
         /// ISO 3166-1 alpha-3.
         public var storefront = "USA"
+        /// The country of the Google account, ISO 3166-1 alpha-2.
+        public var region = "US"
+        /// Whether the Google account is a licence tester's.
+        public var isTester = false
     }
 
     /// Something that happens, or is checked, at an instant.
@@ -43,6 +50,7 @@ public struct Scenario: Sendable {
     public enum Deed: Sendable {
         case appStore(AppStoreAct)
         case stripe(StripeAct)
+        case googlePlay(GooglePlayAct)
         case check(Expectation)
         case spend(Spending)
     }
@@ -60,6 +68,8 @@ public struct Scenario: Sendable {
         public var has: Set<String>?
         /// The balance of coins; `nil`: not asked.
         public var coins: Int64?
+        /// The only environment that is asked; `nil`: all in which the story's stores sell.
+        public var environment: StoreEnvironment?
     }
 
     /// Whether a step speaks of the App Store.
@@ -70,6 +80,22 @@ public struct Scenario: Sendable {
     /// Whether a step speaks of Stripe.
     public var usesStripe: Bool {
         steps.contains { if case .stripe = $0.deed { true } else { false } }
+    }
+
+    /// Whether a step speaks of Google Play.
+    public var usesGooglePlay: Bool {
+        steps.contains { if case .googlePlay = $0.deed { true } else { false } }
+    }
+
+    /// Whether what a person buys is of production: Google Play sells licence testers alone for
+    /// nothing.
+    func isProduction(_ person: Person) -> Bool {
+        usesAppStore || !usesGooglePlay ? appStore.isProduction : !person.isTester
+    }
+
+    /// Whether one store sells in the sandbox and another in production.
+    var sellsInBothEnvironments: Bool {
+        usesGooglePlay && (usesStripe || usesAppStore && !appStore.isProduction)
     }
 
     /// How many checks there are.
@@ -83,6 +109,7 @@ public struct Scenario: Sendable {
         steps.contains { step in
             switch step.deed {
             case .appStore(.post), .appStore(.restore), .appStore(.postReceipt): true
+            case .googlePlay(let act): act.name == "post"
             default: false
             }
         }

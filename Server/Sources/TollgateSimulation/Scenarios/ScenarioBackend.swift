@@ -1,3 +1,4 @@
+public import GooglePlaySimulator
 public import StripeSimulator
 
 /// Somebody who is told what the stores tell and asked what customers may use: Tollgate, or any
@@ -23,6 +24,17 @@ public protocol ScenarioBackend: Sendable {
         by customer: ScenarioCustomer,
         mode: String
     ) async throws
+    /// From now on Google Play's API answers for `play`.
+    ///
+    /// - Parameter read: told each purchase that was read there, once the answer is known.
+    func connect(
+        _ play: SimulatedGooglePlay,
+        read: @escaping @Sendable (GooglePlayReading) async -> Void
+    ) async
+    /// The body of a push of Google Play's; says whether it was taken.
+    func take(hint body: [UInt8]) async -> Bool
+    /// The customer's device posts a purchase token.
+    func post(_ purchase: GooglePlayPosting, by customer: ScenarioCustomer) async throws
     /// Spends coins of the customer's; says whether there were enough, `nil`: nobody knows.
     func spend(_ amount: Int64, of customer: ScenarioCustomer, key: String) async throws -> Bool?
     /// Lets the backend ask the stores what their messages left open.
@@ -40,8 +52,38 @@ extension ScenarioBackend {
         mode _: String
     ) async throws {}
 
+    /// Does nothing: whoever is told nothing of Google Play's reads nothing there.
+    public func connect(
+        _: SimulatedGooglePlay,
+        read _: @escaping @Sendable (GooglePlayReading) async -> Void
+    ) async {}
+
+    /// Takes it.
+    public func take(hint _: [UInt8]) async -> Bool { true }
+
+    /// Does nothing: how an app speaks to its own backend is that backend's matter.
+    public func post(_: GooglePlayPosting, by _: ScenarioCustomer) async throws {}
+
     /// Does nothing: so is what an app sells for coins.
     public func spend(_: Int64, of _: ScenarioCustomer, key _: String) async throws -> Bool? { nil }
+}
+
+/// What a backend has read from Google Play's API.
+public struct GooglePlayReading: Hashable, Sendable {
+    /// Whether it is a subscription's; `nil`: it is an order or a page of voided purchases.
+    public var isSubscription: Bool?
+    /// The purchase token, or the order's id; empty for a page.
+    public var token: String
+    /// The status and the body of the answer.
+    public var answer: String
+}
+
+/// What an app posts to its own backend about a purchase in Google Play.
+public struct GooglePlayPosting: Hashable, Sendable {
+    public var token: String
+    public var isSubscription: Bool
+    /// `purchased`, `restored`, `observed`.
+    public var mode: String
 }
 
 /// A customer of a story as backends know them.
@@ -53,6 +95,9 @@ public struct ScenarioCustomer: Hashable, Sendable {
     public var id: String
     /// Whether the App Store of the story is that of production.
     public var isProduction: Bool
+    /// Whether stores of the story sell in the other environment too: Stripe's is the sandbox, Google
+    /// Play's is production.
+    var isInBothEnvironments = false
 }
 
 /// What a backend says of a customer.

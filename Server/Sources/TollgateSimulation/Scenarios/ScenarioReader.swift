@@ -1,3 +1,4 @@
+import TollgateCore
 import TollgateService
 import Yams
 
@@ -66,11 +67,15 @@ extension ScenarioReading {
             customers: [],
             appStore: Scenario.AppStoreSettings(),
             stripe: Scenario.StripeSettings(),
+            googlePlay: Scenario.GooglePlaySettings(),
             steps: []
         )
         _ = text(&fields, "about")
         if let place = take(&fields, "app_store") { scenario.appStore = appStoreSettings(place) }
         if let place = take(&fields, "stripe") { scenario.stripe = stripeSettings(place) }
+        if let place = take(&fields, "google_play") {
+            scenario.googlePlay = googlePlaySettings(place)
+        }
         scenario.customers = customers(&fields)
         let steps = elements(&fields, "steps")
         finish(fields)
@@ -98,6 +103,8 @@ extension ScenarioReading {
                 person.family = text(&fields, "family")
                 person.passesToken = truth(&fields, "token") ?? true
                 person.storefront = text(&fields, "storefront") ?? person.storefront
+                person.region = text(&fields, "region") ?? person.region
+                person.isTester = truth(&fields, "tester") ?? false
                 finish(fields)
             }
             if people.contains(where: { $0.name == person.name }) {
@@ -152,31 +159,29 @@ extension ScenarioReading {
     }
 
     private mutating func deed(_ fields: inout ScenarioFields) -> Scenario.Deed? {
-        let kinds = ["app_store", "stripe", "check", "coins", "spend"].filter {
+        let kinds = ["app_store", "stripe", "google_play", "check", "coins", "spend"].filter {
             fields.values[$0] != nil
         }
-        if let place = take(&fields, "app_store") {
-            fields.known += ["stripe", "check"]
-            guard let name = name(place, "app_store", among: AppStoreAct.words) else {
-                fields.values = [:]  // Which keys it has is not known.
-                return nil
+        if fields.values["app_store"] != nil {
+            return act(in: "app_store", of: AppStoreAct.words, &fields) {
+                $0.appStoreAct($1, &$2).map { .appStore($0) }
             }
-            fields.what = "‘app_store: \(name)’"
-            return appStoreAct(name, &fields).map { .appStore($0) }
         }
-        if let place = take(&fields, "stripe") {
-            fields.known += ["app_store", "check"]
-            guard let name = name(place, "stripe", among: StripeAct.words) else {
-                fields.values = [:]  // Which keys it has is not known.
-                return nil
+        if fields.values["stripe"] != nil {
+            return act(in: "stripe", of: StripeAct.words, &fields) {
+                $0.stripeAct($1, &$2).map { .stripe($0) }
             }
-            fields.what = "‘stripe: \(name)’"
-            return stripeAct(name, &fields).map { .stripe($0) }
+        }
+        if fields.values["google_play"] != nil {
+            return act(in: "google_play", of: GooglePlayAct.words, &fields) {
+                $0.googlePlayAct($1, &$2).map { .googlePlay($0) }
+            }
         }
         guard !kinds.isEmpty else {
             report(
                 fields.place,
-                "a step says ‘app_store’, ‘stripe’ or ‘check’; this one says none of them"
+                "a step says ‘app_store’, ‘stripe’, ‘google_play’ or ‘check’; "
+                    + "this one says none of them"
             )
             fields.values = [:]
             return nil
@@ -192,7 +197,26 @@ extension ScenarioReading {
         expectation.has = texts(&fields, "check").map(Set.init)
         expectation.coins = number(&fields, "coins", in: -1_000_000...1_000_000_000)
             .map { Int64($0) }
+        expectation.environment = word(&fields, "environment", of: ["production", "sandbox"])
+            .flatMap(StoreEnvironment.init)
         return .check(expectation)
+    }
+
+    /// Reads an act that happens in a store.
+    private mutating func act(
+        in store: String,
+        of words: [String],
+        _ fields: inout ScenarioFields,
+        _ read: (inout Self, String, inout ScenarioFields) -> Scenario.Deed?
+    ) -> Scenario.Deed? {
+        guard let place = take(&fields, store) else { return nil }
+        fields.known += ["app_store", "stripe", "google_play", "check"].filter { $0 != store }
+        guard let name = name(place, store, among: words) else {
+            fields.values = [:]  // Which keys it has is not known.
+            return nil
+        }
+        fields.what = "‘\(store): \(name)’"
+        return read(&self, name, &fields)
     }
 
     private mutating func name(

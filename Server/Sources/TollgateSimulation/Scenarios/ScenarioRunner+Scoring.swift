@@ -32,6 +32,10 @@ extension ScenarioRunner {
         now: @Sendable () -> Int64
     ) async -> ScenarioScore {
         var score = ScenarioScore(scenario: loaded.scenario)
+        if loaded.scenario.usesGooglePlay {
+            score.skipped.append("a backend reads Google Play itself, which only Tollgate can here")
+            return score
+        }
         if loaded.scenario.needsDevice {
             score.skipped.append("the app itself speaks to its backend in this story")
             return score

@@ -1,5 +1,6 @@
 import AppStoreSimulator
 public import Foundation
+import GooglePlaySimulator
 import SandboxClock
 public import Storage
 import StripeSimulator
@@ -30,17 +31,19 @@ public struct ScenarioRunner: Sendable {
 
     /// Plays scenarios in order, one after the other; those of one catalog on one database.
     ///
+    /// - Parameter bug: a mistake of the server's, to see it found.
     /// - Returns: what did not hold.
     public func play(
         _ scenarios: [LoadedScenario],
-        under variant: Variant = .likely
+        under variant: Variant = .likely,
+        bug: PlantedGooglePlayBug? = nil
     ) async throws -> [ScenarioFailure] {
         var failures: [ScenarioFailure] = []
         let groups = Dictionary(grouping: scenarios, by: \.scenario.catalog)
         for catalog in groups.keys.sorted() {
             let driver = try await openDatabase()
             for loaded in groups[catalog] ?? [] {
-                failures += await play(loaded, under: variant, on: driver)
+                failures += await play(loaded, under: variant, on: driver, bug)
             }
             await driver.close()
         }
@@ -50,40 +53,68 @@ public struct ScenarioRunner: Sendable {
     private func play(
         _ loaded: LoadedScenario,
         under variant: Variant,
-        on driver: any StorageDriver
+        on driver: any StorageDriver,
+        _ bug: PlantedGooglePlayBug?
     ) async -> [ScenarioFailure] {
         await ScenarioFailure.found(
             in: loaded.scenario.file,
             "in order, \(variant.name) behaviour"
         ) {
-            let clock = ClockBox()
-            let backend = try await TollgateBackend(
-                driver,
-                catalog: loaded.catalog,
-                rootDER: rootDER,
-                seed: Play.seed(loaded.scenario.title, 0),
-                now: { await clock.now }
-            )
-            var play = try await Play(
-                loaded,
-                backend: backend,
-                authority: authority,
-                telling: Play.Telling(variant: variant)
-            )
-            clock.clock.withLock { $0 = play.world.clock }
+            var play = try await self.play(loaded, under: variant, asking: driver, bug)
             return try await play.run().map { answered in
                 (answered.check.line, answered.check.objection(to: answered.answer))
             }
         }
     }
 
+    /// A telling to Tollgate itself, on a database.
+    private func play(
+        _ loaded: LoadedScenario,
+        under variant: Variant,
+        asking driver: any StorageDriver,
+        _ bug: PlantedGooglePlayBug? = nil
+    ) async throws -> Play {
+        let clock = ClockBox()
+        let telling = Play.Telling(variant: variant)
+        let isRead = loaded.scenario.usesGooglePlay
+        let backend = try await TollgateBackend(
+            driver,
+            catalog: loaded.catalog,
+            rootDER: rootDER,
+            seed: Play.seed(loaded.scenario.title, 0),
+            package: isRead ? Play.package(of: loaded, telling) : nil,
+            bug: bug,
+            now: { await clock.now }
+        )
+        let play = try await Play(
+            loaded,
+            backend: backend,
+            authority: authority,
+            telling: telling
+        )
+        clock.clock.withLock { $0 = play.world.clock }
+        return play
+    }
+
     // MARK: - In any order
 
     /// What the stores of a story say, with nobody answering.
+    ///
+    /// Google Play takes back what nobody acknowledges, so with it Tollgate itself answers, on a
+    /// database that is forgotten.
     public func record(
         _ loaded: LoadedScenario,
         under variant: Variant = .likely
     ) async throws -> Recording {
+        if loaded.scenario.usesGooglePlay {
+            let database = try await ForgottenDatabase.make()
+            let driver = try database.open()
+            var play = try await self.play(loaded, under: variant, asking: driver)
+            _ = try await play.run()
+            await driver.close()
+            database.remove()
+            return play.recording
+        }
         var play = try await Play(
             loaded,
             backend: SilentBackend(),
@@ -130,8 +161,12 @@ public struct ScenarioRunner: Sendable {
             seed: seed,
             now: { 0 }
         )
-        let retellings = recordings.map { Retelling($0, order: order, seed: seed) }
+        let all = recordings.map { Retelling($0, order: order, seed: seed) }
         var failures: [ScenarioFailure] = []
+        for retelling in all where retelling.readsGooglePlay {
+            failures += try await tellAndAsk(retelling, catalog, seed: seed, on: driver)
+        }
+        let retellings = all.filter { !$0.readsGooglePlay }
         await withTaskGroup(of: ScenarioFailure?.self) { group in
             for retelling in retellings {
                 group.addTask { await retelling.tell(backend) }
@@ -150,6 +185,48 @@ public struct ScenarioRunner: Sendable {
             if let failure = await retelling.ask(backend) { failures.append(failure) }
         }
         return failures
+    }
+
+    /// Tells a story with Google Play, which is read at each word, to a server of its own.
+    private func tellAndAsk(
+        _ retelling: Retelling,
+        _ catalog: Catalog,
+        seed: UInt64,
+        on driver: any StorageDriver
+    ) async throws -> [ScenarioFailure] {
+        let backend = try await TollgateBackend(
+            driver,
+            catalog: catalog,
+            rootDER: rootDER,
+            seed: seed ^ Play.seed(retelling.package, 0),
+            package: retelling.package,
+            now: { 0 }
+        )
+        if let failure = await retelling.tell(backend) { return [failure] }
+        backend.connect([retelling.check?.stripe].compactMap(\.self))
+        await retelling.settleGooglePlay(backend)
+        return await retelling.ask(backend).map { [$0] } ?? []
+    }
+}
+
+/// A database for one telling whose answers nobody keeps.
+enum ForgottenDatabase {
+    private static let template = Task {
+        let database = try Backend.sqlite.makeDatabase()
+        let driver = try database.open()
+        try await driver.migrate()
+        await driver.close()
+        return database
+    }
+
+    static func make() async throws -> TestDatabase { try await template.value.copy() }
+}
+
+extension TestDatabase {
+    /// Deletes the file of a database that is closed.
+    fileprivate func remove() {
+        let folder = URL(fileURLWithPath: location).deletingLastPathComponent()
+        try? FileManager.default.removeItem(at: folder)
     }
 }
 

@@ -1,10 +1,11 @@
 public import AppStoreSimulator
 import Foundation
+import GooglePlaySimulator
 import SandboxClock
 public import StripeSimulator
 public import TollgateCore
 
-/// Both stores of a story on one clock, telling whoever listens.
+/// The stores of a story on one clock, telling whoever listens.
 struct ScenarioWorld: Sendable {
     static let bundleID = "com.example.app"
     static let appAppleID: Int64 = 1_234_567_890
@@ -19,11 +20,14 @@ struct ScenarioWorld: Sendable {
     let clock: VirtualClock
     let appStore: SimulatedAppStore
     let stripe: StripeSimulator
+    /// `nil` where the story does not speak of it.
+    let googlePlay: SimulatedGooglePlay?
 
     /// Where messages go.
     struct Ears: Sendable {
         var notification: SimulatedAppStore.Deliver
         var event: StripeSimulator.Configuration.Deliver
+        var hint: SimulatedGooglePlay.Deliver = { _ in true }
     }
 
     /// - Parameters:
@@ -32,6 +36,7 @@ struct ScenarioWorld: Sendable {
     ///   - seed: from which all ids are drawn.
     ///   - webhookSecret: what Stripe signs with, in real time; `nil`: with our own, at a fixed time.
     ///   - stripeEvents: the types that Stripe's endpoint listens to; `nil`: all.
+    ///   - package: the app's name in Google Play.
     ///   - wallIsVirtual: whether real time is the story's, as it is outside of a sandbox.
     init(
         _ loaded: LoadedScenario,
@@ -42,6 +47,7 @@ struct ScenarioWorld: Sendable {
         webhookSecret: String?,
         wallIsVirtual: Bool = false,
         stripeEvents: [String]? = nil,
+        package: String = ScenarioWorld.bundleID,
         ears: Ears
     ) async throws {
         let settings = loaded.scenario.appStore
@@ -87,6 +93,9 @@ struct ScenarioWorld: Sendable {
         if wallIsVirtual { configuration.wall = { Int(clock.nowAtOnce / 1000) } }
         if let stripeEvents { configuration.webhookEndpoints[0].enabledEvents = stripeEvents }
         stripe = try await StripeSimulator(configuration: configuration, clock: clock)
+        googlePlay =
+            try await loaded.scenario.usesGooglePlay
+            ? Self.googlePlay(loaded, variant, package, clock, seed, ears.hint) : nil
         self.clock = clock
     }
 }

@@ -1,6 +1,9 @@
 import AppStoreAPI
 import AppStoreConnector
 import Foundation
+import GooglePlayAPI
+import GooglePlayConnector
+import GooglePlaySimulator
 import Logging
 import Storage
 import Stores
@@ -21,22 +24,33 @@ final class TollgateBackend: ScenarioBackend {
     /// What `verifyReceipt` answers about the receipt that is being posted.
     @TaskLocal private static var verifiedReceipt: (answer: String, isProduction: Bool)?
 
-    private let tollgate: Tollgate
+    let tollgate: Tollgate
     private let line: StripeLine
+    let googlePlayLine: GooglePlayLine
+    /// The app's name in Google Play; `nil` where no Google Play is read.
+    let package: String?
 
     /// - Parameters:
     ///   - driver: an empty database.
     ///   - rootDER: the App Store's certificate.
     ///   - seed: from which the customers' ids are drawn.
+    ///   - package: the app's name in Google Play; `nil` where none is read.
+    ///   - bug: a mistake that it makes with Google Play.
     ///   - now: the stores' present where none is set for the task.
     init(
         _ driver: any StorageDriver,
         catalog: Catalog,
         rootDER: Data,
         seed: UInt64,
+        package: String? = nil,
+        bug: PlantedGooglePlayBug? = nil,
         now: @escaping @Sendable () async -> Int64
     ) async throws {
-        let store = try await RecordStore(driver)
+        self.package = package
+        let planting = bug.map { GooglePlayPlanting($0) }
+        let googlePlayLine = GooglePlayLine(planting)
+        self.googlePlayLine = googlePlayLine
+        let store = try await Self.store(on: driver, planting)
         // A catalog is older than every story.
         try await store.adopt(catalog, at: Instant(milliseconds: 1_420_070_400_000))
         let random = Mutex(SplitMix64(seed: seed))
@@ -64,17 +78,29 @@ final class TollgateBackend: ScenarioBackend {
                 maximumRetries: 0,
                 transport: { try await line.send($0) }
             ),
+            googlePlay: try await googlePlayLine.setUp(of: package),
             clocks: .init(
                 now: {
                     if let now = Self.now { return Instant(milliseconds: now) }
                     return Instant(milliseconds: await now())
                 },
-                wall: { Instant(seconds: Int64(ScenarioWorld.wall)) }
+                wall: { Instant(seconds: Int64(ScenarioWorld.wall) + GooglePlayLine.later) }
             ),
             randomBytes: { count in random.withLock { $0.bytes(count) } },
             signer: AnswerSigner(),
             logger: Logger(label: "scenario") { _ in SwiftLogNoOpLogHandler() }
         )
+    }
+
+    private static func store(
+        on driver: any StorageDriver,
+        _ planting: GooglePlayPlanting?
+    ) async throws -> RecordStore {
+        let store = try await RecordStore(driver)
+        #if DEBUG
+            if let planting { return store.planted { planting.alter($0) } }
+        #endif
+        return store
     }
 
     /// Where Tollgate's questions to Stripe go, whichever of them knows the answer.
@@ -187,19 +213,23 @@ final class TollgateBackend: ScenarioBackend {
     }
 
     func settle() async {
+        guard package == nil else { return await readGooglePlay() }
         await tollgate.fetchWanted()
     }
 
     func answer(_ customer: ScenarioCustomer, lookupKeys: [String]) async throws -> ScenarioAnswer {
-        let environment: StoreEnvironment = customer.isProduction ? .production : .sandbox
-        let list = try await tollgate.entitlements.active(of: customer.id, in: environment)
-        let coins = try await tollgate.coins.balance(of: customer.id, in: environment)
-        var answer = ScenarioAnswer(has: Set(list.data.map(\.lookupKey)), coins: coins.balance)
-        answer.objections = try await tollgate.secondOpinion(
-            on: customer.id,
-            in: environment,
-            at: Instant(milliseconds: list.at)
-        )
+        var answer = ScenarioAnswer(has: [], coins: 0)
+        for environment in customer.environments {
+            let list = try await tollgate.entitlements.active(of: customer.id, in: environment)
+            answer.has.formUnion(list.data.map(\.lookupKey))
+            let coins = try await tollgate.coins.balance(of: customer.id, in: environment)
+            answer.coins = (answer.coins ?? 0) + coins.balance
+            answer.objections += try await tollgate.secondOpinion(
+                on: customer.id,
+                in: environment,
+                at: Instant(milliseconds: list.at)
+            )
+        }
         return answer
     }
 }

@@ -13,6 +13,9 @@ enum Forgery {
                     "id"
                 ]
                 as? String ?? ""
+        case .hint(let body):
+            ((try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any])
+                .flatMap { $0["message"] as? [String: Any] }?["messageId"] as? String ?? ""
         }
     }
 
@@ -36,6 +39,8 @@ enum Forgery {
         case .event(let body, let signature):
             let last = signature.last == "0" ? "1" : "0"
             return .event(body: body, signature: signature.dropLast() + last)
+        // What is pushed is not signed.
+        case .hint: return letter
         }
     }
 

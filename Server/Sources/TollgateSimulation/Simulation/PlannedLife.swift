@@ -8,6 +8,7 @@ public struct PlannedAct: Sendable {
         case appStore(AppStoreAct)
         case stripe(StripeAct)
         case atStripe(StripeDeed)
+        case googlePlay(GooglePlayAct)
         /// All is healed, and what is said of the customer is compared with the books.
         case look
         /// The same while nothing is healed.
@@ -62,7 +63,7 @@ struct WorldPlan: Sendable {
         }
         stripe.dunningEnd =
             [.canceled, .unpaid, .pastDue].randomElement(using: &random) ?? .canceled
-        variant = Variant.all.randomElement(using: &random) ?? .likely
+        variant = Variant.ofAppStoreAndStripe.randomElement(using: &random) ?? .likely
         for index in 0..<world.customers {
             var life = Life(index: index, begins: Self.beginning, ends: end, random: &random)
             people.append(life.person)
@@ -74,6 +75,7 @@ struct WorldPlan: Sendable {
         for index in acts.indices { acts[index].number = index }
         addStripeHistories(seed: seed)
         addAppStoreHistories(seed: seed, customers: world.customers, years: years)
+        addAndroidPeople(seed: seed, customers: world.customers)
         if let acts = world.acts { keepOnly(acts, of: world.customers) }
     }
 

@@ -50,7 +50,8 @@ private struct ScenarioText {
         switch act.deed {
         case .appStore(let deed): words = Self.words(deed)
         case .stripe(let deed): words = Self.words(deed)
-        case .atStripe, .look, .glance, .spend, .outage, .reconcile, .incident: words = nil
+        case .atStripe, .googlePlay, .look, .glance, .spend, .outage, .reconcile, .incident:
+            words = nil
         }
         guard let words, let customer = act.customer else {
             left.append("\(ScenarioWriter.time(act.at)) \(act.deed)")

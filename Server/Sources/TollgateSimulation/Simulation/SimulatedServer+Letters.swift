@@ -102,6 +102,9 @@ extension SimulatedServer {
                 _ = try await tollgate.stripe.receive(
                     ReceivedMessage(Array(body.utf8), .delivered(signature: signature))
                 )
+            case .hint(let body):
+                // As pulled, without a token.
+                _ = try await tollgate.googlePlay.receive(ReceivedMessage(body, .fetched))
             }
             if isGenuine { acknowledge(letter) }
             return true
@@ -132,6 +135,10 @@ extension SimulatedServer {
                 state.acknowledged.insert(RowKey("notification", ScenarioWorld.bundleID, name))
                 state.notifications.insert(name)
             case .event: state.acknowledged.insert(RowKey("event", "test", name))
+            case .hint:
+                state.acknowledged.insert(
+                    RowKey("play message", ScenarioWorld.bundleID, "message:\(name)")
+                )
             }
         }
     }

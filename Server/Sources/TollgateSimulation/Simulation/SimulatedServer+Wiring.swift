@@ -2,6 +2,7 @@ import AppStoreAPI
 import AppStoreConnector
 import AppStoreSimulator
 import Foundation
+import GooglePlayConnector
 import Logging
 import SandboxClock
 import Storage
@@ -51,6 +52,7 @@ extension SimulatedServer {
                 sleep: { _ in },
                 jitter: { 0.5 }
             ),
+            googlePlay: googlePlaySetUp(stores),
             clocks: .init(
                 now: {
                     if let believed = Self.believedNow { return Instant(milliseconds: believed) }

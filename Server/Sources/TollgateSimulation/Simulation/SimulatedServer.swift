@@ -2,6 +2,9 @@ import AppStoreAPI
 import AppStoreConnector
 import AppStoreSimulator
 import Foundation
+import GooglePlayAPI
+import GooglePlayConnector
+import GooglePlaySimulator
 import SandboxClock
 import Storage
 import Stores
@@ -25,6 +28,8 @@ final class SimulatedServer: ScenarioBackend {
         var environment: StoreEnvironment
         var bug: PlantedBug?
         var fate: Fate
+        /// What goes wrong with Google Play, drawn apart so that nothing else changes.
+        var playFate: Fate
         var database: WorldDatabase
     }
 
@@ -35,12 +40,17 @@ final class SimulatedServer: ScenarioBackend {
         var serverAPI: InProcessServerAPI
         var apiKey: SimulatedAppStore.APIKey
         var stripe: StripeSimulator
+        /// `nil` where nobody has an Android phone.
+        var googlePlay: SimulatedGooglePlay?
+        var googlePlayTokens: GooglePlay.AccessTokens?
     }
 
     /// A message on its way.
     enum Letter: Hashable, Sendable {
         case notification(String)
         case event(body: String, signature: String)
+        /// The body of a push of Google Play's.
+        case hint([UInt8])
     }
 
     /// What was counted.
@@ -69,6 +79,7 @@ final class SimulatedServer: ScenarioBackend {
     let parts: Parts
     let planting: Planting
     let incidents = ServerIncidents()
+    let lag = ReadLag()
     let stores = Mutex<Stores?>(nil)
     private let random: Mutex<SplitMix64>
     let state = Mutex(State())
@@ -87,12 +98,16 @@ final class SimulatedServer: ScenarioBackend {
 
     /// Meets the stores, and starts.
     func start(in world: ScenarioWorld) async throws {
+        var tokens: GooglePlay.AccessTokens?
+        if world.googlePlay != nil { tokens = try await GooglePlayAccess.tokens() }
         let met = Stores(
             clock: world.clock,
             appStore: world.appStore,
             serverAPI: InProcessServerAPI(world.appStore),
             apiKey: await world.appStore.apiKey,
-            stripe: world.stripe
+            stripe: world.stripe,
+            googlePlay: world.googlePlay,
+            googlePlayTokens: tokens
         )
         stores.withLock { $0 = met }
         try await boot()
@@ -400,6 +415,13 @@ final class SimulatedServer: ScenarioBackend {
             if mustSucceed { object("reconciling with Stripe fails: \(error)") }
         }
         await revive()
+        if stores.withLock({ $0?.googlePlay != nil }) {
+            do { _ = try await tollgate.googlePlay.reconcile() } catch {
+                isWhole = false
+                if mustSucceed { object("reconciling with Google Play fails: \(error)") }
+            }
+            await revive()
+        }
         if isWhole, let clock = stores.withLock({ $0?.clock }) {
             incidents.catchUp(at: clock.nowAtOnce)
         }

@@ -24,6 +24,8 @@ enum SimulatedShop {
             name: Pro, monthly
             kind: auto_renewable
             app_store_product_id: com.example.app.pro.monthly
+            google_play_product_id: pro
+            google_play_base_plans: [monthly]
             stripe_price_ids: [price_pro_monthly]
             entitlements: [pro]
             subscription_group: pro
@@ -34,6 +36,8 @@ enum SimulatedShop {
             name: Pro, yearly
             kind: auto_renewable
             app_store_product_id: com.example.app.pro.yearly
+            google_play_product_id: pro
+            google_play_base_plans: [yearly]
             stripe_price_ids: [price_pro_yearly]
             entitlements: [pro, archive]
             coins: 50
@@ -55,6 +59,8 @@ enum SimulatedShop {
             name: Ten coins each month
             kind: auto_renewable
             app_store_product_id: com.example.app.club
+            google_play_product_id: club
+            google_play_base_plans: [monthly]
             stripe_price_ids: [price_coin_club]
             entitlements: [archive]
             coins: 10
@@ -117,6 +123,7 @@ enum SimulatedShop {
             name: Pro for ever
             kind: non_consumable
             app_store_product_id: com.example.app.lifetime
+            google_play_product_id: lifetime
             stripe_price_ids: [price_lifetime]
             entitlements: [pro, archive]
             price: {amount: 19900, currency: usd}
@@ -133,6 +140,7 @@ enum SimulatedShop {
             name: 100 coins
             kind: consumable
             app_store_product_id: com.example.app.coins100
+            google_play_product_id: coins100
             stripe_price_ids: [price_coins_100]
             coins: 100
             price: {amount: 1000, currency: usd}

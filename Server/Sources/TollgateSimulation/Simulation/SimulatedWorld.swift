@@ -40,6 +40,9 @@ struct SimulatedWorld {
         seed: UInt64
     ) async throws {
         (self.plan, self.server, self.fate, self.catalog) = (plan, server, fate, catalog)
+        // The clock begins with the first step; what is done is in the plan.
+        let deeds: [Scenario.Deed] =
+            [.check(.init())] + (plan.hasAndroid ? [.googlePlay(.nothing)] : [])
         let scenario = Scenario(
             file: "simulation",
             title: "seed \(seed)",
@@ -48,19 +51,20 @@ struct SimulatedWorld {
             customers: plan.people,
             appStore: plan.settings,
             stripe: plan.stripe,
-            // The clock begins with the first step.
-            steps: [
-                .init(
+            steps: deeds.map {
+                Scenario.Step(
                     line: 1,
                     at: WorldPlan.beginning,
                     isExact: false,
                     customer: "",
-                    deed: .check(.init())
+                    deed: $0
                 )
-            ]
+            }
         )
         var telling = Play.Telling(variant: plan.variant)
         telling.wallIsVirtual = true
+        telling.keepsMoments = false
+        telling.package = ScenarioWorld.bundleID
         telling.stripeEvents = Self.stripeEvents
         play = try await Play(
             LoadedScenario(scenario: scenario, catalog: catalog),
@@ -68,6 +72,10 @@ struct SimulatedWorld {
             authority: authority,
             telling: telling
         )
+        for name in play.people.keys {
+            play.people[name]?.isProduction = plan.settings.isProduction
+            play.people[name]?.isInBothEnvironments = false
+        }
     }
 
     /// What a webhook endpoint of Tollgate's is set up to hear.
@@ -164,6 +172,7 @@ struct SimulatedWorld {
             case .appStore(let deed): try await perform(deed, step)
             case .stripe(let deed): try await perform(deed, step)
             case .atStripe(let deed): try await perform(deed, step)
+            case .googlePlay(let deed): try await play.perform(deed, step)
             case .look: try await look(at: name)
             case .glance: try await glance(at: name)
             case .spend(let amount): try await spend(amount, by: name, number: act.number)
@@ -257,6 +266,7 @@ struct SimulatedWorld {
         guard collectViolations() else { return }
         try await compareAll()
         try await compareBooks()
+        try await compareAcknowledgements()
         if outcome.failures.isEmpty { try await compareFigures() }
         if outcome.failures.isEmpty { try await compareAtAnEnd() }
         fate.isHealed = false
@@ -291,6 +301,7 @@ struct SimulatedWorld {
         // Longer than any pause between tries and any lease.
         await advance(to: now + 900_000)
         for _ in 0..<2 { await server.settle() }
+        await showGooglePurchases()
         // The first may only finish what an earlier one left; the second begins now.
         for _ in 0..<2 { owesPass = await !server.reconcile(mustSucceed: true) }
         for _ in 0..<2 {
@@ -367,6 +378,7 @@ struct SimulatedWorld {
         guard let customer = play.people[name] else { return }
         let now = now
         let apple = try await appStoreTruth(of: customer)
+        let google = try await googlePlayTruth(of: customer)
         // After the first was deleted at Stripe, the person has another one.
         let former = try (play.formerStripeCustomers[customer] ?? []).map {
             try JSONDecoder().decode(StripeTruth.Reference.self, from: Data($0.utf8)).id
@@ -378,6 +390,7 @@ struct SimulatedWorld {
         for environment in StoreEnvironment.allCases {
             var truth = environment == own ? apple : Truth()
             if environment == .sandbox { truth = truth + stripe }
+            if environment == .production { truth = truth + google }
             truth = truth.withPasses(at: now, in: catalog)
             truth.areCoinsSure = truth.areCoinsSure && areCoinsDue
             truth.coins -= spent[Purse(customer: name, environment: environment)] ?? 0

@@ -109,6 +109,7 @@ public struct Simulation: Sendable {
                 environment: plan.settings.isProduction ? .production : .sandbox,
                 bug: settings.bug,
                 fate: fate,
+                playFate: Fate(settings.trouble, seed: settings.seed ^ 0x9_1A4),
                 database: database
             )
         )

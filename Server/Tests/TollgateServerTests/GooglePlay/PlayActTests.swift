@@ -7,6 +7,7 @@ import SandboxClock
 import Storage
 import Stores
 import StrictJSON
+import Synchronization
 import Testing
 import TollgateCore
 import TollgateService
@@ -43,6 +44,8 @@ struct PlayActTests {
         }
     }
 
+    private static let read = Instant(milliseconds: TestServer.start + 5_000)
+
     private static func subscription(_ more: String) throws -> GooglePlay.SubscriptionPurchase {
         try GooglePlay.SubscriptionPurchase(
             JSON(
@@ -72,12 +75,35 @@ struct PlayActTests {
         ] as [(String, Int64)]
     )
     func deadlines(_ more: String, _ minutes: Int64) throws {
-        let acts = PlayAct.acts(for: try Self.subscription(more), token: "t")
+        let acts = PlayAct.acts(for: try Self.subscription(more), token: "t", readAt: Self.read)
         let act = try #require(
             acts.first.flatMap { PlayAct($0.kind, object: $0.object) }
         )
         #expect(act.deadline == Instant(milliseconds: TestServer.start + minutes * 60_000))
         #expect(act.token == "t" && act.kind == .googlePlayAcknowledgement && acts.count == 1)
+    }
+
+    @Test("G8: a deferred replacement without a start is acknowledged within 72 hours of its read")
+    func withoutStart() throws {
+        let text = String(decoding: try Self.subscription("").json.rawBytes, as: UTF8.self)
+        let start = #""startTime":"2026-06-01T00:00:00Z","#
+        let read = try GooglePlay.SubscriptionPurchase(
+            JSON(Array(text.replacing(start, with: "").utf8))
+        )
+        #expect(read.startTime == nil)
+        let acts = PlayAct.acts(for: read, token: "t", readAt: Self.read)
+        let act = try #require(acts.first.flatMap { PlayAct($0.kind, object: $0.object) })
+        #expect(act.deadline == Self.read.advanced(by: 72 * 3_600_000) && acts.count == 1)
+        // One whose payment is pending has none either, and has not begun.
+        let pending = try GooglePlay.SubscriptionPurchase(
+            JSON(
+                Array(
+                    text.replacing(start, with: "").replacing("STATE_ACTIVE", with: "STATE_PENDING")
+                        .utf8
+                )
+            )
+        )
+        #expect(PlayAct.acts(for: pending, token: "t", readAt: Self.read).isEmpty)
     }
 
     @Test("What is pending, over or acknowledged calls for no acknowledgement")
@@ -89,7 +115,8 @@ struct PlayActTests {
             let text = String(decoding: try Self.subscription("").json.rawBytes, as: UTF8.self)
             let json = try JSON(Array(text.replacing(word, with: other).utf8))
             let read = try GooglePlay.SubscriptionPurchase(json)
-            #expect(PlayAct.acts(for: read, token: "t").isEmpty, "\(other)")
+            let acts = PlayAct.acts(for: read, token: "t", readAt: Self.read)
+            #expect(acts.isEmpty, "\(other)")
         }
     }
 
@@ -113,6 +140,58 @@ struct PlayActTests {
             #expect(try await world.entitlements(of: other) == ["archive", "pro"])
             #expect(try await world.look(second)["acknowledged"].bool == true)
             #expect(try await world.waiting().isEmpty)
+        }
+    }
+
+    @Test("G27: an acknowledgement that is not allowed yet stops no reading, and waits")
+    func notAllowed() async throws {
+        let isAllowed = Mutex(false)
+        try await PlayWorld.run(
+            intercept: { request in
+                request.url.hasSuffix(":acknowledge") && !isAllowed.withLock { $0 }
+                    ? PlayWorld.refusal(401, "permissionDenied") : nil
+            }
+        ) { world in
+            let (_, annas) = try await world.person("anna")
+            _ = try await world.buy("pro", for: annas)
+            _ = try await world.buy("lifetime", for: annas)
+            try await world.settle()
+            let (ben, bens) = try await world.person("ben")
+            let token = try await world.buy("pro", for: bens)
+            _ = try await world.buy("lifetime", for: bens)
+            world.server.wall.advance(seconds: 300)
+            try await world.settle()
+            #expect(try await world.entitlements(of: ben) == ["archive", "pro"])
+            #expect(try await world.waiting() == ["google_play_acknowledgement": 4])
+            isAllowed.withLock { $0 = true }
+            world.server.wall.advance(seconds: 300)
+            try await world.settle()
+            #expect(try await world.look(token)["acknowledged"].bool == true)
+            #expect(try await world.waiting().isEmpty)
+        }
+    }
+
+    @Test("G13: a consumption that the app has made is settled by one read")
+    func consumedAlready() async throws {
+        let reads = Mutex(0)
+        try await PlayWorld.run(
+            intercept: { request in
+                if request.url.contains("productsv2") { reads.withLock { $0 += 1 } }
+                return nil
+            }
+        ) { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("coins100", for: account)
+            _ = await world.room.questions.ask()
+            #expect(try await world.coins(of: id) == 100)
+            try await world.act("purchases/\(token)/consume")
+            for _ in 0..<4 {
+                try await world.settle()
+                world.server.wall.advance(seconds: 700)
+            }
+            #expect(try await world.waiting().isEmpty)
+            #expect(try await world.coins(of: id) == 100)
+            #expect(reads.withLock { $0 } == 2)
         }
     }
 
@@ -142,6 +221,46 @@ struct PlayActTests {
             #expect(try await world.coins(of: id) == 200)
             #expect(try await world.look(second)["consumed"].bool == true)
             #expect(try await world.waiting().isEmpty)
+        }
+    }
+
+    @Test("G14: a consumable that the catalog learns of later is consumed when its device shows it")
+    func learnedLater() async throws {
+        try await PlayWorld.run { world in
+            let store = world.server.tollgate.store
+            let full = store.history.current
+            var lacking = full
+            for index in lacking.products.indices where lacking.products[index].id == "coins_100" {
+                lacking.products[index].googlePlayProductID = nil
+            }
+            try await store.adopt(lacking, at: await world.server.tollgate.clocks.now())
+            await world.wait(days: 0.01)
+            let (id, account) = try await world.person()
+            let token = try await world.buy("coins100", for: account)
+            try await world.settle()
+            #expect(try await world.look(token)["acknowledged"].bool == true)
+            await world.wait(days: 0.1)
+            try await store.adopt(full, at: await world.server.tollgate.clocks.now())
+            #expect(try await world.coins(of: id) == 100)
+            let session = try await world.server.session(of: id)
+            let posted = #"{"purchase_token":"\#(token)","kind":"one_time","mode":"observed"}"#
+            let answer = try await world.server.post(
+                "/v1/google_play/purchases",
+                as: session,
+                posted
+            )
+            #expect(answer.status == 200)
+            try await world.settle()
+            #expect(try await world.look(token)["consumed"].bool == true)
+            #expect(try await world.coins(of: id) == 100)
+            // A late post is answered though Google cannot be asked now.
+            try await world.act("faults", #"{"api_status":503}"#, "PUT")
+            let late = try await world.server.post(
+                "/v1/google_play/purchases",
+                as: session,
+                posted
+            )
+            #expect(late.status == 200 && late.json["new"].bool == false)
         }
     }
 

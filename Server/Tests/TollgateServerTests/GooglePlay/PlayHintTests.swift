@@ -6,6 +6,7 @@ import NIOHTTP1
 import SandboxClock
 import Storage
 import Stores
+import Synchronization
 import Testing
 import TollgateCore
 import TollgateService
@@ -95,6 +96,105 @@ struct PlayHintTests {
             try await world.settle()
             #expect(try await world.entitlements(of: id) == ["pro"])
             #expect(try await world.look(token)["acknowledged"].bool == true)
+        }
+    }
+
+    /// A subscription that is active and acknowledged.
+    private static let active = """
+        {"subscriptionState":"SUBSCRIPTION_STATE_ACTIVE","startTime":"2026-05-31T23:59:59Z",
+         "acknowledgementState":"ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED",
+         "lineItems":[{"productId":"pro","expiryTime":"2026-07-01T00:00:00Z",
+           "autoRenewingPlan":{"autoRenewEnabled":true}}]}
+        """
+
+    /// A time as HTTP's `Date` has it.
+    private static func httpDate(_ instant: Instant) -> String {
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = TimeZone(identifier: "GMT")
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return format.string(
+            from: Date(timeIntervalSince1970: Double(instant.milliseconds) / 1000)
+        )
+    }
+
+    @Test(
+        "G2: a hint of the same second as its read is looked at twice by real clocks, not for minutes"
+    )
+    func sameSecond() async throws {
+        let wall = TestClock(TestServer.start)
+        let calls = Mutex(0)
+        try await PlayWorld.run(
+            intercept: { request in
+                guard request.url.contains("subscriptionsv2") else { return nil }
+                calls.withLock { $0 += 1 }
+                return GooglePlay.HTTPResponse(
+                    status: 200,
+                    headers: ["Date": Self.httpDate(wall.now)],
+                    body: Array(Self.active.utf8)
+                )
+            }
+        ) { world in
+            let house = world.room.house
+            let room = GooglePlayConnector(
+                House(
+                    records: house.records,
+                    clocks: Clocks(now: { wall.now }, wall: { wall.now }),
+                    random: house.random,
+                    counters: house.counters,
+                    logger: house.logger
+                ),
+                world.room.setUp
+            )
+            try await house.records.questions.want(
+                Wanted(kind: .googlePlaySubscription, object: "some-token"),
+                about: GooglePlayTranslator.key(
+                    "some-token",
+                    of: PlayWorld.package,
+                    in: .production
+                ),
+                at: wall.now.advanced(by: -100)
+            )
+            for _ in 0..<240 {
+                _ = await room.questions.ask()
+                wall.advance(seconds: 5)
+            }
+            #expect(try await world.record("some-token") != nil)
+            #expect(try await world.waiting().isEmpty)
+            #expect(calls.withLock { $0 } == 2)
+        }
+    }
+
+    @Test(
+        "Two servers ask what a hint has raised once, and acknowledge once",
+        arguments: Backend.allCases
+    )
+    func twoServers(_ backend: Backend) async throws {
+        let calls = Mutex<[String]>([])
+        try await PlayWorld.run(
+            on: backend,
+            intercept: { request in
+                for call in ["subscriptionsv2", ":acknowledge", "orders/"]
+                where request.url.contains(call) {
+                    calls.withLock { $0.append(call) }
+                }
+                return nil
+            }
+        ) { world in
+            let other = GooglePlayConnector(world.room.house, world.room.setUp)
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            for _ in 0..<3 {
+                async let first = world.room.askWhatIsWanted()
+                async let second = other.askWhatIsWanted()
+                let areWell = await [first, second]
+                #expect(areWell == [true, true])
+            }
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            #expect(try await world.look(token)["acknowledged"].bool == true)
+            #expect(
+                calls.withLock { $0.sorted() } == [":acknowledge", "orders/", "subscriptionsv2"]
+            )
         }
     }
 
@@ -217,6 +317,33 @@ struct PlayHintTests {
         }
     }
 
+    @Test("G27: a refused list of voided purchases settles no hint: the void is counted later")
+    func listRefused() async throws {
+        let isRefused = Mutex(true)
+        try await PlayWorld.run(
+            intercept: { request in
+                request.url.contains("/voidedpurchases") && isRefused.withLock { $0 }
+                    ? PlayWorld.refusal(400, "invalid") : nil
+            }
+        ) { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("coins100", for: account, #","quantity":10"#)
+            try await world.settle()
+            try await world.act("purchases/\(token)/refund_pieces", #"{"quantity":2}"#)
+            for _ in 0..<4 {
+                try await world.settle()
+                await world.wait(days: 0.02)
+            }
+            #expect(try await world.waiting()["google_play_voids"] == 1)
+            #expect(try await world.coins(of: id) == 1000)
+            isRefused.withLock { $0 = false }
+            world.server.wall.advance(seconds: 700)
+            try await world.settle()
+            #expect(try await world.coins(of: id) == 800)
+            #expect(try await world.waiting().isEmpty)
+        }
+    }
+
     @Test("G26: a purchase that can no longer be read keeps what its record knows")
     func noLongerReadable() async throws {
         try await PlayWorld.run { world in
@@ -234,6 +361,24 @@ struct PlayHintTests {
             let after = try #require(try await world.record(token)?.googlePlay)
             #expect(after.subscription == before.subscription && after.periods == before.periods)
             #expect(after.unreadable != nil)
+            #expect(try await world.waiting().isEmpty)
+        }
+    }
+
+    @Test("G28: the order of a purchase that Google cannot show any more is nobody's sale")
+    func orderOfUnknown() async throws {
+        try await PlayWorld.run { world in
+            try await world.act("behaviour", #"{"refunded_product_is_gone":true}"#, "PUT")
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            let (_, account) = try await world.person(tester: true)
+            let token = try await world.buy("lifetime", for: account)
+            try await world.act("faults", "{}", "PUT")
+            // Nobody has acknowledged it: Google refunds it, and tells of the void.
+            await world.wait(days: 0.1)
+            #expect(try await world.waiting()["google_play_order"] == 1)
+            try await world.settle()
+            #expect(try await world.record(token) == nil)
+            #expect(try await world.record(token, in: .sandbox) == nil)
             #expect(try await world.waiting().isEmpty)
         }
     }

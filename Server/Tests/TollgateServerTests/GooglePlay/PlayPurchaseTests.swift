@@ -93,7 +93,7 @@ struct PlayPurchaseTests {
         try await PlayWorld.run { world in
             let (id, account) = try await world.person()
             var statuses: [Int: Int] = [:]
-            for stranger in 0..<40 {
+            for stranger in 0..<28 {
                 let customer = try await world.server.customer("stranger\(stranger)")
                 let session = try await world.server.session(of: customer)
                 for number in 0..<10 {
@@ -106,7 +106,20 @@ struct PlayPurchaseTests {
                 }
             }
             #expect(Set(statuses.keys) == [404, 429])
-            #expect((statuses[404] ?? 0) <= 125)
+            // 120 in all, and five of each customer.
+            #expect((statuses[404] ?? 0) <= 120 + 28 * 5)
+            // Whoever has bought is heard meanwhile.
+            let (payer, payers) = try await world.person("payer", named: false)
+            let bought = try await world.buy("pro", for: payers)
+            let session = try await world.server.session(of: payer)
+            #expect(try await Self.post(bought, world, as: session).status == 200)
+            #expect(try await world.entitlements(of: payer) == ["pro"])
+            let unsigned = try await world.server.post(
+                "/v1/google_play/purchases",
+                as: TestServer.publishableKey,
+                #"{"purchase_token":"junk-aaaaaaaaaaaaaaaaaaaaaaaa","kind":"subscription","mode":"observed"}"#
+            )
+            #expect(unsigned.status == 429)
             let token = try await world.buy("pro", for: account)
             try await world.settle()
             #expect(try await world.entitlements(of: id) == ["pro"])
@@ -186,6 +199,46 @@ struct PlayPurchaseTests {
         }
     }
 
+    @Test("G27: credentials that Google refuses are no rate limit to a device")
+    func refusedCredentials() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person(named: false)
+            let token = try await world.buy("pro", for: account)
+            try await world.act("faults", #"{"api_status":401}"#, "PUT")
+            let session = try await world.server.session(of: id)
+            #expect(try await Self.post(token, world, as: session).status == 502)
+            let second = try await Self.post(token, world, as: session)
+            #expect(second.status == 503 && second.code == "store_unavailable")
+            try await world.act("faults", "{}", "PUT")
+            world.server.wall.advance(seconds: 1)
+            #expect(try await Self.post(token, world, as: session).status == 200)
+        }
+    }
+
+    @Test("G23: a pause that ended early, of which no hint came, is over when the device shows it")
+    func resumedEarly() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            try await world.act("purchases/\(token)/pause", #"{"length":"P3M"}"#)
+            try await world.settle()
+            await world.wait(days: 32)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id).isEmpty)
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            try await world.act("purchases/\(token)/resume")
+            let session = try await world.server.session(of: id)
+            let answer = try await Self.post(token, world, as: session, mode: "restored")
+            #expect(answer.status == 200 && answer.json["new"].bool == true)
+            await world.wait(days: 0.01)
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            // It gives access: the record answers, and Google is not asked.
+            try await world.act("faults", #"{"api_status":503}"#, "PUT")
+            let again = try await Self.post(token, world, as: session, mode: "restored")
+            #expect(again.status == 200 && again.json["new"].bool == false)
+        }
+    }
+
     @Test("A quota gives its calls back minute by minute, and rests where Google asks for it")
     func quota() {
         var bucket = QuotaBucket(perMinute: 60)
@@ -203,25 +256,40 @@ struct PlayPurchaseTests {
         #expect(taken == 30)
         let forHints = shared.take(now: 0)
         #expect(forHints)
-        shared.refused(retryAfter: 7, now: 0)
+        shared.refused(retryAfter: 7, begun: 0, now: 0)
         let early = shared.take(now: 6_999)
         let late = shared.take(now: 7_000)
         #expect(!early && late)
         // An answer to a call that was under way beside the refusal takes nothing of the pause.
         var side = QuotaBucket(perMinute: 60)
-        side.refused(retryAfter: 60, now: 1_000)
+        side.refused(retryAfter: 60, begun: 0, now: 1_000)
         side.answered(begun: 900)
         let besideIt = side.isOpen(now: 2_000)
         let afterIt = side.isOpen(now: 61_000)
         #expect(!besideIt && afterIt)
+        // Each refusal of a later call doubles the pause.
+        var now: Int64 = 7_000
         for pause in [2, 4, 8, 16, 32, 64, 120, 120] as [Int64] {
-            shared.refused(retryAfter: nil, now: 0)
-            let before = shared.isOpen(now: pause * 1000 - 1)
-            let after = shared.isOpen(now: pause * 1000)
+            now += 1_000
+            shared.refused(retryAfter: nil, begun: now - 1, now: now)
+            let before = shared.isOpen(now: now + pause * 1000 - 1)
+            now += pause * 1000
+            let after = shared.isOpen(now: now)
             #expect(!before && after, "\(pause)")
-            // A clock that went back blocks nothing.
-            let back = shared.isOpen(now: -100_000)
-            #expect(back)
         }
+        // A clock that went back blocks nothing.
+        shared.refused(retryAfter: nil, begun: now, now: now + 1)
+        let back = shared.isOpen(now: now - 100_000)
+        #expect(back)
+        // Calls that were under way together are one refusal, with the longest pause that Google names.
+        var together = QuotaBucket(perMinute: 60)
+        for _ in 0..<8 { together.refused(retryAfter: nil, begun: 0, now: 5) }
+        let early8 = together.isOpen(now: 1_004)
+        let late8 = together.isOpen(now: 1_005)
+        #expect(!early8 && late8)
+        together.refused(retryAfter: 7, begun: 4, now: 6)
+        let named = together.isOpen(now: 7_005)
+        let over = together.isOpen(now: 7_006)
+        #expect(!named && over)
     }
 }

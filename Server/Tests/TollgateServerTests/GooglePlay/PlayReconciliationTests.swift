@@ -7,6 +7,7 @@ import Reports
 import SandboxClock
 import Storage
 import Stores
+import Synchronization
 import Testing
 import TollgateCore
 import TollgateService
@@ -36,6 +37,115 @@ struct PlayReconciliationTests {
             // What has no news is not read every minute.
             let found = try #require(try await world.room.reconcile())
             #expect(found.overdue == 0)
+        }
+    }
+
+    @Test("G3: an app that Google does not let us read keeps no other app's renewals back")
+    func otherApp() async throws {
+        try await PlayWorld.run(foreign: ["com.example.other"]) { world in
+            let (_, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            await world.wait(days: 30.5)
+            #expect(try await world.room.reconcileIfDue() == false)
+            try await world.settle()
+            #expect(try await world.record(token)?.googlePlay?.periods.count == 2)
+        }
+    }
+
+    @Test("G3: overdue purchases and orders are read though the voided list is refused")
+    func voidedListRefused() async throws {
+        try await PlayWorld.run(
+            intercept: { request in
+                request.url.contains("/voidedpurchases")
+                    ? PlayWorld.refusal(500, "backendError") : nil
+            }
+        ) { world in
+            let (_, account) = try await world.person()
+            let token = try await world.buy("lifetime", for: account)
+            try await world.settle()
+            let order = try #require(try await world.look(token)["order_id"].string)
+            try await world.act("orders/\(order)/refund", #"{"revoke":false}"#)
+            await world.wait(days: 2)
+            #expect(try await world.room.reconcileIfDue() == false)
+            let record = try #require(try await world.record(token))
+            #expect(record.googlePlay?.orders.first?.value.refunds.count == 1)
+        }
+    }
+
+    @Test("G23: a pause that ended early, of which no hint came, is found within a day")
+    func resumedEarly() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            try await world.act("purchases/\(token)/pause", #"{"length":"P3M"}"#)
+            try await world.settle()
+            await world.wait(days: 32)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id).isEmpty)
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            try await world.act("purchases/\(token)/resume")
+            await world.wait(days: 2)
+            #expect(try await world.room.reconcileIfDue())
+            #expect(try await world.entitlements(of: id) == ["pro"])
+        }
+    }
+
+    @Test("G23: a plan whose daily look failed is read as soon as Google answers again")
+    func lookThatFailed() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            try await world.act("purchases/\(token)/pause", #"{"length":"P3M"}"#)
+            try await world.settle()
+            await world.wait(days: 32)
+            try await world.settle()
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            try await world.act("purchases/\(token)/resume")
+            await world.wait(days: 2)
+            try await world.act("faults", #"{"api_status":503}"#, "PUT")
+            #expect(try await world.room.reconcileIfDue() == false)
+            #expect(try await world.entitlements(of: id).isEmpty)
+            try await world.act("faults", "{}", "PUT")
+            world.server.wall.advance(seconds: 200)
+            #expect(try await world.room.reconcileIfDue())
+            #expect(try await world.entitlements(of: id) == ["pro"])
+        }
+    }
+
+    @Test(
+        "G11: a pending purchase of whose payment no hint comes is read within hours, and acknowledged",
+        arguments: [
+            ("lifetime", "one_time", ["archive", "pro"]), ("pro", "subscription", ["pro"]),
+        ]
+            as [(String, String, [String])]
+    )
+    func pending(_ product: String, _ kind: String, _ entitlements: [String]) async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person(payment: "cash")
+            let token = try await world.buy(product, for: account)
+            // No hint tells of a pending purchase: its device does.
+            let posted = try await world.server.post(
+                "/v1/google_play/purchases",
+                as: try await world.server.session(of: id),
+                #"{"purchase_token":"\#(token)","kind":"\#(kind)","mode":"purchased"}"#
+            )
+            #expect(posted.status == 200)
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            await world.wait(days: 0.3)
+            // Nothing is paid yet, and it is not asked for every minute.
+            #expect(try await world.room.reconcileIfDue())
+            try await world.act("purchases/\(token)/pay")
+            await world.wait(days: 0.1)
+            #expect(try await world.room.reconcileIfDue())
+            try await world.settle()
+            #expect(try await world.entitlements(of: id).isEmpty)
+            await world.wait(days: 0.2)
+            #expect(try await world.room.reconcileIfDue())
+            try await world.settle()
+            #expect(try await world.entitlements(of: id) == entitlements)
+            #expect(try await world.look(token)["acknowledged"].bool == true)
         }
     }
 
@@ -96,6 +206,113 @@ struct PlayReconciliationTests {
             try await world.settle()
             #expect(found.voidNews == 3)
             #expect(try await world.coins(of: id) == 0)
+        }
+    }
+
+    @Test("G4: a voided purchase that Google cannot show keeps no other void and no order back")
+    func unanswerableVoid() async throws {
+        let broken = Mutex("")
+        try await PlayWorld.run(
+            intercept: { request in
+                let token = broken.withLock { $0 }
+                return !token.isEmpty && request.url.contains(token)
+                    ? PlayWorld.refusal(500, "backendError") : nil
+            }
+        ) { world in
+            let (id, account) = try await world.person()
+            let coins = try await world.buy("coins100", for: account)
+            let kept = try await world.buy("lifetime", for: account)
+            try await world.settle()
+            #expect(try await world.coins(of: id) == 100)
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            let (_, stranger) = try await world.person("stranger")
+            let unknown = try await world.buy("lifetime", for: stranger)
+            broken.withLock { $0 = unknown }
+            for token in [unknown, coins] {
+                let order = try #require(try await world.look(token)["order_id"].string)
+                try await world.act("orders/\(order)/refund", #"{"revoke":true}"#)
+                await world.wait(days: 0.1)
+            }
+            let found = try #require(try await world.room.reconcile())
+            try await world.settle()
+            #expect(found.voidNews == 1 && found.orders > 0)
+            #expect(try await world.coins(of: id) == 0)
+            #expect(try await world.record(kept)?.googlePlay?.voids.isEmpty == true)
+            // Once Google can show it, the void is found.
+            broken.withLock { $0 = "" }
+            await world.wait(days: 3)
+            #expect(try await world.room.reconcileIfDue())
+            #expect(try await world.record(unknown)?.googlePlay?.voids.count == 1)
+        }
+    }
+
+    @Test("G15: many voids at one time have the list read once")
+    func refundWave() async throws {
+        let calls = Mutex(0)
+        try await PlayWorld.run(
+            intercept: { request in
+                if request.url.contains("/voidedpurchases") { calls.withLock { $0 += 1 } }
+                return nil
+            }
+        ) { world in
+            let (id, account) = try await world.person()
+            var tokens: [String] = []
+            for _ in 0..<12 {
+                tokens.append(try await world.buy("coins100", for: account))
+                try await world.settle()
+            }
+            #expect(try await world.coins(of: id) == 1200)
+            await world.wait(days: 1)
+            for token in tokens {
+                let order = try #require(try await world.look(token)["order_id"].string)
+                try await world.act("orders/\(order)/refund", #"{"revoke":true}"#)
+            }
+            try await world.settle()
+            #expect(try await world.coins(of: id) == 0)
+            #expect(try await world.waiting().isEmpty)
+            #expect(calls.withLock { $0 } == 1)
+        }
+    }
+
+    @Test("The voided list is asked for 30 times within 30 seconds at most")
+    func voidedQuota() throws {
+        let limit = try #require(PlayQuotas.Limits().perMinute[.voided])
+        var bucket = QuotaBucket(perMinute: limit)
+        var calls = 0
+        for now in stride(from: Int64(0), to: 30_000, by: 100) {
+            while bucket.take(now: now) { calls += 1 }
+        }
+        #expect((20...30).contains(calls))
+    }
+
+    @Test("G26: a voided purchase that Google does not show is asked for once a day")
+    func unknownVoid() async throws {
+        let unknown = Mutex("")
+        let calls = Mutex(0)
+        try await PlayWorld.run(
+            intercept: { request in
+                let token = unknown.withLock { $0 }
+                if !token.isEmpty, request.url.contains(token) { calls.withLock { $0 += 1 } }
+                return nil
+            }
+        ) { world in
+            try await world.act("behaviour", #"{"refunded_product_is_gone":true}"#, "PUT")
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            let (_, account) = try await world.person()
+            let bought = try await world.buy("lifetime", for: account)
+            unknown.withLock { $0 = bought }
+            let order = try #require(try await world.look(bought)["order_id"].string)
+            try await world.act("orders/\(order)/refund", #"{"revoke":true}"#)
+            for _ in 0..<3 {
+                let found = try #require(try await world.room.reconcile())
+                #expect(found.voids == 1 && found.voidNews == 0)
+                // One as a subscription, one as a product.
+                #expect(calls.withLock { $0 } == 2)
+                await world.wait(days: 0.1)
+            }
+            world.server.wall.advance(seconds: 86_400)
+            _ = try await world.room.reconcile()
+            #expect(calls.withLock { $0 } == 4)
         }
     }
 

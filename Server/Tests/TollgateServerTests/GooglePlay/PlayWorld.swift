@@ -44,15 +44,23 @@ struct PlayWorld: Sendable {
     /// How hints come.
     enum Hints { case pushed, pulled }
 
+    /// Answers a call of the Developer API in Google's place; `nil` lets it through.
+    typealias Interception =
+        @Sendable (GooglePlay.HTTPRequest) async throws -> GooglePlay.HTTPResponse?
+
     /// Serves while `test` runs.
     ///
     /// - Parameters:
     ///   - licensed: the app's licence key is known.
+    ///   - foreign: packages of apps before it, which Google does not let this account read.
+    ///   - intercept: answers calls in Google's place.
     ///   - set: changes how Google Play is spoken to.
     static func run(
         on backend: Backend = .sqlite,
         hints: Hints = .pushed,
         licensed: Bool = false,
+        foreign: [String] = [],
+        intercept: @escaping Interception = { _ in nil },
         set: @escaping @Sendable (inout GooglePlaySetUp) -> Void = { _ in },
         _ test: @escaping @Sendable (PlayWorld) async throws -> Void
     ) async throws {
@@ -64,7 +72,7 @@ struct PlayWorld: Sendable {
         await clock.join(play)
         try await play.application(host: "127.0.0.1", port: 0).test(.ahc(.http)) { client in
             let port = client.port ?? 0
-            var setUp = try await Self.setUp(of: play, port: port, hints)
+            var setUp = try await Self.setUp(of: play, port: port, hints, foreign, intercept)
             if licensed {
                 let app = try await Self.transport(
                     GooglePlay.HTTPRequest(
@@ -74,7 +82,7 @@ struct PlayWorld: Sendable {
                     )
                 )
                 let json = try JSONDecoder().decode(JSONValue.self, from: Data(app.body))
-                setUp.apps[0].licenseKey = json["license_key"].string.flatMap(
+                setUp.apps[setUp.apps.count - 1].licenseKey = json["license_key"].string.flatMap(
                     LicenseKey.init(base64:)
                 )
             }
@@ -107,7 +115,9 @@ struct PlayWorld: Sendable {
     private static func setUp(
         of play: SimulatedGooglePlay,
         port: Int,
-        _ hints: Hints
+        _ hints: Hints,
+        _ foreign: [String],
+        _ intercept: @escaping Interception
     ) async throws -> GooglePlaySetUp {
         let base = "http://127.0.0.1:\(port)"
         let file = await play.serviceAccountFile(tokenURL: base + "/token")
@@ -123,16 +133,19 @@ struct PlayWorld: Sendable {
             )
         }
         var setUp = GooglePlaySetUp(
-            apps: [
+            apps: (foreign + [package]).map { name in
                 GooglePlaySetUp.App(
                     client: GooglePlay.Client(
-                        packageName: package,
+                        packageName: name,
                         apiBase: base,
                         tokens: tokens(GooglePlay.publisherScope),
-                        transport: transport
+                        transport: { request in
+                            if let answer = try await intercept(request) { return answer }
+                            return try await transport(request)
+                        }
                     )
                 )
-            ]
+            }
         )
         switch hints {
         case .pushed:
@@ -154,6 +167,13 @@ struct PlayWorld: Sendable {
             )
         }
         return setUp
+    }
+
+    /// An error of the Developer API, in its form.
+    static func refusal(_ status: Int, _ reason: String) -> GooglePlay.HTTPResponse {
+        let error =
+            #"{"code":\#(status),"message":"\#(reason)","errors":[{"reason":"\#(reason)"}]}"#
+        return GooglePlay.HTTPResponse(status: status, body: Array(#"{"error":\#(error)}"#.utf8))
     }
 
     @Sendable private static func transport(

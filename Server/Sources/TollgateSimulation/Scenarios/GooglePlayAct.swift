@@ -1,0 +1,231 @@
+/// What a buyer, a bank, Google, the team or the app does in Google Play, as scenario files name it.
+///
+/// The acts are those of `tollgate sandbox google-play act`, with underscores, so that what the
+/// sandbox writes down can be played; `GooglePlayAct.forms` has a few more.
+public struct GooglePlayAct: Hashable, Sendable {
+    /// `refund_pieces`, say.
+    public var name: String
+    public var which = Which()
+    /// By the keys of the control API.
+    public var values: [String: Value] = [:]
+    /// Whether Google Play must refuse it.
+    public var isRefused = false
+
+    /// An act that does not happen.
+    static let nothing = GooglePlayAct(name: "")
+
+    /// Which purchase is meant, of those of a customer.
+    public struct Which: Hashable, Sendable {
+        /// A product of the catalog; `nil`: any.
+        public var product: String?
+        /// 1 is the first one; `nil`: the latest.
+        public var number: Int?
+        /// Which order of the purchase, from 1; `nil`: the latest.
+        public var order: Int?
+        /// Whose purchase; `nil`: the customer's own.
+        public var owner: String?
+    }
+
+    /// What stands behind a key.
+    public enum Value: Hashable, Sendable {
+        case text(String)
+        case texts([String])
+        case number(Int64)
+        case share(Double)
+        case truth(Bool)
+    }
+
+    /// What an act is about.
+    enum Subject: Hashable, Sendable {
+        case account
+        case newPurchase
+        /// A purchase of either kind.
+        case purchase
+        case subscription
+        case oneTime
+        case order
+        case product
+        case nothing
+    }
+
+    /// What stands behind a key, as it is read.
+    enum Kind: Hashable, Sendable {
+        case text
+        case words([String])
+        case texts
+        case number
+        case share
+        case truth
+        case instant
+    }
+
+    /// How an act is written.
+    struct Form: Sendable {
+        var subject: Subject
+        var keys: [(String, Kind)] = []
+    }
+
+    static let replacementModes = [
+        "WITH_TIME_PRORATION", "CHARGE_PRORATED_PRICE", "WITHOUT_PRORATION", "CHARGE_FULL_PRICE",
+        "DEFERRED", "KEEP_EXISTING",
+    ]
+
+    private static let plan: [(String, Kind)] = [
+        ("base_plan_id", .text), ("offer_id", .text), ("add_ons", .texts),
+        ("replacement_mode", .words(replacementModes)),
+    ]
+
+    /// Every act, by its name.
+    static let forms = [bought, running, decided, wrong].reduce(into: [String: Form]()) {
+        $0.merge($1) { first, _ in first }
+    }
+
+    /// What buyers begin, and what the app does with it.
+    private static let bought: [String: Form] = [
+        "set_account": Form(
+            subject: .account,
+            keys: [
+                (
+                    "payment",
+                    .words(["approves", "declines", "slowly_approves", "slowly_declines", "cash"])
+                ), ("region", .text), ("tester", .truth), ("obfuscated_account_id", .text),
+                ("obfuscated_profile_id", .text),
+            ]
+        ),
+        "buy": Form(
+            subject: .newPurchase,
+            keys: plan + [
+                ("promotion", .text), ("quantity", .number), ("purchase_option_id", .text),
+                ("bundle", .texts), ("rewarded", .truth), ("obfuscated_account_id", .text),
+                ("obfuscated_profile_id", .text),
+            ]
+        ),
+        "pay": Form(subject: .purchase),
+        "let_pending_end": Form(subject: .purchase),
+        "acknowledge": Form(subject: .purchase),
+        "consume": Form(subject: .oneTime),
+        "post": Form(
+            subject: .purchase,
+            keys: [("mode", .words(["purchased", "restored", "observed"]))]
+        ),
+    ]
+
+    /// What becomes of a subscription by its buyer's will.
+    private static let running: [String: Form] = [
+        "change": Form(subject: .subscription, keys: plan),
+        "top_up": Form(subject: .subscription),
+        "resubscribe": Form(subject: .subscription),
+        "cancel": Form(subject: .subscription, keys: [("reason", .text), ("words", .text)]),
+        "restore": Form(subject: .subscription),
+        "pause": Form(subject: .subscription, keys: [("length", .text)]),
+        "unpause": Form(subject: .subscription),
+        "resume": Form(subject: .subscription),
+        "consent": Form(subject: .subscription),
+    ]
+
+    /// What the team, a bank or Google decides.
+    private static let decided: [String: Form] = [
+        "price": Form(
+            subject: .product,
+            keys: [
+                ("base_plan_id", .text), ("price_micros", .number), ("region", .text),
+                ("mode", .words(["PRICE_DECREASE", "PRICE_INCREASE", "OPT_OUT_PRICE_INCREASE"])),
+                ("notice_days", .number), ("new_subscribers_only", .truth),
+            ]
+        ),
+        "refund": Form(
+            subject: .order,
+            keys: [
+                ("amount_micros", .number), ("revoke", .truth), ("reason", .number),
+                ("source", .number),
+            ]
+        ),
+        "refund_pieces": Form(
+            subject: .oneTime,
+            keys: [("quantity", .number), ("reason", .number)]
+        ),
+        "revoke": Form(subject: .purchase, keys: [("reason", .number), ("source", .number)]),
+        "release": Form(subject: .oneTime),
+        "defer": Form(subject: .subscription, keys: [("days", .number)]),
+        "revoke_prorated": Form(subject: .subscription),
+        "revoke_item": Form(subject: .subscription, keys: [("item", .text)]),
+        "charge_back": Form(subject: .order),
+        "review_refund": Form(subject: .order),
+        "step_up": Form(subject: .subscription),
+    ]
+
+    /// What goes wrong on the way, and messages about nothing.
+    private static let wrong: [String: Form] = [
+        "tell": Form(subject: .purchase, keys: [("type", .number)]),
+        "publish": Form(subject: .nothing, keys: [("data", .text)]),
+        "test_notification": Form(subject: .nothing),
+        "silence": Form(subject: .nothing),
+        "speak": Form(subject: .nothing),
+        "faults": Form(
+            subject: .nothing,
+            keys: [
+                ("lost", .share), ("doubled", .share), ("late", .share),
+                ("longest_delay", .number), ("drop", .share), ("duplicate", .share),
+                ("slow", .share), ("api_errors", .share), ("api_status", .number),
+                ("api_failures", .number), ("outage_start", .instant), ("outage_end", .instant),
+            ]
+        ),
+        "behaviour": Form(
+            subject: .nothing,
+            keys: [("stale_reads", .number), ("token_days", .number)]
+        ),
+    ]
+
+    /// How the acts are written.
+    static let words = forms.keys.sorted()
+
+    /// The products of the catalog that it names.
+    ///
+    /// Lists that the sandbox wrote have Google's ids.
+    var products: [String] { which.product.map { [$0] } ?? [] }
+}
+
+extension ScenarioReading {
+    /// Reads the act of a step whose `google_play` is `name`.
+    mutating func googlePlayAct(
+        _ name: String,
+        _ fields: inout ScenarioFields
+    ) -> GooglePlayAct? {
+        guard let form = GooglePlayAct.forms[name] else { return nil }
+        var act = GooglePlayAct(name: name)
+        switch form.subject {
+        case .newPurchase, .product:
+            act.which.product = requiredText(&fields, "product")
+        case .subscription where name == "change":
+            act.which.product = requiredText(&fields, "product")
+            act.which.number = number(&fields, "purchase", in: 1...1000)
+        case .purchase, .subscription, .oneTime, .order:
+            act.which.product = text(&fields, "product")
+            act.which.number = number(&fields, "purchase", in: 1...1000)
+        case .account, .nothing: break
+        }
+        if form.subject == .order { act.which.order = number(&fields, "order", in: 1...1000) }
+        if name == "post" { act.which.owner = text(&fields, "of") }
+        for (key, kind) in form.keys {
+            if let value = value(&fields, key, kind) { act.values[key] = value }
+        }
+        act.isRefused = word(&fields, "outcome", of: ["completed", "refused"]) == "refused"
+        return act
+    }
+
+    private mutating func value(
+        _ fields: inout ScenarioFields,
+        _ key: String,
+        _ kind: GooglePlayAct.Kind
+    ) -> GooglePlayAct.Value? {
+        switch kind {
+        case .text: text(&fields, key).map { .text($0) }
+        case .words(let words): word(&fields, key, of: words).map { .text($0) }
+        case .texts: texts(&fields, key).map { .texts($0) }
+        case .number: number(&fields, key, in: 0...1_000_000_000_000_000).map { .number(Int64($0)) }
+        case .share: decimal(&fields, key).map { .share($0) }
+        case .truth: truth(&fields, key).map { .truth($0) }
+        case .instant: instant(&fields, key).map { .number($0) }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import GooglePlaySimulator
+import TollgateCore
+
+/// What a customer must have by Google Play's own books.
+///
+/// Shares nothing with the engine that is judged by it but the catalog's list of products. Rules are
+/// those of https://developer.android.com/google/play/billing/lifecycle and
+/// https://developers.google.com/android-publisher/voided-purchases.
+struct GooglePlayTruth {
+    private let catalog: Catalog
+    /// UNIX milliseconds.
+    private let now: Int64
+    private let orders: [Order]
+    private let voids: [Void]
+
+    /// One charge.
+    private struct Order: Decodable {
+        struct Money: Decodable {
+            var units: String?
+            var nanos: Int64?
+
+            var micros: Int64 {
+                (units.flatMap { Int64($0) } ?? 0) * 1_000_000 + (nanos ?? 0) / 1000
+            }
+        }
+
+        struct Line: Decodable {
+            struct Service: Decodable {
+                struct Phase: Decodable {
+                    struct Mark: Decodable {}
+                    var prorationPeriodDetails: Mark?
+                }
+
+                var basePlanId: String?
+                var offerPhaseDetails: Phase?
+            }
+
+            var productId: String
+            var listingPrice: Money
+            var total: Money
+            var subscriptionDetails: Service?
+        }
+
+        var orderId: String
+        var purchaseToken: String
+        var state: String
+        var lineItems: [Line]
+
+        /// Whether the money came, whatever went back.
+        var isPaid: Bool { state != "PENDING" && state != "CANCELED" }
+    }
+
+    /// An entry of the list of voided purchases.
+    private struct Void: Decodable {
+        var purchaseToken: String
+        var orderId: String?
+        var voidedQuantity: Int64?
+        var voidedReason: Code?
+
+        /// A number, or a text with one.
+        struct Code: Decodable {
+            var value: Int?
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                value =
+                    (try? container.decode(Int.self))
+                    ?? (try? container.decode(String.self)).flatMap { Int($0) }
+            }
+        }
+    }
+
+    /// A purchase token.
+    struct Purchase: Decodable {
+        struct Item: Decodable {
+            var product_id: String
+            var base_plan_id: String?
+            var expires: Int64?
+            var quantity: Int64?
+        }
+
+        var kind: String
+        var purchase_token: String
+        var state: String
+        var linked_purchase_token: String?
+        var obfuscated_account_id: String?
+        var consumed: Bool?
+        var products: [Item]
+
+        var isSubscription: Bool { kind == "subscription" }
+
+        /// Whether it took the place of the purchase that it is linked to: a payment that is pending, or
+        /// never came, replaces nothing.
+        fileprivate var hasBegun: Bool { !state.hasPrefix("PENDING") }
+
+        /// Whether Play Billing tells the app of it: what may be used, or is not consumed yet.
+        var isShownToApp: Bool {
+            if isSubscription { return ["ACTIVE", "IN_GRACE_PERIOD", "CANCELED"].contains(state) }
+            return state == "PURCHASED" && consumed != true
+        }
+    }
+
+    private struct List<Element: Decodable>: Decodable { var data: [Element] }
+    private struct Account: Decodable { var purchases: [Purchase] }
+
+    /// Reads the books of all customers.
+    init(of play: SimulatedGooglePlay, at now: Int64, in catalog: Catalog) async throws {
+        (self.catalog, self.now) = (catalog, now)
+        orders = try await Self.read(play, "orders", as: List<Order>.self).data
+        voids = try await Self.read(play, "voided", as: List<Void>.self).data
+    }
+
+    /// The purchases of one Google account.
+    static func purchases(
+        of account: String,
+        in play: SimulatedGooglePlay
+    ) async throws -> [Purchase] {
+        try await read(play, "accounts/\(account)", as: Account.self).purchases
+    }
+
+    private static func read<Value: Decodable>(
+        _ play: SimulatedGooglePlay,
+        _ path: String,
+        as type: Value.Type
+    ) async throws -> Value {
+        let reply = await play.reply(to: "GET", "/sandbox/\(path)")
+        return try JSONDecoder().decode(type, from: reply.body)
+    }
+
+    /// How many purchases Google took back because nobody acknowledged them.
+    var unacknowledged: Int { voids.count { $0.voidedReason?.value == 8 } }
+
+    // MARK: - One customer
+
+    /// What the customer of these purchases must have.
+    ///
+    /// - Parameter shown: the tokens that devices have shown, of purchases without an account id.
+    func read(_ purchases: [Purchase], shown: Set<String>) -> Truth {
+        var truth = Truth()
+        let replaced = Set(
+            purchases.filter(\.hasBegun).compactMap(\.linked_purchase_token)
+        )
+        for purchase in purchases where isKnown(purchase, purchases, shown) {
+            if purchase.isSubscription {
+                if !replaced.contains(purchase.purchase_token) { readAccess(of: purchase, &truth) }
+                creditPeriods(of: purchase, &truth)
+            } else {
+                readOneTime(purchase, &truth)
+            }
+        }
+        return truth
+    }
+
+    /// Whether it is known whose it is: by its account id, or because it or what it took the place of
+    /// was shown.
+    private func isKnown(
+        _ purchase: Purchase,
+        _ all: [Purchase],
+        _ shown: Set<String>
+    ) -> Bool {
+        if purchase.obfuscated_account_id != nil || shown.contains(purchase.purchase_token) {
+            return true
+        }
+        guard purchase.hasBegun,
+            let before = all.first(where: { $0.purchase_token == purchase.linked_purchase_token })
+        else { return false }
+        return isKnown(before, all, shown)
+    }
+
+    private func product(_ id: String, _ plan: String?) -> Catalog.Product? {
+        catalog.products.first { product in
+            product.googlePlayProductID == id
+                && (plan == nil || product.googlePlayBasePlans?.contains(plan ?? "") ?? true)
+        }
+    }
+
+    /// Access lasts to each item's expiry; on hold, paused, pending or expired there is none.
+    private func readAccess(of purchase: Purchase, _ truth: inout Truth) {
+        guard ["ACTIVE", "IN_GRACE_PERIOD", "CANCELED"].contains(purchase.state) else { return }
+        for item in purchase.products where item.expires ?? 0 > now {
+            truth.has.formUnion(product(item.product_id, item.base_plan_id)?.entitlements ?? [])
+        }
+    }
+
+    /// Each order credits once, by the share of the price that it charged; one that was voided, nothing.
+    private func creditPeriods(of purchase: Purchase, _ truth: inout Truth) {
+        for order in orders where order.purchaseToken == purchase.purchase_token && order.isPaid {
+            guard !voids.contains(where: { $0.orderId == order.orderId }) else { continue }
+            for line in order.lineItems {
+                let plan = line.subscriptionDetails?.basePlanId
+                guard let coins = product(line.productId, plan)?.coins, coins > 0 else { continue }
+                let isPart =
+                    line.subscriptionDetails?.offerPhaseDetails?.prorationPeriodDetails != nil
+                let price = max(1, line.listingPrice.micros)
+                truth.coins += isPart ? coins * line.total.micros / price : coins
+            }
+        }
+    }
+
+    /// What is bought once is there until all of it was voided; each piece has its coins.
+    private func readOneTime(_ purchase: Purchase, _ truth: inout Truth) {
+        guard purchase.state != "PENDING" else { return }
+        let own = voids.filter { $0.purchaseToken == purchase.purchase_token }
+        for item in purchase.products {
+            let quantity = item.quantity ?? 1
+            var taken = own.compactMap(\.voidedQuantity).reduce(0, +)
+            // Without a quantity it is the rest; what was never paid is cancelled without an entry.
+            if purchase.state != "PURCHASED" || own.contains(where: { $0.voidedQuantity == nil }) {
+                taken = quantity
+            }
+            let product = product(item.product_id, nil)
+            if taken < quantity { truth.has.formUnion(product?.entitlements ?? []) }
+            let credit = (product?.coins ?? 0) * quantity
+            truth.coins += credit - credit * min(taken, quantity) / quantity
+        }
+    }
+}
