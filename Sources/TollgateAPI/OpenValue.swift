@@ -27,6 +27,7 @@ extension API {
         public init(rawValue: String) { self.rawValue = rawValue }
         public static let appStore = Self(rawValue: "app_store")
         public static let stripe = Self(rawValue: "stripe")
+        public static let googlePlay = Self(rawValue: "google_play")
         /// Tollgate's own statements: grants, spends, assignments by staff.
         public static let tollgate = Self(rawValue: "tollgate")
     }

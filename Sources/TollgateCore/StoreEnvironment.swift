@@ -26,6 +26,12 @@ public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
     /// Those that take money.
     public static let selling = allCases.filter(\.isSelling)
 
+    /// Their names for a message: `app_store, stripe or google_play`.
+    public static let sellingWords: String = {
+        let names = selling.map(\.rawValue)
+        return names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+    }()
+
     /// Whether the catalog says how long grace lasts; elsewhere the store itself does (RULES §2.3, §5).
     public var hasGraceOfCatalog: Bool {
         switch self {

@@ -21,6 +21,10 @@ extension SimulatedGooglePlay {
         public var enforcesQuotas: Bool
         /// Milliseconds of real time that an endpoint has to answer a push.
         public var pushTimeout: Int64
+        /// `false`: a new store lets licence testers' subscriptions last and renew as everybody's do.
+        public var shortensTests = true
+        /// One RSA key plays all parts in a new store, so that it starts four times as fast.
+        public var usesOneKey = false
         /// Told the whole story so far after each thing that is done.
         public var onDeed: (@Sendable (Story) -> Void)?
 

@@ -11,10 +11,19 @@ extension SimulatedGooglePlay {
         var account: ServiceAccount
         var licence: SigningIdentity
 
-        init(project: String, using random: inout SeededRandom) throws {
-            google = try GoogleKeys(using: &random)
-            account = try ServiceAccount(project: project, using: &random)
+        /// - Parameter usesOneKey: one key for all, which is made sooner.
+        init(
+            project: String,
+            usesOneKey: Bool = false,
+            using random: inout SeededRandom
+        ) throws {
             licence = try SigningIdentity.make(commonName: "licence", keyID: "licence")
+            google = try usesOneKey ? GoogleKeys(licence) : GoogleKeys(using: &random)
+            account = try ServiceAccount(
+                project: project,
+                identity: usesOneKey ? licence : nil,
+                using: &random
+            )
         }
     }
 

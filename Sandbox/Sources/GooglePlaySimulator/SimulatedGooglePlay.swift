@@ -90,10 +90,18 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
             (faultRandom, lastNow, licence) = (saved.faultRandom, saved.now, saved.licence)
         } else {
             store = PlayStore(packageName: configuration.packageName, seed: configuration.seed)
+            store.behaviour.shortensTests = configuration.shortensTests
+            store.behaviour.limitsTestRenewals = configuration.shortensTests
             pubSub = PubSub(project: configuration.project, topic: "play-notifications")
             faultRandom = SeededRandom(seed: configuration.seed ^ 0xF4017)
             var random = SeededRandom(seed: configuration.seed ^ 0x4E75)
-            let made = try kept ?? Keys(project: configuration.project, using: &random)
+            let made =
+                try kept
+                ?? Keys(
+                    project: configuration.project,
+                    usesOneKey: configuration.usesOneKey,
+                    using: &random
+                )
             (keys, account, licence) = (made.google, made.account, made.licence)
             bucket = Bucket(name: "pubsite_prod_rev_" + random.digits(20))
         }

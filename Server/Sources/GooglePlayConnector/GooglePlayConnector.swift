@@ -1,15 +1,17 @@
+internal import Foundation
 internal import GooglePlayAPI
 internal import Logging
 public import Reports
 internal import Storage
 public import Stores
-internal import TollgateAPI
+public import TollgateAPI
 public import TollgateCore
 
 /// Google Play's room: hints come in, purchases are read, and what has a deadline is done in time.
 public final class GooglePlayConnector: StoreConnector {
     public let store = Store.googlePlay
     public let name = "Google Play"
+    public let inShop = "in Google Play"
     public static let webhook = StoreWebhook(
         .googlePlayWebhook,
         limit: 64 << 10,
@@ -96,6 +98,63 @@ public final class GooglePlayConnector: StoreConnector {
 
     public func gauges() async throws -> [StoreGauge] {
         isSetUp ? try await acts.gauges() : []
+    }
+
+    /// The known purchases of an order, as Google is asked; none where it cannot be asked now.
+    ///
+    /// - Parameter id: `GPA.…`, as the buyer's receipt shows it.
+    public func purchases(ofOrder id: String) async -> [Purchase.Key] {
+        guard PurchaseImportLine.isOrder(id) else { return [] }
+        var keys: [Purchase.Key] = []
+        for app in setUp.apps {
+            // Whoever searches leaves most of the quota to hints.
+            let order = try? await reads.call(.orders, app, leaving: 50) {
+                try await $0.order(id)
+            }
+            guard let token = order?.value.purchaseToken,
+                let known = try? await reads.record(ofToken: token, of: app.packageName)
+            else { continue }
+            keys.append(known.key)
+        }
+        return keys
+    }
+
+    /// Brings in purchases by a file of their tokens or order ids.
+    ///
+    /// - Parameters:
+    ///   - file: names the file across runs: a hash of its content, say.
+    ///   - perMinute: reads of each kind in a minute, at most; a server beside it has its own quota.
+    ///   - register: makes a customer known, or finds them.
+    public func purchaseImport(
+        file: String,
+        perMinute: Int64,
+        register: @escaping @Sendable (API.CreateCustomerRequest) async throws -> API.Customer
+    ) -> PurchaseImport {
+        var limits = setUp.quotas
+        for bucket in PlayQuotas.Bucket.allCases {
+            limits.perMinute[bucket] = min(limits.perMinute[bucket] ?? perMinute, perMinute)
+        }
+        return PurchaseImport(
+            GooglePlayReads(house, setUp, PlayQuotas(limits)).waiting {
+                try await Task.sleep(for: .milliseconds(200))
+            },
+            file: file,
+            register: register
+        )
+    }
+
+    /// The page of one subscription.
+    ///
+    /// https://developer.android.com/google/play/billing/subscriptions#deep-links-manage-subs
+    public func managementURL(of purchase: Purchase) -> String? {
+        guard let product = purchase.googlePlay?.subscription?.value.items.first?.product,
+            var page = managementURL.flatMap(URLComponents.init(string:))
+        else { return managementURL }
+        page.queryItems = [
+            URLQueryItem(name: "sku", value: product),
+            URLQueryItem(name: "package", value: purchase.key.application),
+        ]
+        return page.string
     }
 
     public func consoleURL(of object: StoreObject, in environment: StoreEnvironment) -> String? {

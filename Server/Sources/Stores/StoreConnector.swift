@@ -9,6 +9,8 @@ public protocol StoreConnector: Sendable {
     var name: String { get }
     /// The store's name on pages for customers.
     var shopName: String { get }
+    /// The same in a sentence: `in the App Store`.
+    var inShop: String { get }
     var house: House { get }
     /// Whether keys are configured, without which nothing of this store can be believed or asked.
     var isSetUp: Bool { get }
@@ -75,10 +77,15 @@ public protocol StoreConnector: Sendable {
 
     /// The page of the store's own on which a customer manages a plan; `nil` where it is managed here.
     var managementURL: String? { get }
+
+    /// The same for one plan, where the store has a page for each.
+    func managementURL(of purchase: Purchase) -> String?
 }
 
 extension StoreConnector {
     public var shopName: String { name }
+
+    public var inShop: String { "in the \(shopName)" }
 
     public func begin() async throws {}
 
@@ -117,6 +124,8 @@ extension StoreConnector {
     }
 
     public var managementURL: String? { nil }
+
+    public func managementURL(of purchase: Purchase) -> String? { managementURL }
 }
 
 /// An address at which a store reports.

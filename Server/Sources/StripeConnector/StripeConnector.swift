@@ -10,6 +10,7 @@ public final class StripeConnector: StoreConnector {
     public let store = Store.stripe
     public let name = "Stripe"
     public let shopName = "Web"
+    public let inShop = "on the web"
     public static let webhook = StoreWebhook(
         .stripeWebhook,
         limit: 1 << 20,

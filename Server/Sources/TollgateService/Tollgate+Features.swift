@@ -234,6 +234,8 @@ extension Tollgate {
             clocks: clocks,
             directory: directory,
             bundleIDs: appStore.verifier?.bundleIDs ?? [],
+            packageNames: googlePlay.applications,
+            purchasesOfOrder: { [googlePlay] in await googlePlay.purchases(ofOrder: $0) },
             defaultEnvironment: configuration.defaultEnvironment
         )
     }

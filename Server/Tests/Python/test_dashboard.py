@@ -33,7 +33,8 @@ class Demo:
         self.process = subprocess.Popen(
             [
                 TOLLGATE, "demo", "--listen", f"127.0.0.1:{free_port()}", "--app-store-listen", f"127.0.0.1:{free_port()}",
-                "--stripe-listen", f"127.0.0.1:{free_port()}", "--database", f"sqlite:{directory}/demo.sqlite",
+                "--stripe-listen", f"127.0.0.1:{free_port()}",
+                "--google-play-listen", f"127.0.0.1:{free_port()}", "--database", f"sqlite:{directory}/demo.sqlite",
                 "--catalog", ROOT / "catalog.yaml",
             ],
             stdout=subprocess.PIPE, text=True, cwd=directory,

@@ -28,7 +28,8 @@ class Demo:
             [
                 os.environ.get("TOLLGATE_BIN", ROOT / "Server/.build/debug/tollgate"), "demo",
                 "--listen", f"127.0.0.1:{free_port()}", "--app-store-listen", f"127.0.0.1:{free_port()}",
-                "--stripe-listen", f"127.0.0.1:{free_port()}", "--database", f"sqlite:{directory}/demo.sqlite",
+                "--stripe-listen", f"127.0.0.1:{free_port()}",
+                "--google-play-listen", f"127.0.0.1:{free_port()}", "--database", f"sqlite:{directory}/demo.sqlite",
                 "--catalog", ROOT / "catalog.yaml",
             ],
             stdout=subprocess.PIPE, text=True, cwd=directory,
@@ -335,6 +336,66 @@ def test_the_portal_warns_who_pays_in_both_stores_and_is_reached_by_keyboard(pag
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Ends on")).to_be_visible()
+
+
+def test_one_customer_buys_on_an_iphone_an_android_phone_and_in_a_browser(page, demo):
+    begin(page, demo)
+    press(page, "Subscribe on Android: Pro, monthly")
+    expect(page.get_by_role("status")).to_have_text("Bought in Google Play: Pro, monthly.")
+    expect_unlocked(page)
+    expect_locked(page, "archive")
+    expect_report(page, "SUBSCRIPTION_PURCHASED")
+    expect(page.locator("#feature-pro .why")).to_contain_text("Paid for in Google Play, until")
+    page.get_by_text("Why? The facts about Pro features").click()
+    expect(page.locator("#feature-pro .facts")).to_contain_text("decides")
+
+    # Coins of the three stores are one balance.
+    press(page, "100 coins on Android")
+    expect_coins(page, 100)
+    page.get_by_role("button", name="100 coins USD 10.00", exact=True).click()
+    expect_coins(page, 200)
+    press(page, "Buy 100 coins USD 10.00")
+    pay(page, "4242 4242 4242 4242")
+    page.get_by_role("link", name="Back to the app").click()
+    expect_coins(page, 300)
+    # What was consumed can be bought again.
+    press(page, "100 coins on Android")
+    expect_coins(page, 400)
+    picture(page, "20-three-stores")
+
+    press(page, "+1 month")
+    pass_the_end_of_a_month(page)
+    expect_unlocked(page)
+    expect(page.locator("#latest")).to_contain_text("SUBSCRIPTION_RENEWED")
+    press(page, "Cancel in Google Play")
+    expect_unlocked(page)
+    expect_report(page, "SUBSCRIPTION_CANCELED")
+    press(page, "+1 month")
+    pass_the_end_of_a_month(page)
+    expect_locked(page)
+    expect(page.locator("#latest")).to_contain_text("SUBSCRIPTION_EXPIRED")
+
+
+def test_a_refund_in_google_play_ends_access_and_takes_the_coins_back(page, demo):
+    begin(page, demo)
+    press(page, "Subscribe on Android: Pro, monthly")
+    expect_locked(page, "archive")
+    # Another base plan of the same subscription takes its place.
+    press(page, "Subscribe on Android: Pro, yearly")
+    expect_unlocked(page, "archive")
+    press(page, "Subscribe on Android: Pro, yearly")
+    expect(page.get_by_role("alert")).to_have_text("This account has Pro, yearly already.")
+    press(page, "Let Google refund what was bought last")
+    expect_locked(page)
+    expect_locked(page, "archive")
+    expect_coins(page, 0)
+    expect(page.locator("#latest")).to_contain_text("voidedPurchaseNotification")
+    press(page, "Cancel in Google Play")
+    expect(page.get_by_role("alert")).to_have_text(
+        "There is no Google Play subscription to cancel.")
+    press(page, "Let Google refund what was bought last")
+    expect(page.get_by_role("alert")).to_have_text(
+        "There is no Google Play purchase left to refund.")
 
 
 def test_somebody_new_has_nothing(page, demo):

@@ -45,7 +45,8 @@ def running_demo(directory, catalog):
         [
             os.environ.get("TOLLGATE_BIN", ROOT / "Server/.build/debug/tollgate"), "demo",
             "--listen", f"127.0.0.1:{free_port()}", "--app-store-listen", f"127.0.0.1:{free_port()}",
-            "--stripe-listen", f"127.0.0.1:{free_port()}", "--database", f"sqlite:{directory}/demo.sqlite",
+            "--stripe-listen", f"127.0.0.1:{free_port()}",
+            "--google-play-listen", f"127.0.0.1:{free_port()}", "--database", f"sqlite:{directory}/demo.sqlite",
             "--catalog", catalog,
         ],
         stdout=subprocess.PIPE, text=True, cwd=directory)

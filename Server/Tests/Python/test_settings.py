@@ -142,7 +142,8 @@ def test_k3_the_demos_keys_are_taken_on_this_machine_only(tmp_path):
         process.stdout.close()
 
 
-@pytest.mark.parametrize("option", ["--listen", "--app-store-listen", "--stripe-listen"])
+@pytest.mark.parametrize(
+    "option", ["--listen", "--app-store-listen", "--google-play-listen", "--stripe-listen"])
 def test_k3_the_demo_listens_on_this_machine_only(tmp_path, option):
     code, said = refusal(
         tmp_path, {"TOLLGATE_CATALOG": CATALOG}, "demo", "--script", option, f"0.0.0.0:{free_port()}")

@@ -85,10 +85,12 @@ def ask(port, path):
 
 def demo(*more):
     return ("demo", "--listen", f"127.0.0.1:{free_port()}", "--app-store-listen", f"127.0.0.1:{free_port()}",
-            "--stripe-listen", f"127.0.0.1:{free_port()}", "--catalog", CATALOG, *more)
+            "--stripe-listen", f"127.0.0.1:{free_port()}",
+            "--google-play-listen", f"127.0.0.1:{free_port()}", "--catalog", CATALOG, *more)
 
 
-@pytest.mark.parametrize("option", ["--listen", "--app-store-listen", "--stripe-listen"])
+@pytest.mark.parametrize(
+    "option", ["--listen", "--app-store-listen", "--google-play-listen", "--stripe-listen"])
 def test_a_port_in_use_is_named_with_its_option(tmp_path, taken, option):
     arguments = list(demo())
     arguments[arguments.index(option) + 1] = f"127.0.0.1:{taken}"
@@ -151,7 +153,8 @@ def test_the_demo_ends_in_order_when_told_to(start, number):
     assert process.stderr.read() == ""
 
 
-@pytest.mark.parametrize("option", ["--listen", "--app-store-listen", "--stripe-listen"])
+@pytest.mark.parametrize(
+    "option", ["--listen", "--app-store-listen", "--google-play-listen", "--stripe-listen"])
 def test_the_demo_ends_in_order_while_connections_come(start, tmp_path, option):
     for turn in range(3):
         arguments = list(demo("--database", f"sqlite:{tmp_path}/coming.sqlite"))

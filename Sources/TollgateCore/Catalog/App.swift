@@ -5,8 +5,8 @@ extension Catalog {
         public var id: String
         /// What people read.
         public var name: String
-        /// The bundle id in the App Store: `com.example.reader`.
-        public var bundleID: String
+        /// The bundle id in the App Store: `com.example.reader`; nil if it is not there.
+        public var bundleID: String?
         /// The number in the App Store; needed where production is served.
         public var appAppleID: Int64?
         /// The team that signs the app; needed for universal links.
@@ -17,7 +17,7 @@ extension Catalog {
         public init(
             id: String,
             name: String,
-            bundleID: String,
+            bundleID: String? = nil,
             appAppleID: Int64? = nil,
             teamID: String? = nil,
             packageName: String? = nil

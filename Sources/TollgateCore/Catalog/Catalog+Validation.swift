@@ -6,66 +6,6 @@ extension Catalog {
         appProblems + entitlementProblems + productProblems + buyButtonProblems + houseProblems
     }
 
-    private var appProblems: [CatalogProblem] {
-        var report = CatalogReport()
-        for (index, app) in apps.enumerated() {
-            let place: [CatalogProblem.Step] = [.key("apps"), .index(index)]
-            func here(_ key: String) -> [CatalogProblem.Step] { place + [.key(key)] }
-            report.identifier(app.id, at: here("id"), limit: 80, what: "an app's id")
-            report.once(
-                app.id,
-                in: "id",
-                at: here("id"),
-                "the app ‘\(app.id)’ is there twice; give one of them another id"
-            )
-            report.name(app.name, at: here("name"))
-            report.identifier(app.bundleID, at: here("bundle_id"), limit: 155, what: "a bundle id")
-            report.once(
-                app.bundleID,
-                in: "bundle_id",
-                at: here("bundle_id"),
-                "the bundle id ‘\(app.bundleID)’ belongs to another app already; "
-                    + "App Store Connect shows each app's under App Information"
-            )
-            if let number = app.appAppleID {
-                if number <= 0 {
-                    report.add(
-                        at: here("app_apple_id"),
-                        "an app's number is above 0; App Store Connect shows it as the Apple ID"
-                    )
-                }
-                report.once(
-                    "\(number)",
-                    in: "app_apple_id",
-                    at: here("app_apple_id"),
-                    "the Apple ID \(number) belongs to another app already; "
-                        + "App Store Connect shows each app's under App Information"
-                )
-            }
-            if let package = app.packageName {
-                report.identifier(
-                    package,
-                    at: here("package_name"),
-                    limit: 150,
-                    what: "a package name"
-                )
-                report.once(
-                    package,
-                    in: "package_name",
-                    at: here("package_name"),
-                    "the package name ‘\(package)’ belongs to another app already"
-                )
-            }
-            if let team = app.teamID, team.utf8.count != 10 || !team.utf8.allSatisfy(isTeamByte) {
-                report.add(
-                    at: here("team_id"),
-                    "a team id has ten capital letters and digits, like A1B2C3D4E5"
-                )
-            }
-        }
-        return report.problems
-    }
-
     private var entitlementProblems: [CatalogProblem] {
         var report = CatalogReport()
         for (index, entitlement) in entitlements.enumerated() {
@@ -205,7 +145,7 @@ extension Catalog.Product {
         at place: [CatalogProblem.Step],
         into report: inout CatalogReport
     ) {
-        checkAppStoreIDs(apps: apps.map(\.id), at: place, into: &report)
+        checkAppStoreIDs(apps: apps, at: place, into: &report)
         for (index, id) in stripePriceIDs.enumerated() {
             let here = place + [.key("stripe_price_ids"), .index(index)]
             if id.hasPrefix("prod_") {
@@ -222,7 +162,7 @@ extension Catalog.Product {
                 "the Stripe price ‘\(id)’ is listed already; a price belongs to one product, once"
             )
         }
-        checkGooglePlayIDs(apps: apps.map(\.id), at: place, into: &report)
+        checkGooglePlayIDs(apps: apps, at: place, into: &report)
         let isSold = isInAppStore || !stripePriceIDs.isEmpty || isInGooglePlay
         if !isSold, kind != .freeSubscription, !isRetired {
             report.add(
@@ -235,7 +175,7 @@ extension Catalog.Product {
 
     /// The ids in Google Play: within an app, each of them and its base plan belongs to one product.
     private func checkGooglePlayIDs(
-        apps: [String],
+        apps: [Catalog.App],
         at place: [CatalogProblem.Step],
         into report: inout CatalogReport
     ) {
@@ -254,6 +194,7 @@ extension Catalog.Product {
             googlePlayProductIDs,
             named: "google_play_product_id",
             apps: apps,
+            known: ("package_name", \.packageName),
             at: place,
             into: &report
         )
@@ -273,7 +214,7 @@ extension Catalog.Product {
 
     /// The ids in App Store Connect: within an app, each belongs to one product.
     private func checkAppStoreIDs(
-        apps: [String],
+        apps: [Catalog.App],
         at place: [CatalogProblem.Step],
         into report: inout CatalogReport
     ) {
@@ -282,6 +223,7 @@ extension Catalog.Product {
             appStoreProductIDs,
             named: "app_store_product_id",
             apps: apps,
+            known: ("bundle_id", \.bundleID),
             at: place,
             into: &report
         )
@@ -302,17 +244,19 @@ extension Catalog.Product {
     /// - Parameters:
     ///   - everywhere: the id in every app, which takes the place of each app's own.
     ///   - name: the key of that id; the other key has an `s` behind it.
+    ///   - known: the name by which the store knows an app, and its key.
     private func ids(
         _ everywhere: String?,
         _ byApp: [String: String]?,
         named name: String,
-        apps: [String],
+        apps: [Catalog.App],
+        known: (key: String, name: KeyPath<Catalog.App, String?>),
         at place: [CatalogProblem.Step],
         into report: inout CatalogReport
     ) -> [(id: String, apps: [String], here: [CatalogProblem.Step])] {
         var ids: [(id: String, apps: [String], here: [CatalogProblem.Step])] = []
         if let everywhere {
-            ids.append((everywhere, apps.isEmpty ? [""] : apps, place + [.key(name)]))
+            ids.append((everywhere, apps.isEmpty ? [""] : apps.map(\.id), place + [.key(name)]))
             if byApp != nil {
                 report.add(
                     at: place + [.key(name + "s")],
@@ -322,16 +266,23 @@ extension Catalog.Product {
         }
         for (app, id) in (byApp ?? [:]).sorted(by: { $0.key < $1.key }) {
             let here = place + [.key(name + "s"), .key(app)]
-            guard apps.contains(app) else {
+            guard let listed = apps.first(where: { $0.id == app }) else {
                 report.add(
                     at: here,
                     apps.isEmpty
                         ? "there is no app ‘\(app)’, since the catalog has no ‘apps’; list them, "
                             + "or write ‘\(name)’"
                         : "there is no app ‘\(app)’; name the id of one under ‘apps’: "
-                            + apps.joined(separator: ", ")
+                            + apps.map(\.id).joined(separator: ", ")
                 )
                 continue
+            }
+            if listed[keyPath: known.name] == nil {
+                report.add(
+                    at: here,
+                    "the app ‘\(app)’ has no ‘\(known.key)’, so it sells nothing there; add that to "
+                        + "the app, or remove this id"
+                )
             }
             ids.append((id, [app], here))
         }

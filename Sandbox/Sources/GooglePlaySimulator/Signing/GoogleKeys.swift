@@ -7,6 +7,9 @@ struct GoogleKeys: Hashable, Sendable, Codable {
 
     private(set) var identities: [SigningIdentity]
 
+    /// One key, until it is rotated.
+    init(_ identity: SigningIdentity) { identities = [identity] }
+
     init(using random: inout SeededRandom) throws {
         identities = []
         try rotate(using: &random)

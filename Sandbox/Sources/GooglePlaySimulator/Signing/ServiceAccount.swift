@@ -12,13 +12,17 @@ struct ServiceAccount: Hashable, Sendable, Codable {
     let identity: SigningIdentity
     var permissions = Permission.allCases
 
-    init(project: String, using random: inout SeededRandom) throws {
+    /// - Parameter identity: its key; a new one if left out.
+    init(
+        project: String,
+        identity: SigningIdentity? = nil,
+        using random: inout SeededRandom
+    ) throws {
         self.project = project
         clientID = random.digits(21)
-        identity = try SigningIdentity.make(
-            commonName: "tollgate-sandbox",
-            keyID: random.text(40, of: "0123456789abcdef")
-        )
+        let keyID = random.text(40, of: "0123456789abcdef")
+        self.identity =
+            try identity ?? SigningIdentity.make(commonName: "tollgate-sandbox", keyID: keyID)
     }
 
     var email: String { "sandbox@\(project).iam.gserviceaccount.com" }

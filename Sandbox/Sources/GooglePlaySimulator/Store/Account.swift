@@ -22,7 +22,6 @@ struct Account: Hashable, Sendable, Codable {
     /// The default account ids of the buyer's purchases.
     var identifiers: Identifiers
 
-    var durations: Durations { Durations(isTester: isTester) }
     /// Returns whether a charge goes through.
     var pays: Bool { payment == .approves || payment == .slowlyApproves }
 }

@@ -48,6 +48,8 @@ struct Behaviour: Hashable, Sendable, Codable {
     var malformedTokenIsInvalid = true
     /// A licence tester's seventh renewal ends the subscription.
     var limitsTestRenewals = true
+    /// A licence tester's month lasts five minutes; otherwise periods are as long as everybody's.
+    var shortensTests = true
 
     init() {}
 }
@@ -85,6 +87,7 @@ extension Behaviour {
         try read(.staleReads, \.staleReads)
         try read(.malformedTokenIsInvalid, \.malformedTokenIsInvalid)
         try read(.limitsTestRenewals, \.limitsTestRenewals)
+        try read(.shortensTests, \.shortensTests)
         self = behaviour
     }
 }

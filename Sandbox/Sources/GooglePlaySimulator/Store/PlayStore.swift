@@ -51,7 +51,7 @@ struct PlayStore: Hashable, Sendable, Codable {
         return Circumstances(
             now: now,
             pays: account.pays,
-            durations: account.durations,
+            durations: Durations(isTester: account.isTester && behaviour.shortensTests),
             behaviour: behaviour
         )
     }

@@ -137,7 +137,7 @@ public struct DevicePurchases: Sendable {
     }
 
     /// Google's tokens are letters, digits, `.`, `-` and `_`.
-    private static func isToken(_ text: String) -> Bool {
+    static func isToken(_ text: String) -> Bool {
         (8...1_000).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 switch byte {

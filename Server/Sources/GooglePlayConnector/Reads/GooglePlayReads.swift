@@ -16,6 +16,8 @@ struct GooglePlayReads: Sendable {
     let house: House
     let setUp: GooglePlaySetUp
     let quotas: PlayQuotas
+    /// Called while a quota leaves no room; `nil`: the call fails at once.
+    private var rest: (@Sendable () async throws -> Void)?
     private let order = VirtualOrder()
     /// How often a refused service account is told.
     private let alarmPace = WorkPace()
@@ -25,6 +27,15 @@ struct GooglePlayReads: Sendable {
 
     init(_ house: House, _ setUp: GooglePlaySetUp, _ quotas: PlayQuotas) {
         (self.house, self.setUp, self.quotas) = (house, setUp, quotas)
+    }
+
+    /// These reads by somebody who waits for room in the quotas.
+    ///
+    /// - Parameter rest: returns after a moment; throws where that took too long.
+    func waiting(_ rest: @escaping @Sendable () async throws -> Void) -> Self {
+        var reads = self
+        reads.rest = rest
+        return reads
     }
 
     /// The outcome of a read.
@@ -39,6 +50,8 @@ struct GooglePlayReads: Sendable {
         var knownSince: Instant?
         /// What has to be done at Google by what it says.
         var acts: [Wanted] = []
+        /// `true` where nothing was kept, as the reader asked.
+        var isLeftOut = false
     }
 
     /// Reads a subscription.
@@ -69,16 +82,22 @@ struct GooglePlayReads: Sendable {
     }
 
     /// Reads a purchase of one-time products.
+    ///
+    /// - Parameter isLeftOut: tells of which purchases nothing is kept.
     func read(
         product token: String,
         of app: GooglePlaySetUp.App,
         claim: PlayClaim? = nil,
         expecting product: String? = nil,
-        leaving reserve: Int64 = 0
+        leaving reserve: Int64 = 0,
+        leavingOut isLeftOut: (GooglePlay.ProductPurchase) -> Bool = { _ in false }
     ) async throws -> Outcome {
         let answer = try await call(.oneTime, app, leaving: reserve) { try await $0.product(token) }
         try Self.require(product, among: answer.value.lineItems.map(\.productID))
         let instant = await instant(of: answer.seconds)
+        if isLeftOut(answer.value) {
+            return Outcome(instant: instant, isNews: false, isLeftOut: true)
+        }
         let read = PlayRead(
             GooglePlayTranslator.message(
                 reading: answer.value,
@@ -114,6 +133,16 @@ struct GooglePlayReads: Sendable {
         leaving reserve: Int64 = 0
     ) async throws -> Outcome {
         let answer = try await call(.orders, app, leaving: reserve) { try await $0.order(id) }
+        return try await take(order: answer, id, of: app)
+    }
+
+    /// Journals an order that was read, after its purchase.
+    @discardableResult
+    func take(
+        order answer: GooglePlay.Client.Answer<GooglePlay.Order>,
+        _ id: String,
+        of app: GooglePlaySetUp.App
+    ) async throws -> Outcome {
         let instant = await instant(of: answer.seconds)
         guard let token = answer.value.purchaseToken else {
             return Outcome(instant: instant, isNews: false)
@@ -203,6 +232,9 @@ struct GooglePlayReads: Sendable {
 
     // MARK: - Calls
 
+    /// Milliseconds that a call waits for its quota at most: less than a lease lasts.
+    private static let longestRest: Int64 = 90_000
+
     /// Makes one call within the quota.
     ///
     /// - Throws: `QuotaUsedUp` where the quota leaves no room now; Google's fault.
@@ -212,9 +244,14 @@ struct GooglePlayReads: Sendable {
         leaving reserve: Int64 = 0,
         _ body: (GooglePlay.Client) async throws -> Value
     ) async throws -> Value {
-        let now = house.clocks.wall().milliseconds
-        guard quotas.take(bucket, of: app.packageName, now: now, leaving: reserve) else {
-            throw QuotaUsedUp(bucket: bucket)
+        var now = house.clocks.wall().milliseconds
+        let began = now
+        while !quotas.take(bucket, of: app.packageName, now: now, leaving: reserve) {
+            guard let rest, now - began < Self.longestRest else {
+                throw QuotaUsedUp(bucket: bucket)
+            }
+            try await rest()
+            now = house.clocks.wall().milliseconds
         }
         do {
             let value = try await body(app.client)
@@ -454,6 +491,10 @@ struct PlayClaim: Sendable {
 }
 
 /// The quota of a kind of call leaves no room now.
-struct QuotaUsedUp: Error {
-    var bucket: PlayQuotas.Bucket
+public struct QuotaUsedUp: Error, CustomStringConvertible {
+    public var bucket: PlayQuotas.Bucket
+
+    public var description: String {
+        "Google Play allows no more calls of this kind for now (\(bucket.rawValue))"
+    }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GooglePlayAPI
 internal import Logging
 internal import Storage
-internal import Stores
+public import Stores
 internal import Synchronization
 internal import TollgateAPI
 internal import TollgateCore
@@ -18,18 +18,25 @@ public struct GooglePlayReconciled: Codable, Hashable, Sendable {
     /// Orders of recent periods.
     public var orders = 0
     public var orderNews = 0
+    /// Purchases that can still change, read again whatever they looked like.
+    public var purchases = 0
+    public var purchaseNews = 0
     /// Purchases that Google does not answer for any more.
     public var unreadable = 0
+    /// From when on the list of voided purchases was read, in UNIX milliseconds.
+    public var voidsFrom: Int64?
+    /// As of when every purchase that can still change was read; `nil`: that was never done.
+    public var purchasesAsOf: Int64?
 }
 
 /// Looks for what no hint has told: overdue purchases, voided purchases of thirty days, orders of
 /// recent periods, whose partial refunds nothing announces.
 struct GooglePlayReconciliation: Sendable {
-    let reads: GooglePlayReads
-    let voids: VoidedList
+    private(set) var reads: GooglePlayReads
+    private var voids: VoidedList
     /// When overdue purchases were read last: what has no news is not read every minute.
     private let asked = AskedPurchases()
-    private var house: House { reads.house }
+    var house: House { reads.house }
 
     /// Milliseconds between two looks at the list of voided purchases.
     private static let voidPause: Int64 = 3_600_000
@@ -42,10 +49,21 @@ struct GooglePlayReconciliation: Sendable {
     /// Records that one pass looks at, and orders that it reads.
     private static let (mostRecords, mostOrders) = (5_000, 500)
     /// Hundredths of the quota that a pass leaves to hints and acts.
-    private static let reserve: Int64 = 30
+    static let reserve: Int64 = 30
+    /// Milliseconds of real time after the last pass from which on hints may have been lost: the server
+    /// was away, or a backup of the database was restored.
+    private static let longestGap: Int64 = 600_000
 
     init(_ reads: GooglePlayReads, _ voids: VoidedList) {
         (self.reads, self.voids) = (reads, voids)
+    }
+
+    /// The same for somebody who waits for room in the quotas, see `GooglePlayReads.waiting`.
+    func waiting(_ rest: @escaping @Sendable () async throws -> Void) -> Self {
+        var patient = self
+        patient.reads = reads.waiting(rest)
+        patient.voids = VoidedList(patient.reads)
+        return patient
     }
 
     /// How far one app's passes have come.
@@ -58,21 +76,43 @@ struct GooglePlayReconciliation: Sendable {
         var ordersSince: Int64?
         /// The last purchase whose orders were read; `nil`: the round is over.
         var ordersAfter: RowKey?
+        /// When the last pass ended, by real time.
+        var passed: Int64?
+        /// The round over all purchases that is under way.
+        var round: Round?
+        /// As of when every purchase that can still change was read.
+        var purchasesAsOf: Int64?
+
+        /// Forgets what was read of the list of voided purchases and of the orders.
+        mutating func beginAnew() {
+            (voidsTo, voidsAt, ordersSince, ordersAfter) = (nil, nil, nil, nil)
+        }
+    }
+
+    /// A round over all purchases that can still change.
+    struct Round: Codable, Hashable {
+        /// When it began, in milliseconds of the stores' time.
+        var began: Int64
+        /// Purchases that ended before are left out.
+        var since: Int64?
+        var after: RowKey?
     }
 
     /// Does one pass over an app, if no other server is at it.
     ///
-    /// - Parameter isWhole: reads everything now, instead of what is due.
+    /// - Parameter reach: how much is read now; `nil`: what is due, and everything after a gap.
     /// - Returns: `nil` where another server is at it.
     func run(
         _ app: GooglePlaySetUp.App,
-        isWhole: Bool = false
+        reach: ReconciliationReach? = nil
     ) async throws -> GooglePlayReconciled? {
         let name = "reconcile/google_play/\(app.packageName)"
+        let isWhole = reach != nil
         return try await house.leases.holding(name) { prolong in
             var found = GooglePlayReconciled()
             var place = try await place(name)
-            if isWhole { place = Place() }
+            try await begin(reach, &place, app)
+            try await keep(place, name)
             // A part that fails leaves the others their turn.
             var trouble: (any Error)?
             do { try await readOverdue(app, &found, prolong) } catch { trouble = error }
@@ -81,12 +121,49 @@ struct GooglePlayReconciliation: Sendable {
                 try await keep(place, name)
             } catch { trouble = trouble ?? error }
             if let lost = trouble as? LeaseLost { throw lost }
+            do {
+                try await readPurchases(app, name, isWhole: isWhole, &place, &found, prolong)
+            } catch { trouble = trouble ?? error }
+            if let lost = trouble as? LeaseLost { throw lost }
             repeat {
                 try await readOrders(app, &place, &found, prolong)
                 try await keep(place, name)
             } while isWhole && place.ordersAfter != nil
             if let trouble { throw trouble }
+            place.passed = house.clocks.wall().milliseconds
+            try await keep(place, name)
+            found.purchasesAsOf = place.purchasesAsOf
             return found
+        }
+    }
+
+    /// Says what this pass reads beside what is due.
+    private func begin(
+        _ reach: ReconciliationReach?,
+        _ place: inout Place,
+        _ app: GooglePlaySetUp.App
+    ) async throws {
+        let now = await house.clocks.now().milliseconds
+        switch reach {
+        case nil:
+            let gap = place.passed.map { house.clocks.wall().milliseconds - $0 } ?? 0
+            guard gap > Self.longestGap, place.round == nil else { return }
+            house.logger.warning(
+                "hints of Google Play's may have been lost: every purchase that can still change is read again",
+                metadata: ["app": "\(app.packageName)", "seconds": "\(gap / 1000)"]
+            )
+            place.round = Round(began: now)
+            place.passed = house.clocks.wall().milliseconds
+        case .news?: place.beginAnew()
+        case .everything?:
+            place.beginAnew()
+            // One that was broken off goes on.
+            if place.round == nil || place.round?.since != nil { place.round = Round(began: now) }
+        case .since(let since)?:
+            // As if nothing had been read since then; an hour of it is read in any case.
+            place.beginAnew()
+            place.voidsTo = min(since, now - Self.voidPause)
+            if place.round?.since != since { place.round = Round(began: now, since: since) }
         }
     }
 
@@ -172,6 +249,7 @@ struct GooglePlayReconciliation: Sendable {
             return
         }
         let since = (place.voidsTo ?? 0) - Self.voidOverlap
+        found.voidsFrom = max(since, now - VoidedList.memory)
         let read = try await voids.read(
             of: app,
             since: since,
@@ -248,7 +326,7 @@ struct GooglePlayReconciliation: Sendable {
         return (try? APIJSON.decode(Place.self, from: Data(kept.body))) ?? Place()
     }
 
-    private func keep(_ place: Place, _ name: String) async throws {
+    func keep(_ place: Place, _ name: String) async throws {
         try await house.records.cursors.keep(
             name,
             Array(try APIJSON.encode(place)),
@@ -312,15 +390,21 @@ extension GooglePlayConnector {
         return isWell
     }
 
-    /// Reads everything that hints may have missed, now.
+    /// Reads what hints may have missed, now.
     ///
+    /// - Parameter reach: `.news` reads what looks overdue, the voided purchases and the orders; the
+    ///   others also every purchase that can still change.
     /// - Returns: what was found; `nil` where another server is at it.
-    public func reconcile() async throws -> GooglePlayReconciled? {
+    /// - Throws: `QuotaUsedUp` where waiting took too long; another run goes on from there.
+    public func reconcile(
+        reach: ReconciliationReach = .news
+    ) async throws -> GooglePlayReconciled? {
+        let patient = reconciliation.waiting { try await Task.sleep(for: .milliseconds(200)) }
         var all: GooglePlayReconciled?
         var trouble: (any Error)?
         for app in setUp.apps {
             do {
-                guard let found = try await reconciliation.run(app, isWhole: true) else { continue }
+                guard let found = try await patient.run(app, reach: reach) else { continue }
                 all = (all ?? GooglePlayReconciled()).adding(found)
             } catch {
                 tellOfFailedPass(app, error)
@@ -349,6 +433,14 @@ extension GooglePlayReconciled {
         sum.orders += other.orders
         sum.orderNews += other.orderNews
         sum.unreadable += other.unreadable
+        sum.purchases += other.purchases
+        sum.purchaseNews += other.purchaseNews
+        // Of several apps, what holds for all.
+        sum.voidsFrom = [voidsFrom, other.voidsFrom].compactMap(\.self).max()
+        sum.purchasesAsOf =
+            if let asOf = purchasesAsOf, let others = other.purchasesAsOf {
+                min(asOf, others)
+            } else { nil }
         return sum
     }
 }

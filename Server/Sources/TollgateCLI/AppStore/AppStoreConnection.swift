@@ -97,8 +97,8 @@ struct AppStoreConnection: Sendable {
             throw ValidationError(
                 apps.isEmpty
                     ? "--app: the catalog lists no apps, so the settings name the only one."
-                    : "--app: the catalog lists no app '\(id)', only "
-                        + apps.map(\.id).joined(separator: ", ") + "."
+                    : "--app: the catalog lists no app '\(id)' with a bundle_id, only "
+                        + apps.filter { $0.bundleID != nil }.map(\.id).joined(separator: ", ") + "."
             )
         }
         return app

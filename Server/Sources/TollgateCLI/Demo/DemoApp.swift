@@ -2,6 +2,7 @@ import AppStoreSimulator
 import BillingSDK
 import Crypto
 import Foundation
+import GooglePlaySimulator
 import SandboxClock
 import StripeAPI
 import StrictJSON
@@ -9,8 +10,8 @@ import Synchronization
 import TollgateAPI
 import TollgateCore
 
-/// "The app": what would run on a phone, here on Linux. It knows what it may show from BillingSDK
-/// alone; the simulated App Store stands in for StoreKit.
+/// "The app": what would run on a customer's phones, here on Linux. It knows what it may show from
+/// BillingSDK alone; the simulated stores stand in for StoreKit and the Play Billing Library.
 actor DemoApp {
     /// What the app shows.
     struct Screen: Sendable {
@@ -44,6 +45,8 @@ actor DemoApp {
     private var user = ""
     private var token = ""
     private var account = ""
+    /// The account on the Android phone.
+    private var googleAccount = ""
     private var stripeCustomer: String?
     private var notice: Notice?
     private var latest: SimulatedAppStore.SignedTransaction?
@@ -71,7 +74,7 @@ actor DemoApp {
         }
     }
 
-    /// Signs `user` in: at the app's backend, and with an App Store account of their own.
+    /// Signs `user` in: at the app's backend, and with accounts of their own on both phones.
     func signIn(_ user: String) async throws {
         await sdk.reset()
         let customer = try await backend.customer(user)
@@ -79,6 +82,10 @@ actor DemoApp {
         self.user = user
         token = customer.appAccountToken
         account = try await world.appStore.createCustomer(appAccountToken: token).id
+        googleAccount = try await world.googlePlay.createAccount(
+            obfuscatedAccountID: token,
+            isTester: true
+        )
         latest = nil
         stripeCustomer = nil
     }
@@ -109,7 +116,7 @@ actor DemoApp {
         notice = Notice(text: text, isRefusal: isRefusal)
     }
 
-    /// What both stores have reported about the user.
+    /// What the stores have reported about the user.
     ///
     /// Read from the stores: the app sees the effects alone.
     private func reports() async -> [StoreReport] {
@@ -118,6 +125,10 @@ actor DemoApp {
         )
         var reports = await world.appStore.notifications()
             .filter { $0.originalTransactionID.map(mine.contains) ?? false }
+            .map { StoreReport($0) }
+        let tokens = Set(await world.googlePlay.purchases(account: googleAccount).map(\.token))
+        reports += await world.googlePlay.notifications()
+            .filter { $0.token.map(tokens.contains) ?? false }
             .map { StoreReport($0) }
         let kinds = ["customer.created"] + StoreReport.stripeKinds
         let events = try? await world.stripeClient.list(
@@ -160,6 +171,38 @@ actor DemoApp {
         latest = bought
     }
 
+    /// Buys in Google Play and, as an Android app must, hands the token to the server, which
+    /// acknowledges and consumes.
+    ///
+    /// - Throws: what Play refuses.
+    func buyInGooglePlay(_ product: TollgateCore.Catalog.Product) async throws {
+        guard let id = product.googlePlayProductID else {
+            throw Refusal(description: "Google Play does not sell \(product.name).")
+        }
+        let isPlan = product.kind == .autoRenewable
+        let plan = product.googlePlayBasePlans?.first
+        let running = await googlePlayPlan()
+        if isPlan, let running, running.productID == id, running.basePlan == plan {
+            throw Refusal(description: "This account has \(product.name) already.")
+        }
+        let bought = try await world.googlePlay.buy(
+            id,
+            basePlan: isPlan ? plan : nil,
+            replacing: isPlan ? running?.token : nil,
+            account: googleAccount
+        )
+        try await backend.present(
+            API.GooglePlayPurchaseRequest(
+                purchaseToken: bought.token,
+                kind: isPlan ? .subscription : .oneTime,
+                productID: id,
+                mode: .purchased
+            ),
+            as: try await backend.session(of: customer)
+        )
+        await world.settle()
+    }
+
     /// Where the buy button leads.
     func checkout(_ button: String) async throws -> URL {
         try await sdk.getBuyButton(id: button).checkout()
@@ -193,6 +236,35 @@ actor DemoApp {
         try await world.appStore.refund(newest.id)
     }
 
+    /// The running subscription of the Android phone's account.
+    private func googlePlayPlan() async -> SimulatedGooglePlay.Purchase? {
+        await world.googlePlay.purchases(account: googleAccount)
+            .last { $0.isSubscription && $0.renews }
+    }
+
+    /// Switches the renewal of the Google Play subscription off.
+    ///
+    /// - Throws: `Refusal` if there is none.
+    func cancelInGooglePlay() async throws {
+        guard let plan = await googlePlayPlan() else {
+            throw Refusal(description: "There is no Google Play subscription to cancel.")
+        }
+        try await world.googlePlay.cancel(plan.token)
+        await world.settle()
+    }
+
+    /// Google refunds and revokes what was bought last and was not refunded yet.
+    ///
+    /// - Throws: `Refusal` if there is nothing.
+    func refundInGooglePlay() async throws {
+        let bought = await world.googlePlay.purchases(account: googleAccount)
+        guard let newest = bought.last(where: \.isRefundable) else {
+            throw Refusal(description: "There is no Google Play purchase left to refund.")
+        }
+        try await world.googlePlay.revoke(newest.token)
+        await world.settle()
+    }
+
     func spend(_ amount: Int64, key: String = UUID().uuidString) async throws -> Int64 {
         try await backend.spend(amount, of: customer, key: key).balance
     }
@@ -205,11 +277,11 @@ actor DemoApp {
 
     // MARK: - Time
 
-    /// Lets `duration` pass for both stores; returns when all that fell due has been reported.
+    /// Lets `duration` pass for all stores; returns when all that fell due has been reported.
     func wait(_ duration: CalendarDuration) async {
         let now = await world.clock.now
         guard let then = duration.adding(to: now) else { return }
-        await world.clock.advance(to: then)
+        await world.advance(to: then)
     }
 }
 

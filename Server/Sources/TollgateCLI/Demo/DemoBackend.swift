@@ -44,6 +44,21 @@ struct DemoBackend: Sendable {
         )
     }
 
+    /// Hands a purchase token to Tollgate, as an Android app does with its customer's session.
+    func present(
+        _ purchase: API.GooglePlayPurchaseRequest,
+        as session: UBCustomerSessionDetails
+    ) async throws {
+        _ = try await send(
+            "POST",
+            APIPath.googlePlayPurchases.path,
+            try APIJSON.encode(purchase),
+            API.GooglePlayPurchaseReply.self,
+            key: nil,
+            bearer: session.clientSecret
+        )
+    }
+
     /// What the customer may use, since when, until when and why.
     func entitlements(of customer: String) async throws -> [API.Entitlement] {
         try await send(
@@ -108,14 +123,12 @@ struct DemoBackend: Sendable {
         _ path: String,
         _ body: Data?,
         _ type: Answer.Type,
-        key: String?
+        key: String?,
+        bearer: String = DemoWorld.secretKey
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: serverURL + path)
         request.method = .init(rawValue: method)
-        request.headers.add(
-            name: APIHeader.authorization,
-            value: APIHeader.bearer(DemoWorld.secretKey)
-        )
+        request.headers.add(name: APIHeader.authorization, value: APIHeader.bearer(bearer))
         if let key { request.headers.add(name: APIHeader.idempotencyKey, value: key) }
         if let body {
             request.headers.add(name: "Content-Type", value: "application/json")

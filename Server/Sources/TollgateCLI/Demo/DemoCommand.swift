@@ -10,7 +10,7 @@ import TollgateService
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Run the server, both simulated stores and an app that uses them.",
+        abstract: "Run the server, all simulated stores and an app that uses them.",
         discussion: """
             Nothing leaves this machine. Without --database each run begins anew, in .tollgate/.
             """
@@ -24,6 +24,12 @@ struct DemoCommand: AsyncParsableCommand {
 
     @Option(name: .customLong("app-store-listen"), help: "Where the simulated App Store listens.")
     var appStoreListen: String?
+
+    @Option(
+        name: .customLong("google-play-listen"),
+        help: "Where the simulated Google Play listens."
+    )
+    var googlePlayListen: String?
 
     @Option(name: .customLong("stripe-listen"), help: "Where the simulated Stripe listens.")
     var stripeListen: String?
@@ -45,16 +51,22 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var free = try freePorts(3)
+        var free = try freePorts(4)
         let listen = Settings.text(listen, "LISTEN")
         let addresses = DemoWorld.Addresses(
             server: try address(listen, "127.0.0.1:8080", "--listen", &free),
             appStore: try address(appStoreListen, "127.0.0.1:8081", "--app-store-listen", &free),
+            googlePlay: try address(
+                googlePlayListen,
+                "127.0.0.1:8083",
+                "--google-play-listen",
+                &free
+            ),
             stripe: try address(stripeListen, "127.0.0.1:8082", "--stripe-listen", &free)
         )
         let all = [
             (addresses.server, "--listen"), (addresses.appStore, "--app-store-listen"),
-            (addresses.stripe, "--stripe-listen"),
+            (addresses.googlePlay, "--google-play-listen"), (addresses.stripe, "--stripe-listen"),
         ]
         for (address, option) in all { try Self.requireThisMachine(address, option) }
         try ListenAddress.requireFree(all)
@@ -160,6 +172,7 @@ struct DemoCommand: AsyncParsableCommand {
           the dashboard     \(link)
           Tollgate          \(world.serverURL)          (API: /openapi.json)
           the App Store     http://\(world.addresses.appStore.host):\(world.addresses.appStore.port)
+          Google Play       http://\(world.addresses.googlePlay.host):\(world.addresses.googlePlay.port)
           Stripe            http://\(world.addresses.stripe.host):\(world.addresses.stripe.port)
           database          \(world.database.description)
           secret key        \(DemoWorld.secretKey)        (your backend)

@@ -1,6 +1,7 @@
 import Stores
 import AppStoreSimulator
 import Foundation
+import GooglePlaySimulator
 import SandboxClock
 import Storage
 import StripeAPI
@@ -9,7 +10,7 @@ import TollgateCore
 import TollgateServer
 import TollgateService
 
-/// The dashboard's levers on the demo's world: its clock, and what happens in both stores.
+/// The dashboard's levers on the demo's world: its clock, and what happens in the stores.
 struct DemoLevers: Sendable {
     let world: DemoWorld
 
@@ -39,7 +40,7 @@ struct DemoLevers: Sendable {
         if !readers.isEmpty {
             groups.append(
                 DashboardLevers.Group(
-                    title: "store_app_store",
+                    title: Store.appStore.rawValue,
                     levers: [
                         Lever(id: "app-store-cancel", label: "lever_cancel"),
                         Lever(id: "app-store-resume", label: "lever_resume"),
@@ -52,11 +53,27 @@ struct DemoLevers: Sendable {
                 )
             )
         }
+        let androidReaders = await googlePlayBuyers()
+        if !androidReaders.isEmpty {
+            groups.append(
+                DashboardLevers.Group(
+                    title: Store.googlePlay.rawValue,
+                    levers: [
+                        Lever(id: "google-play-cancel", label: "lever_cancel"),
+                        Lever(id: "google-play-resume", label: "lever_resume"),
+                        Lever(id: "google-play-fail", label: "lever_fail", isDangerous: true),
+                        Lever(id: "google-play-recover", label: "lever_recover"),
+                        Lever(id: "google-play-refund", label: "lever_refund", isDangerous: true),
+                    ],
+                    targets: androidReaders
+                )
+            )
+        }
         let payers = await stripeCustomers()
         if !payers.isEmpty {
             groups.append(
                 DashboardLevers.Group(
-                    title: "store_stripe",
+                    title: Store.stripe.rawValue,
                     levers: [
                         Lever(id: "stripe-decline", label: "lever_fail", isDangerous: true),
                         Lever(id: "stripe-card", label: "lever_recover"),
@@ -76,17 +93,28 @@ struct DemoLevers: Sendable {
         for customer in await world.appStore.customers().reversed() {
             let bought = try? await world.appStore.transactions(customer: customer.id)
             guard bought?.isEmpty == false else { continue }
-            var name = customer.id
-            if let token = customer.appAccountToken,
-                let profile = try? await world.server.tollgate.store.profile(alias: .token(token)),
-                let known = try? world.server.tollgate.customerFiles.shownName(of: profile)
-            {
-                name = known
-            }
-            found.append((customer.id, name))
+            found.append((customer.id, await name(of: customer.appAccountToken) ?? customer.id))
             if found.count == 20 { break }
         }
         return found
+    }
+
+    private func googlePlayBuyers() async -> [(id: String, name: String)] {
+        var found: [(id: String, name: String)] = []
+        for buyer in await world.googlePlay.buyers().reversed() {
+            guard await !world.googlePlay.purchases(account: buyer.id).isEmpty else { continue }
+            found.append((buyer.id, await name(of: buyer.obfuscatedAccountID) ?? buyer.id))
+            if found.count == 20 { break }
+        }
+        return found
+    }
+
+    /// What the app calls the customer with this account token.
+    private func name(of token: String?) async -> String? {
+        guard let token,
+            let profile = try? await world.server.tollgate.store.profile(alias: .token(token))
+        else { return nil }
+        return try? world.server.tollgate.customerFiles.shownName(of: profile)
     }
 
     private func stripeCustomers() async -> [(id: String, name: String)] {
@@ -103,7 +131,12 @@ struct DemoLevers: Sendable {
             guard let duration = CalendarDuration(iso8601: String(lever.dropFirst(5))),
                 let then = duration.adding(to: await world.clock.now)
             else { throw Refusal(description: "That is no time to wait.") }
-            await world.clock.advance(to: then)
+            await world.advance(to: then)
+            return
+        }
+        if lever.hasPrefix("google-play-") {
+            try await pullInGooglePlay(lever, of: target)
+            await world.settle()
             return
         }
         switch lever {
@@ -123,6 +156,31 @@ struct DemoLevers: Sendable {
             try await world.stripe.setDefaultCard("4242424242424242", customer: target)
         case "stripe-refund": try await world.stripe.refund(customer: target)
         case "stripe-dispute": try await world.stripe.dispute(charge: try await charge(of: target))
+        default: throw Refusal(description: "There is no such lever.")
+        }
+    }
+
+    private func pullInGooglePlay(_ lever: String, of account: String) async throws {
+        let play = world.googlePlay
+        let bought = await play.purchases(account: account)
+        func newest(
+            _ isMeant: (SimulatedGooglePlay.Purchase) -> Bool
+        ) throws -> String {
+            guard let purchase = bought.last(where: isMeant) else {
+                throw Refusal(description: "This account has nothing of that kind.")
+            }
+            return purchase.token
+        }
+        switch lever {
+        case "google-play-cancel":
+            try await play.cancel(try newest { $0.isSubscription && $0.renews })
+        case "google-play-resume":
+            try await play.restore(
+                try newest { $0.isSubscription && $0.isRefundable && !$0.renews }
+            )
+        case "google-play-fail": try await play.setPayment(declines: true, account: account)
+        case "google-play-recover": try await play.setPayment(declines: false, account: account)
+        case "google-play-refund": try await play.revoke(try newest(\.isRefundable))
         default: throw Refusal(description: "There is no such lever.")
         }
     }

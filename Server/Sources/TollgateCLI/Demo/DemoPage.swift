@@ -77,6 +77,16 @@ struct DemoPage: Sendable {
             let name =
                 world.catalog.products.first { $0.appStoreProductID == value }?.name ?? value
             await app.say("Bought in the App Store: \(name).")
+        case "buy-in-google-play":
+            guard let product = world.catalog.product(id: value) else { throw HTTPError(.notFound) }
+            try await app.buyInGooglePlay(product)
+            await app.say("Bought in Google Play: \(product.name).")
+        case "cancel-in-google-play":
+            try await app.cancelInGooglePlay()
+            await app.say("The Google Play subscription will not renew. What was paid for stays.")
+        case "refund-in-google-play":
+            try await app.refundInGooglePlay()
+            await app.say("Google gave the money for the latest purchase back.")
         case "checkout":
             return try await app.checkout(value).absoluteString
         case "portal":
@@ -97,7 +107,7 @@ struct DemoPage: Sendable {
                 throw HTTPError(.notFound)
             }
             await app.wait(duration)
-            await app.say("Time passed, and both stores did what fell due.")
+            await app.say("Time passed, and the stores did what fell due.")
         case "newcomer":
             try await app.signIn("user-\(UUID().uuidString.prefix(6).lowercased())")
             await app.say("Somebody new is signed in.")
@@ -140,6 +150,8 @@ extension DemoPage {
         var debt: Int64?
         var plans: [Offer]
         var others: [Offer]
+        var androidPlans: [Offer]
+        var androidOthers: [Offer]
         var buttons: [Offer]
         var reports: [Report]
         var earlier: Int?
@@ -205,6 +217,8 @@ extension DemoPage {
             debt: screen.coins.debt > 0 ? screen.coins.debt : nil,
             plans: offers([.autoRenewable], page),
             others: offers([.nonConsumable, .nonRenewing, .consumable], page),
+            androidPlans: androidOffers([.autoRenewable], page),
+            androidOthers: androidOffers([.nonConsumable, .nonRenewing, .consumable], page),
             buttons: world.catalog.buyButtons.map { button in
                 let product = world.catalog.product(id: button.product)
                 return Offer(
@@ -270,6 +284,7 @@ extension DemoPage {
         let store =
             switch access.purchase?.prefix(while: { $0 != "/" }) {
             case "app_store": " in the App Store"
+            case "google_play": " in Google Play"
             case "stripe": " on the web"
             default: ""
             }
@@ -283,6 +298,15 @@ extension DemoPage {
                 Offer(page: page, id: $0, name: product.name, price: price(product.price))
             }
         }
+    }
+
+    /// By our own ids: one product of Google Play's has several base plans.
+    private func androidOffers(
+        _ kinds: [TollgateCore.Catalog.Product.Kind],
+        _ page: String
+    ) -> [Offer] {
+        world.catalog.products.filter { kinds.contains($0.kind) && $0.googlePlayProductID != nil }
+            .map { Offer(page: page, id: $0.id, name: $0.name, price: price($0.price)) }
     }
 
     private func price(_ price: TollgateCore.Catalog.Product.Price?) -> String {

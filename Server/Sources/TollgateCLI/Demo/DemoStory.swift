@@ -26,13 +26,14 @@ struct DemoStory: Sendable {
         await checks.expect("nothing may be used yet") { try await !app.has("pro") }
         try await subscribe(checks)
         try await spend(checks)
+        try await buyOnAndroid(checks)
         try await buyOnTheWeb(checks)
         return try await checks.end()
     }
 
     /// Plans of the App Store, until a refund.
     private func subscribe(_ checks: Checks) async throws {
-        await checks.after("subscribes to the monthly plan in the App Store")
+        await checks.after("subscribes to the monthly plan on the iPhone, in the App Store")
         try await app.buy("com.example.app.pro.monthly")
         await checks.expect("pro may be used") { try await app.has("pro") }
 
@@ -68,7 +69,7 @@ struct DemoStory: Sendable {
         await checks.expect("the coins were taken back, once") { try await app.coins() == 0 }
     }
 
-    /// Coins of both stores.
+    /// Coins of the web and the App Store.
     private func spend(_ checks: Checks) async throws {
         await checks.after("buys 100 coins on the web, through the buy button")
         try await payAtCheckout("buy_coins_100")
@@ -98,8 +99,38 @@ struct DemoStory: Sendable {
         await checks.expect("70 are left") { try await app.coins() == 70 }
     }
 
+    /// The same customer's Android phone.
+    private func buyOnAndroid(_ checks: Checks) async throws {
+        await checks.after("buys 100 coins on an Android phone, in Google Play")
+        try await buyInGooglePlay("coins_100")
+        await checks.expect("170 coins are there") { try await app.coins() == 170 }
+
+        await checks.after("subscribes there to the monthly plan")
+        try await buyInGooglePlay("pro_monthly")
+        await checks.expect("pro may be used, paid for in Google Play") {
+            let explanation = try await app.explain("pro")
+            let isAndroid = explanation.facts.contains { $0.decides && $0.store == .googlePlay }
+            let hasPro = try await app.has("pro")
+            return hasPro && isAndroid
+        }
+        await app.wait(duration("P1M2D"))
+        await checks.expect("and after the renewal too") { try await app.has("pro") }
+
+        await checks.after("Google refunds and revokes it")
+        try await app.refundInGooglePlay()
+        await checks.expect("pro has ended at once") { try await !app.has("pro") }
+        await checks.expect("the coins are still there") { try await app.coins() == 170 }
+    }
+
+    private func buyInGooglePlay(_ id: String) async throws {
+        guard let product = world.catalog.product(id: id) else {
+            throw DemoApp.Refusal(description: "The catalog has no product ‘\(id)’.")
+        }
+        try await app.buyInGooglePlay(product)
+    }
+
     private func buyOnTheWeb(_ checks: Checks) async throws {
-        await checks.after("subscribes on the web")
+        await checks.after("subscribes in the browser, on the web")
         try await payAtCheckout("buy_pro_monthly")
         await checks.expect("pro may be used") { try await app.has("pro") }
         await app.wait(duration("P1M2D"))

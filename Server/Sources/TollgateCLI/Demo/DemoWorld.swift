@@ -3,9 +3,12 @@ import AppStoreConnector
 import AppStoreSimulator
 import AsyncHTTPClient
 import Foundation
+import GooglePlayConnector
+import GooglePlaySimulator
 import Hummingbird
 import SandboxClock
 import ServiceLifecycle
+import Storage
 import Stores
 import StripeAPI
 import StripeSimulator
@@ -14,12 +17,13 @@ import TollgateServer
 import TollgateService
 import TollgateSimulation
 
-/// Both stores, the server and their clock, in one process; each speaks to the others over HTTP.
+/// All stores, the server and their clock, in one process; each speaks to the others over HTTP.
 struct DemoWorld: Sendable {
     /// Where everything is.
     struct Addresses: Sendable {
         var server: ListenAddress
         var appStore: ListenAddress
+        var googlePlay: ListenAddress
         var stripe: ListenAddress
     }
 
@@ -27,10 +31,12 @@ struct DemoWorld: Sendable {
     static let publishableKey = "pk_test_demo"
     private static let stripeKey = "sk_test_sandbox"
     private static let webhookSecret = "whsec_demo"
+    /// The app's bundle id, and its package name.
     private static let bundleID = "com.example.app"
 
     let clock: VirtualClock
     let appStore: SimulatedAppStore
+    let googlePlay: SimulatedGooglePlay
     let stripe: StripeSimulator
     let stripeClient: Stripe.Client
     let server: RunningServer
@@ -51,6 +57,8 @@ struct DemoWorld: Sendable {
         let clock = VirtualClock(now: SystemClock.now().milliseconds / 1000 * 1000)
         let base = "http://\(addresses.server.host):\(addresses.server.port)"
         let (appStore, stripe) = try await Self.stores(catalog, base, seed: seed, clock)
+        let pushes = base + "/webhooks/google_play"
+        let googlePlay = try await Self.googlePlay(catalog, pushes, seed: seed, clock)
         let verifier = try AppStore.SignedDataVerifier(
             roots: [Array(appStore.rootDER)],
             bundleID: Self.bundleID,
@@ -83,6 +91,13 @@ struct DemoWorld: Sendable {
                 over: client
             ),
             stripe: stripeClient,
+            googlePlay: try await GooglePlaySetUp(
+                googlePlay,
+                packageName: Self.bundleID,
+                at: addresses.googlePlay,
+                pushingTo: pushes,
+                over: client
+            ),
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },
                 wall: SystemClock.now,
@@ -92,6 +107,7 @@ struct DemoWorld: Sendable {
         )
         self.clock = clock
         self.appStore = appStore
+        self.googlePlay = googlePlay
         self.stripe = stripe
         self.stripeClient = stripeClient
         self.server = server
@@ -128,6 +144,47 @@ struct DemoWorld: Sendable {
         return (appStore, try await StripeSimulator(configuration: settings, clock: clock))
     }
 
+    private static func googlePlay(
+        _ catalog: TollgateCore.Catalog,
+        _ pushes: String,
+        seed: UInt64,
+        _ clock: VirtualClock
+    ) async throws -> SimulatedGooglePlay {
+        var configuration = SimulatedGooglePlay.Configuration(
+            packageName: bundleID,
+            catalog: try SoldInGooglePlay(catalog).json,
+            pushEndpoint: pushes,
+            seed: seed
+        )
+        // Buyers are licence testers, whose purchases are of the sandbox, as the App Store's are here.
+        configuration.shortensTests = false
+        configuration.usesOneKey = true
+        let googlePlay = try SimulatedGooglePlay(configuration: configuration, clock: clock)
+        await clock.join(googlePlay)
+        return googlePlay
+    }
+
+    /// Lets the stores' time go on; returns once what they have told was read.
+    func advance(to instant: Int64) async {
+        // Google takes back what nobody has acknowledged.
+        await settle()
+        await clock.advance(to: instant)
+        await settle()
+    }
+
+    /// Reads what Google Play has hinted at, and does what has a deadline, before the server's next
+    /// round would.
+    func settle() async {
+        for _ in 0..<5 {
+            let wanted = try? await server.tollgate.store.queueLengths().wanted
+            guard wanted?.contains(where: { $0.kind.hasPrefix(Self.googlePlayQuestions) }) ?? true
+            else { return }
+            _ = await server.tollgate.googlePlay.askWhatIsWanted()
+        }
+    }
+
+    private static let googlePlayQuestions = "google_play"
+
     /// A page that signs the demo's admin in to the dashboard, once.
     func dashboardLink() async throws -> String {
         let tollgate = server.tollgate
@@ -142,9 +199,9 @@ struct DemoWorld: Sendable {
     var serverURL: String { "http://\(addresses.server.host):\(addresses.server.port)" }
     var stripeURL: String { "http://\(addresses.stripe.host):\(addresses.stripe.port)" }
 
-    /// Runs all three until the process is told to stop or `then` returns.
+    /// Runs all of them until the process is told to stop or `then` returns.
     ///
-    /// - Parameter then: begun once all three listen.
+    /// - Parameter then: begun once all of them listen.
     func run(
         routes: @escaping @Sendable (Router<ServerRequestContext>) -> Void = { _ in },
         then: @escaping @Sendable () async throws -> Void
@@ -158,6 +215,12 @@ struct DemoWorld: Sendable {
                 ) { _ in open.yield() }
             },
             Beside {
+                try await googlePlay.run(
+                    host: addresses.googlePlay.host,
+                    port: addresses.googlePlay.port
+                ) { _ in open.yield() }
+            },
+            Beside {
                 try await stripe.run(
                     host: addresses.stripe.host,
                     port: addresses.stripe.port
@@ -168,7 +231,7 @@ struct DemoWorld: Sendable {
             var count = 0
             for await _ in opened {
                 count += 1
-                if count == 3 { break }
+                if count == 4 { break }
             }
             try await then()
         }

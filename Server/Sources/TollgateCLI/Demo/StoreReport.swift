@@ -1,4 +1,5 @@
 import AppStoreSimulator
+import GooglePlaySimulator
 import StripeAPI
 import TollgateCore
 
@@ -18,6 +19,13 @@ struct StoreReport: Sendable {
         meaning = Self.meaning(type: notification.type, subtype: notification.subtype)
     }
 
+    init(_ notification: SimulatedGooglePlay.Notification) {
+        instant = Instant(milliseconds: notification.at)
+        store = "Google Play"
+        name = notification.name
+        meaning = Self.googlePlayMeanings[notification.name] ?? ""
+    }
+
     init(_ event: Stripe.Event) {
         instant = Instant(seconds: event.created)
         store = "Stripe"
@@ -27,6 +35,20 @@ struct StoreReport: Sendable {
 
     /// The events that decide something or that somebody at the page has caused.
     static let stripeKinds = stripeMeanings.keys.sorted()
+
+    private static let googlePlayMeanings = [
+        "SUBSCRIPTION_PURCHASED": "A subscription began.",
+        "SUBSCRIPTION_RENEWED": "It renewed and was paid.",
+        "SUBSCRIPTION_RECOVERED": "The payment came after all.",
+        "SUBSCRIPTION_CANCELED": "Renewal was switched off.",
+        "SUBSCRIPTION_RESTARTED": "Renewal was switched on.",
+        "SUBSCRIPTION_IN_GRACE_PERIOD": "The renewal could not be charged.",
+        "SUBSCRIPTION_ON_HOLD": "The payment did not come; access has ended.",
+        "SUBSCRIPTION_EXPIRED": "The subscription ended.",
+        "SUBSCRIPTION_REVOKED": "Google ended the subscription at once.",
+        "ONE_TIME_PRODUCT_PURCHASED": "Something was bought once.",
+        "voidedPurchaseNotification": "The money went back.",
+    ]
 
     private static let stripeMeanings = [
         "checkout.session.completed": "The checkout was completed.",

@@ -6,7 +6,8 @@ struct ImportCommand: AsyncParsableCommand {
         commandName: "import",
         abstract: "Bring in what existed before Tollgate did.",
         subcommands: [
-            ImportReceiptsCommand.self, ImportReportsCommand.self, ImportStripeCommand.self,
+            ImportGooglePlayCommand.self, ImportReceiptsCommand.self, ImportReportsCommand.self,
+            ImportStripeCommand.self,
         ]
     )
 }

@@ -121,7 +121,12 @@ extension Tollgate {
         guard let app = catalog.app(id: id) else {
             throw ValidationError("--app: the catalog lists no app '\(id)'.")
         }
-        return [app.bundleID]
+        guard let bundleID = app.bundleID else {
+            throw ValidationError(
+                "--app: '\(id)' has no bundle_id in the catalog: it is not in the App Store."
+            )
+        }
+        return [bundleID]
     }
 }
 

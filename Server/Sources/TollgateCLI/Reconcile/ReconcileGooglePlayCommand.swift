@@ -1,7 +1,5 @@
 import ArgumentParser
-import AsyncHTTPClient
 import CommandOutput
-import Foundation
 import GooglePlayConnector
 import Stores
 import TollgateCore
@@ -14,10 +12,15 @@ struct ReconcileGooglePlayCommand: AsyncParsableCommand {
         abstract: "Ask Google Play for what its notifications missed.",
         discussion: """
             Reads purchases that look overdue, the list of voided purchases of the last 30 days, \
-            and the orders of the last 90. Interrupt it as you like. A running server does this by \
-            itself: overdue purchases every minute, voided purchases every hour, orders once a day.
+            and the orders of the last 90; with --everything or --since every purchase that is known \
+            and can still change too, as after a restored backup. Interrupt it as you like: it goes \
+            on where it was. A running server does this by itself: overdue purchases every \
+            minute, voided purchases every hour, orders once a day, everything once no pass ended \
+            for ten minutes.
             """
     )
+
+    @OptionGroup var reaching: ReachOptions
 
     @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
     var database: String?
@@ -29,7 +32,10 @@ struct ReconcileGooglePlayCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let found = try await reconcile()
+        let reach = try reaching.reach
+        let found = try await GooglePlayWork.run(database: database, catalog: catalog) { tollgate in
+            try await tollgate.googlePlay.reconcile(reach: reach)
+        }
         guard let found else {
             throw CheckFailed(message: "Another server is reconciling with Google Play right now.")
         }
@@ -37,51 +43,24 @@ struct ReconcileGooglePlayCommand: AsyncParsableCommand {
         Terminal.say("overdue   \(found.overdue) read, \(found.overdueNews) had news")
         Terminal.say("voided    \(found.voids) listed, \(found.voidNews) had been missed")
         Terminal.say("orders    \(found.orders) read, \(found.orderNews) said something new")
+        if found.purchases > 0 {
+            Terminal.say("purchases \(found.purchases) read, \(found.purchaseNews) had news")
+        }
         if found.unreadable > 0 {
             Terminal.say("\(found.unreadable) can no longer be read; what is known of them stays")
         }
-    }
-
-    private func reconcile() async throws -> GooglePlayReconciled? {
-        let location = try DatabaseLocation(
-            Settings.text(database, "DATABASE") ?? "sqlite:.tollgate/tollgate.sqlite"
-        )
-        let catalog = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
-        let stores = try StoreSettings(catalog)
-        guard stores.googlePlay.isSetUp else {
-            throw ValidationError(
-                "Set TOLLGATE_GOOGLE_PLAY_SERVICE_ACCOUNT_FILE and TOLLGATE_GOOGLE_PLAY_PACKAGE_NAME."
+        if let from = found.voidsFrom {
+            Terminal.say("refunds with revocation: complete from \(Instant(milliseconds: from))")
+        }
+        if let asOf = found.purchasesAsOf {
+            Terminal.say(
+                "every purchase known here that can still change was read last as of \(Instant(milliseconds: asOf))"
             )
         }
-        let clock = try ClockSetting(Settings.text(nil, "CLOCK"))
-        let secretKey = Settings.list("SECRET_KEY").first ?? ""
-        let client = HTTPClient(eventLoopGroupProvider: .singleton)
-        do {
-            let server = try await RunningServer(
-                configuration: Configuration(
-                    secretKey: secretKey,
-                    publishableKey: "",
-                    publicURL: "",
-                    defaultEnvironment: stores.defaultEnvironment(for: secretKey)
-                ),
-                database: location,
-                catalog: catalog,
-                appStore: nil,
-                stripe: nil,
-                googlePlay: try await stores.googlePlay.setUp(over: client),
-                clocks: .init(
-                    now: try await clock.reached(over: client),
-                    wall: SystemClock.now,
-                    isVirtual: clock.isVirtual
-                )
+        if reach != .news {
+            Terminal.say(
+                "Google lists no purchases: those that are not known here come when the app posts them"
             )
-            let found = try await server.tollgate.googlePlay.reconcile()
-            await server.close()
-            try await client.shutdown()
-            return found
-        } catch {
-            try? await client.shutdown()
-            throw error
         }
     }
 }

@@ -46,7 +46,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: "At most so many rows.")
     var limit: Int?
 
-    @Option(help: "Only app_store or stripe.")
+    @Option(help: "Only app_store, stripe or google_play.")
     var store: String?
 
     @Option(help: "Only this app, where the catalog lists several.")

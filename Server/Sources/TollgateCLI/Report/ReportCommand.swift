@@ -43,7 +43,7 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: "What to keep apart: store, app, product, country, offer; with commas between.")
     var group: String?
 
-    @Option(help: "Only app_store or stripe.")
+    @Option(help: "Only app_store, stripe or google_play.")
     var store: String?
 
     @Option(help: "Only this app, where the catalog lists several.")
@@ -190,7 +190,7 @@ struct ReportSelection: Sendable {
         var known: Store?
         if let store {
             guard let found = Store(rawValue: store) else {
-                throw ValidationError("--store is app_store or stripe.")
+                throw ValidationError("--store is \(Store.sellingWords).")
             }
             known = found
         }

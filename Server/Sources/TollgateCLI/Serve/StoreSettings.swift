@@ -90,8 +90,10 @@ struct StoreSettings: Sendable {
                 "TOLLGATE_\(name) is of one app, and the catalog lists its ‘apps’. Unset it, and write bundle_id and app_apple_id into the catalog."
             )
         }
-        return listed.map { app in
-            AppStore.SignedDataVerifier.App(bundleID: app.bundleID, appAppleID: app.appAppleID)
+        return listed.compactMap { app in
+            app.bundleID.map {
+                AppStore.SignedDataVerifier.App(bundleID: $0, appAppleID: app.appAppleID)
+            }
         }
     }
 

@@ -71,7 +71,7 @@ extension DashboardPages {
             default: break
             }
             guard let height else { continue }
-            let key = names.map { words.of("store", row[$0].text) }.filter { !$0.isEmpty }
+            let key = names.map { storeName(named: row[$0].text) }.filter { !$0.isEmpty }
                 .joined(separator: " · ")
             points[key, default: [:]][day.number, default: 0] += height
         }

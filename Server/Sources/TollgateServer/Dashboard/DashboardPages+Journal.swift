@@ -20,7 +20,8 @@ extension DashboardPages {
 
     func source(of row: JournalRow) -> String {
         guard case .facts(let facts) = row.content, let store = facts.first?.purchase.store else {
-            return storeName(.tollgate)
+            // A hint states nothing, so it does not say whose it is.
+            return row.kind == .command ? storeName(.tollgate) : "–"
         }
         let name = storeName(store)
         return row.kind == .command ? storeName(.tollgate) : name

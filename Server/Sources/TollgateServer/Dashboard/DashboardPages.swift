@@ -77,6 +77,11 @@ extension DashboardPages {
 
     func storeName(_ store: Store) -> String { tollgate.name(of: store) }
 
+    /// The same by a word of a table; the word itself where it is no store.
+    func storeName(named word: String) -> String {
+        Store(rawValue: word).map { storeName($0) } ?? word
+    }
+
     /// An option of a form.
     func choice(_ value: String, _ name: String, _ isChosen: Bool) -> Model {
         ["value": value, "choiceName": name, "isChosen": isChosen]

@@ -49,9 +49,22 @@ enum Evidence {
         return walked(value, depth: depth + 1)
     }
 
+    /// The object in the data of a Pub/Sub message; `nil` for anything else.
+    private static func decoded(_ value: Any) -> Any? {
+        guard let text = value as? String, let bytes = Data(base64Encoded: text),
+            let object = try? JSONSerialization.jsonObject(with: bytes), object is [String: Any]
+        else { return nil }
+        return object
+    }
+
     private static func walked(_ value: Any, depth: Int) -> Any {
         switch value {
-        case let object as [String: Any]: object.mapValues { walked($0, depth: depth) }
+        case let object as [String: Any]:
+            Dictionary(
+                uniqueKeysWithValues: object.map { key, value in
+                    (key, (key == "data" ? decoded(value) : nil) ?? walked(value, depth: depth))
+                }
+            )
         case let list as [Any]: list.map { walked($0, depth: depth) }
         case let text as String: opened(text, depth: depth) ?? text
         default: value

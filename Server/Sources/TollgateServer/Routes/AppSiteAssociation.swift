@@ -35,7 +35,8 @@ struct AppSiteAssociation: Encodable {
     ///   - apps: the catalog's, which may name their teams.
     init(appIDs: [String], apps: [Catalog.App]) {
         func named(_ app: Catalog.App) -> [String] {
-            app.teamID.map { ["\($0).\(app.bundleID)"] } ?? []
+            guard let team = app.teamID, let bundleID = app.bundleID else { return [] }
+            return ["\(team).\(bundleID)"]
         }
         guard apps.count > 1 else {
             let own = apps.flatMap(named).filter { !appIDs.contains($0) }
@@ -43,8 +44,8 @@ struct AppSiteAssociation: Encodable {
             return
         }
         let owners = Dictionary(grouping: appIDs) { id in
-            apps.filter { Self.isOf(id, $0) }.max { $0.bundleID.count < $1.bundleID.count }?.id
-                ?? apps[0].id
+            apps.filter { Self.isOf(id, $0) }
+                .max { ($0.bundleID?.count ?? 0) < ($1.bundleID?.count ?? 0) }?.id ?? apps[0].id
         }
         applinks = Links(
             details: apps.compactMap { app in
@@ -65,8 +66,8 @@ struct AppSiteAssociation: Encodable {
 
     /// Whether an id is the app's, or that of a clip of it.
     private static func isOf(_ appID: String, _ app: Catalog.App) -> Bool {
-        guard let dot = appID.firstIndex(of: ".") else { return false }
+        guard let dot = appID.firstIndex(of: "."), let own = app.bundleID else { return false }
         let bundleID = appID[appID.index(after: dot)...]
-        return bundleID == app.bundleID || bundleID.hasPrefix(app.bundleID + ".")
+        return bundleID == own || bundleID.hasPrefix(own + ".")
     }
 }

@@ -24,6 +24,8 @@ struct PortalPage {
         var isActive: Bool
         var isWarning: Bool
         var managementURL: String?
+        /// Where it is managed: `in Google Play`.
+        var place: String
         var cancelURL: String?
         var resumeURL: String?
         var hasChoices: Bool
@@ -44,6 +46,7 @@ struct PortalPage {
     var returnURL: String?
     var notice: Notice?
     var paidTwice: String?
+    var paidTwicePlaces: String
     var plans: [Row]
     var hasPlans: Bool
     var once: [Row]
@@ -63,6 +66,7 @@ struct PortalPage {
         self.returnURL = returnURL
         self.notice = notice
         paidTwice = view.paidTwice.isEmpty ? nil : view.paidTwice.joined(separator: ", ")
+        paidTwicePlaces = view.paidTwicePlaces.joined(separator: " and ")
         plans = view.purchases.filter { $0.kind == .plan }.map { Row($0) }
         hasPlans = !plans.isEmpty
         once = view.purchases.filter { $0.kind != .plan }.map { Row($0) }
@@ -120,6 +124,7 @@ extension PortalPage.Row {
         isWarning =
             if case .paymentFailed = purchase.state { true } else { false }
         managementURL = purchase.managementURL
+        place = purchase.inShop ?? ""
         func url(_ action: String, _ more: String = "") -> String {
             "/portal/change?action=\(action)&subscription=\(PortalText.escaped(purchase.id))\(more)"
         }

@@ -113,7 +113,7 @@ private struct ReportQuestion {
             "a list of " + words(Reports.Dimension.allCases.map(\.rawValue))
         )
         filters = Reports.Filters(
-            store: try word("store", { Store(rawValue: $0) }, "app_store or stripe"),
+            store: try word("store", { Store(rawValue: $0) }, Store.sellingWords),
             product: query["product"],
             country: query["country"],
             app: query["app"]

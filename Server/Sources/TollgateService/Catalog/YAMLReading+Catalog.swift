@@ -50,7 +50,7 @@ extension YAMLReading {
         return Catalog.App(
             id: id,
             name: required(fields, "name"),
-            bundleID: required(fields, "bundle_id"),
+            bundleID: text(fields, "bundle_id"),
             appAppleID: wholeNumber(fields, "app_apple_id"),
             teamID: text(fields, "team_id"),
             packageName: text(fields, "package_name")

@@ -48,6 +48,10 @@ public struct CustomerFiles: Sendable {
     let directory: CustomerDirectory
     /// The bundle ids of the apps in the App Store; empty where none is configured.
     let bundleIDs: [String]
+    /// The packages of the apps in Google Play; empty where none is configured.
+    let packageNames: [String]
+    /// The purchases of an order of Google Play's, as Google is asked.
+    let purchasesOfOrder: @Sendable (String) async -> [Purchase.Key]
     let defaultEnvironment: StoreEnvironment
 
     /// The file of a customer, also of one who was erased.
@@ -115,7 +119,8 @@ public struct CustomerFiles: Sendable {
     /// Finds whatever has this id: a customer by our id, the app's, the account token, the email or
     /// Stripe's id; a purchase by any id of a store's; a message by the store's id of it.
     ///
-    /// Looks up keys only, so it takes as long for ten million customers as for ten.
+    /// Looks up keys only, so it takes as long for ten million customers as for ten. Google Play is
+    /// asked which purchase an order id (`GPA.…`) is of.
     public func find(_ text: String) async throws -> Found {
         let text = String(text.trimmingPrefix { $0.isWhitespace }.prefix(300))
             .trimmedEnd
@@ -127,7 +132,8 @@ public struct CustomerFiles: Sendable {
             if let profile = try await records.profile(alias: alias) { profiles.append(profile) }
         }
         if text.contains("@") { profiles += try await records.profiles(email: text) }
-        for key in keys(named: text) {
+        let ofOrder = text.hasPrefix("GPA.") ? await purchasesOfOrder(text) : []
+        for key in keys(named: text) + ofOrder {
             guard let record = try await records.record(of: key) else { continue }
             found.purchases.append((RecordStore.row(of: key), record))
             profiles += try await records.holders(of: key)
@@ -158,6 +164,16 @@ public struct CustomerFiles: Sendable {
                     )
                 )
             }
+            for package in packageNames {
+                keys.append(
+                    Purchase.Key(
+                        store: .googlePlay,
+                        environment: environment,
+                        application: package,
+                        id: text
+                    )
+                )
+            }
             for store in [Store.stripe, .tollgate] {
                 keys.append(
                     Purchase.Key(store: store, environment: environment, application: "-", id: text)
@@ -171,6 +187,9 @@ public struct CustomerFiles: Sendable {
         var keys = ["live", "test"].map { RowKey("event", $0, text) }
         for bundleID in bundleIDs {
             keys.append(RowKey("notification", bundleID, text.lowercased()))
+        }
+        for package in packageNames {
+            keys.append(RowKey("play message", package, "message:\(text)"))
         }
         return keys
     }

@@ -1,4 +1,5 @@
 public import AppStoreConnector
+public import GooglePlayConnector
 public import StripeConnector
 
 extension Tollgate {
@@ -7,6 +8,17 @@ extension Tollgate {
     /// - Parameter file: names the file across runs: a hash of its content, say.
     public func receiptImport(file: String) -> ReceiptImport {
         ReceiptImport(appStore.receipts, file: file) { request in
+            try await self.customers.create(request).customer
+        }
+    }
+
+    /// Brings in what was bought in Google Play, by a file of purchase tokens or order ids.
+    ///
+    /// - Parameters:
+    ///   - file: names the file across runs: a hash of its content, say.
+    ///   - perMinute: reads in a minute, at most.
+    public func googlePlayImport(file: String, perMinute: Int64) -> PurchaseImport {
+        googlePlay.purchaseImport(file: file, perMinute: perMinute) { request in
             try await self.customers.create(request).customer
         }
     }

@@ -117,7 +117,9 @@ public struct Portal: Sendable {
                 var purchase = record.portalPurchase(access, in: catalog, at: now)
                 let seller = connectors.first { $0.store == record.key.store }
                 purchase.shop = seller?.shopName
-                purchase.managementURL = purchase.kind == .plan ? seller?.managementURL : nil
+                purchase.inShop = seller?.inShop
+                purchase.managementURL =
+                    purchase.kind == .plan ? seller?.managementURL(of: record) : nil
                 return purchase
             }
             // A page that was left is no purchase; staff see it.
@@ -128,6 +130,7 @@ public struct Portal: Sendable {
         let stripeCustomers = try await stripeCustomers(of: purchases, profile)
         let bills = await invoices(of: stripeCustomers)
         let transfers = try await records.transfers(of: session.customer, in: session.environment)
+        let twice = paidTwice(purchases, catalog)
         return PortalView(
             customer: profile.customer,
             purchases: purchases,
@@ -135,7 +138,8 @@ public struct Portal: Sendable {
             coinMovements: transfers.suffix(10).reversed().map { .init(amount: $0.amount) },
             invoices: bills.invoices,
             lacksInvoices: bills.isIncomplete,
-            paidTwice: paidTwice(purchases, catalog),
+            paidTwice: twice.names,
+            paidTwicePlaces: twice.places,
             hasStripe: stripe.client != nil && !stripeCustomers.isEmpty,
             returnURL: visit.returnURL
         )
@@ -156,7 +160,12 @@ public struct Portal: Sendable {
     }
 
     /// What is open by a plan that renews in one store and by another store too: money for nothing.
-    private func paidTwice(_ purchases: [PortalView.Purchase], _ catalog: Catalog) -> [String] {
+    ///
+    /// - Returns: the entitlements' names, and where they are paid.
+    private func paidTwice(
+        _ purchases: [PortalView.Purchase],
+        _ catalog: Catalog
+    ) -> (names: [String], places: [String]) {
         var stores: [String: Set<Store>] = [:]
         var renewing: Set<String> = []
         for purchase in purchases where purchase.isActive && purchase.kind != .gift {
@@ -165,8 +174,12 @@ public struct Portal: Sendable {
                 if purchase.renews { renewing.insert(key) }
             }
         }
-        return stores.filter { $0.value.count > 1 && renewing.contains($0.key) }.keys.sorted()
-            .map { catalog.entitlement(lookupKey: $0)?.name ?? $0 }
+        let twice = stores.filter { $0.value.count > 1 && renewing.contains($0.key) }
+        let sellers = twice.values.reduce(into: Set()) { $0.formUnion($1) }
+        return (
+            twice.keys.sorted().map { catalog.entitlement(lookupKey: $0)?.name ?? $0 },
+            connectors.filter { sellers.contains($0.store) }.map(\.inShop)
+        )
     }
 
     /// The newest invoices; the page is shown without them where Stripe is out of reach.

@@ -27,6 +27,8 @@ public struct PortalView: Sendable {
         public var store: Store
         /// What customers call the store that sold it; `nil`: nobody did.
         public var shop: String?
+        /// The same in a sentence: `in the App Store`.
+        public var inShop: String?
         /// Where it is managed, if not here.
         public var managementURL: String?
         public var state: PortalState
@@ -70,8 +72,10 @@ public struct PortalView: Sendable {
     public var invoices: [Invoice]
     /// Whether Stripe could not be asked for the invoices.
     public var lacksInvoices: Bool
-    /// What is being paid for in both stores, by the entitlements' names.
+    /// What is being paid for in more than one store, by the entitlements' names.
     public var paidTwice: [String]
+    /// Where that is: `in Google Play`, `on the web`.
+    public var paidTwicePlaces: [String]
     /// Whether there is anything to be managed at Stripe.
     public var hasStripe: Bool
     public var returnURL: String?
@@ -134,6 +138,8 @@ extension TollgateCore.Purchase {
             if let day = refundedPeriod(of: subscription.value) {
                 purchase.state = .refunded(day, renews: purchase.nextCharge)
             }
+        } else if let play = googlePlay {
+            purchase.describe(play, until, timeline, at: now)
         } else if isPlan {
             purchase.renews = purchase.isActive && renewal?.value.willRenew == true
             purchase.state = portalState(until, timeline, renews: purchase.renews, at: now)
@@ -148,7 +154,8 @@ extension TollgateCore.Purchase {
 
     /// Whether it renews by itself, wherever it was bought.
     private var isPlan: Bool {
-        subscription != nil || periods.contains { $0.period.kind == .autoRenewable }
+        subscription != nil || googlePlay?.subscription != nil
+            || periods.contains { $0.period.kind == .autoRenewable }
     }
 
     private func portalState(_ payment: PaymentRecord, _ until: Instant?) -> PortalState {

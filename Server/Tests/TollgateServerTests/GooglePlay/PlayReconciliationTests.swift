@@ -360,6 +360,41 @@ struct PlayReconciliationTests {
         }
     }
 
+    @Test(
+        "After ten minutes without a pass every purchase that can still change is read again",
+        arguments: Backend.allCases
+    )
+    func gap(_ backend: Backend) async throws {
+        try await PlayWorld.run(on: backend) { world in
+            let (_, account) = try await world.person()
+            let plan = try await world.buy("pro_year", for: account)
+            let level = try await world.buy("lifetime", for: account)
+            try await world.settle()
+            #expect(try await world.room.reconcileIfDue())
+            // What follows is told to a database that was lost, or to a server that was away.
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            try await world.act("purchases/\(plan)/cancel")
+            world.server.wall.advance(seconds: 540)
+            #expect(try await world.room.reconcileIfDue())
+            #expect(try await world.record(plan)?.googlePlay?.subscription?.value.state == "ACTIVE")
+            world.server.wall.advance(seconds: 660)
+            #expect(try await world.room.reconcileIfDue())
+            #expect(
+                try await world.record(plan)?.googlePlay?.subscription?.value.state == "CANCELED"
+            )
+            // By hand at any time; what is over is not asked about.
+            try await world.act("purchases/\(level)/revoke")
+            let all = try #require(try await world.room.reconcile(reach: .everything))
+            #expect(all.purchases == 2 && all.purchasesAsOf != nil && all.voidsFrom != nil)
+            let again = try #require(try await world.room.reconcile(reach: .everything))
+            #expect(again.purchases == 1 && again.purchaseNews == 0)
+            await world.wait(days: 400)
+            let since = await world.server.clock.now - 5 * PlayWorld.day
+            let later = try #require(try await world.room.reconcile(reach: .since(since)))
+            #expect(later.purchases == 0)
+        }
+    }
+
     @Test("Each order of a subscription is a sale and a period, with its own money and dates")
     func rows() async throws {
         try await PlayWorld.run { world in

@@ -109,6 +109,7 @@ struct PlayWorld: Sendable {
         ]
         for index in catalog.products.indices {
             catalog.products[index].googlePlayProductID = names[catalog.products[index].id]
+            catalog.products[index].googlePlayBasePlans = nil
         }
     }
 

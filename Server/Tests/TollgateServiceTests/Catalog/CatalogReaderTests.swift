@@ -208,6 +208,32 @@ struct CatalogReaderTests {
                 + "a store's product is one product here"
         ),
         Mistake(
+            "an app that is in no store, and what belongs to a store in which an app is not",
+            """
+            apps:
+              - {id: droid, name: Droid, package_name: com.example.droid}
+              - {id: phone, name: Phone, bundle_id: com.example.phone}
+              - {id: nowhere, name: Nowhere, app_apple_id: 12, team_id: A1B2C3D4E5}
+            products:
+              - id: coins
+                name: Coins
+                kind: consumable
+                app_store_product_ids: {droid: coins, phone: coins}
+                google_play_product_ids: {droid: coins, phone: coins}
+                coins: 5
+            """,
+            "c.yaml:4:5: error: the app ‘nowhere’ is in no store; add ‘bundle_id’ for the App Store, "
+                + "or ‘package_name’ for Google Play",
+            "c.yaml:4:48: error: ‘app_apple_id’ is of an app in the App Store; add its ‘bundle_id’, "
+                + "or remove this",
+            "c.yaml:4:61: error: ‘team_id’ is of an app in the App Store; add its ‘bundle_id’, or "
+                + "remove this",
+            "c.yaml:9:36: error: the app ‘droid’ has no ‘bundle_id’, so it sells nothing there; add "
+                + "that to the app, or remove this id",
+            "c.yaml:10:52: error: the app ‘phone’ has no ‘package_name’, so it sells nothing there; "
+                + "add that to the app, or remove this id"
+        ),
+        Mistake(
             "ids by app without apps, beside one for all, or as one text",
             """
             products:

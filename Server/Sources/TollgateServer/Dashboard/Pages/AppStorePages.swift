@@ -185,7 +185,7 @@ struct AppStorePages: DashboardPages {
             guard !catalog.apps.isEmpty else {
                 return product.appStoreProductID.map { [["value": $0, "name": product.name]] } ?? []
             }
-            return catalog.apps.compactMap { app in
+            return catalog.apps.filter { $0.bundleID != nil }.compactMap { app in
                 product.appStoreProductID(in: app.id).map {
                     ["value": "\(app.id)/\($0)", "name": "\(product.name) (\(app.name))"]
                 }
@@ -199,10 +199,10 @@ struct AppStorePages: DashboardPages {
         let catalog = tollgate.store.history.current
         guard !catalog.apps.isEmpty else { return (nil, option) }
         let parts = option.split(separator: "/", maxSplits: 1).map(String.init)
-        guard parts.count == 2, let app = catalog.app(id: parts[0]) else {
+        guard parts.count == 2, let bundleID = catalog.app(id: parts[0])?.bundleID else {
             throw Refusal.invalid("product", "Choose the plan from the list again.")
         }
-        return (app.bundleID, parts[1])
+        return (bundleID, parts[1])
     }
 
     /// The transactions of an order: each app knows its own.

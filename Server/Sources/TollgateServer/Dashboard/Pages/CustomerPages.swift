@@ -282,7 +282,7 @@ struct CustomerPages: DashboardPages {
             rows: answer.facts.reversed().map { fact in
                 [
                     Cell.time(Instant(milliseconds: fact.stated), formats),
-                    Cell(words.of("store", fact.store.rawValue)),
+                    Cell(storeName(named: fact.store.rawValue)),
                     Cell.english("\(fact.kind): \(fact.summary)"),
                     fact.decides ? Cell.badge(words["decides_yes"], "on") : Cell("–"),
                 ]

@@ -226,7 +226,7 @@ struct OverviewPage: DashboardPages {
         )
     }
 
-    // MARK: - Both stores side by side
+    // MARK: - The stores side by side
 
     private func storesSideBySide(
         _ first: Reports.Day,
@@ -252,7 +252,7 @@ struct OverviewPage: DashboardPages {
         return Table(
             caption: words["side_by_side"],
             columns: [words["figure"]] + columns.map(\.name),
-            numbers: [1, 2],
+            numbers: Set(1...columns.count),
             rows: keys.map { key, label in
                 [Cell(words[label])]
                     + columns.map { column in

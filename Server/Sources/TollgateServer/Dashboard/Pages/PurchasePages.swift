@@ -124,6 +124,11 @@ struct PurchasePages: DashboardPages {
                 lines.append(line("price", formats.money(minor, currency)))
             }
         }
+        if let play = record.googlePlay {
+            for (key, value, copies) in googlePlayFacts(play) {
+                lines.append(line(key, value, copies: copies))
+            }
+        }
         if let payment = record.payment {
             lines.append(
                 line("amount", formats.money(payment.payment.amount, payment.payment.currency))
@@ -131,6 +136,29 @@ struct PurchasePages: DashboardPages {
             lines.append(line("checkout_session", payment.payment.session, copies: true))
         }
         return lines
+    }
+
+    /// The newest order, its period and what was paid.
+    private func googlePlayFacts(
+        _ play: GooglePlayRecord
+    ) -> [(key: String, value: String, copies: Bool)] {
+        let newest = play.orders.map(\.value).max {
+            (($0.processed ?? $0.created)?.milliseconds ?? 0, $0.id)
+                < (($1.processed ?? $1.created)?.milliseconds ?? 0, $1.id)
+        }
+        var facts: [(key: String, value: String, copies: Bool)] = []
+        if let newest { facts.append(("latest_transaction", newest.id, true)) }
+        if let start = newest?.lines.compactMap(\.start).min() {
+            facts.append(("period_start", formats.moment(start), false))
+        }
+        if let end = play.subscription?.value.items.compactMap(\.expiry).max() {
+            facts.append(("period_end", formats.moment(end), false))
+        }
+        if let total = newest?.total {
+            let minor = formats.minor(Reports.Fraction(total.micros / 1000), total.currency)
+            facts.append(("price", formats.money(minor, total.currency), false))
+        }
+        return facts
     }
 
     private func lots(of record: Purchase) -> Table {

@@ -183,7 +183,7 @@ struct ReportPages: DashboardPages {
             rows: table.rows.suffix(1000).map { row in
                 row.enumerated().map { index, value in
                     if case .text(let text) = value, table.columns[index].key == "store" {
-                        return Cell(words.of("store", text))
+                        return Cell(storeName(named: text))
                     }
                     if case .text(let text) = value, table.columns[index].key == "app" {
                         return Cell(appName(text))

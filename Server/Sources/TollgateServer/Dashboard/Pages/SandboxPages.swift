@@ -18,7 +18,7 @@ struct SandboxPages: DashboardPages {
                 "now": formats.time(now),
                 "groups": groups.map { group -> Model in
                     [
-                        "groupName": words[group.title],
+                        "groupName": words[storeName(named: group.title)],
                         "hasTargets": !group.targets.isEmpty,
                         "targets": group.targets.map { target -> Model in
                             ["id": target.id, "targetName": target.name]

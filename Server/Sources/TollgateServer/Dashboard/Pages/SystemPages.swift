@@ -27,6 +27,7 @@ struct SystemPages: DashboardPages {
                     guard let id = product.appStoreProductIDs?[app.id] else { continue }
                     stores.append("App Store, \(app.name): \(id)")
                 }
+                stores += googlePlayNames(of: product, in: catalog)
                 if !product.stripePriceIDs.isEmpty {
                     stores.append("Stripe: \(product.stripePriceIDs.joined(separator: ", "))")
                 }
@@ -77,6 +78,21 @@ struct SystemPages: DashboardPages {
             }
         }
         return page("dash_catalog", words["nav_catalog"], section: "catalog", content)
+    }
+
+    /// `Google Play: pro (monthly)`; by app where apps have other ids.
+    private func googlePlayNames(
+        of product: TollgateCore.Catalog.Product,
+        in catalog: TollgateCore.Catalog
+    ) -> [String] {
+        let plans = product.googlePlayBasePlans.map { " (\($0.joined(separator: ", ")))" } ?? ""
+        let everywhere = product.googlePlayProductID.map { ["Google Play: \($0)\(plans)"] } ?? []
+        return everywhere
+            + catalog.apps.compactMap { app in
+                product.googlePlayProductIDs?[app.id].map {
+                    "Google Play, \(app.name): \($0)\(plans)"
+                }
+            }
     }
 
     // MARK: - Health

@@ -1,0 +1,337 @@
+internal import Foundation
+internal import GooglePlayAPI
+internal import Storage
+public import Stores
+internal import TollgateAPI
+internal import TollgateCore
+
+/// Brings in what customers bought before this server was there, by a file of purchase tokens or order
+/// ids; each purchase is read from Google and journalled as evidence.
+///
+/// It goes on where it was broken off: its place is in the database, under the file's name.
+public struct PurchaseImport: Sendable {
+    /// A line that led to nothing.
+    public struct Unmatched: Hashable, Codable, Sendable {
+        /// From 1.
+        public var line: Int
+        public var reason: String
+    }
+
+    /// The outcome of an import.
+    public struct Report: Hashable, Codable, Sendable {
+        /// Purchases that Google showed, and that are in the record now.
+        public var purchases = 0
+        /// Those of which the record learned anything.
+        public var new = 0
+        /// Consumables that were consumed: whoever sold them has credited them.
+        public var consumed = 0
+        public var unmatched: [Unmatched] = []
+        /// How many more there were than are listed.
+        public var unmatchedNotListed = 0
+
+        enum CodingKeys: String, CodingKey {
+            case purchases, new, consumed, unmatched
+            case unmatchedNotListed = "unmatched_not_listed"
+        }
+
+        static let mostListed = 10_000
+
+        mutating func add(_ unmatched: Unmatched) {
+            if self.unmatched.count < Self.mostListed {
+                self.unmatched.append(unmatched)
+            } else {
+                unmatchedNotListed += 1
+            }
+        }
+    }
+
+    private struct Place: Codable {
+        var lines = 0
+        var report = Report()
+    }
+
+    fileprivate enum Outcome: Sendable {
+        case read(isNew: Bool)
+        case consumed
+        case unmatched(String)
+    }
+
+    private let reads: GooglePlayReads
+    private let name: String
+    private let register: @Sendable (API.CreateCustomerRequest) async throws -> API.Customer
+    private var house: House { reads.house }
+
+    /// - Parameters:
+    ///   - reads: with the quota of this import.
+    ///   - file: names the file across runs.
+    ///   - register: makes a customer known, or finds them.
+    init(
+        _ reads: GooglePlayReads,
+        file: String,
+        register: @escaping @Sendable (API.CreateCustomerRequest) async throws -> API.Customer
+    ) {
+        self.reads = reads
+        name = "import/google_play/\(file)"
+        self.register = register
+    }
+
+    /// Lines at a time: their reads are under way together.
+    private static let width = 8
+
+    /// Imports, or goes on importing.
+    ///
+    /// - Parameter next: the next line of the file without its end, `nil` after the last one.
+    /// - Returns: `nil` if another process is importing this file.
+    /// - Throws: `GooglePlay.APIFault` or whatever else broke it off; another run goes on from there.
+    public func run(
+        next: () throws -> [UInt8]?,
+        progress: WorkProgress.Report = { _ in }
+    ) async throws -> Report? {
+        try await house.leases.holding(name) { prolong in
+            var place = try await house.records.cursors.value(name) ?? Place()
+            var heading: [PurchaseImportLine.Column]?
+            for number in 0..<place.lines {
+                let line = try next()
+                if number == 0 { heading = line.flatMap(PurchaseImportLine.columns(ofHeading:)) }
+            }
+            var isAtEnd = false
+            while !isAtEnd {
+                var lines: [(Int, [UInt8])] = []
+                var taken = 0
+                while taken < Self.width {
+                    guard let line = try next() else {
+                        isAtEnd = true
+                        break
+                    }
+                    taken += 1
+                    let number = place.lines + taken
+                    if number == 1, let columns = PurchaseImportLine.columns(ofHeading: line) {
+                        heading = columns
+                        continue
+                    }
+                    lines.append((number, line))
+                }
+                for (number, outcome) in try await take(lines, heading) {
+                    place.report.add(outcome, of: number)
+                }
+                place.lines += taken
+                try await house.records.cursors.keep(name, value: place, now: house.clocks.wall())
+                try await prolong()
+                progress(WorkProgress(step: "purchases", done: place.lines))
+            }
+            return place.report
+        }
+    }
+
+    /// Several lines at once; the results in their order.
+    private func take(
+        _ lines: [(Int, [UInt8])],
+        _ columns: [PurchaseImportLine.Column]?
+    ) async throws -> [(Int, Outcome)] {
+        try await withThrowingTaskGroup(of: (Int, Outcome?).self) { group in
+            for (number, bytes) in lines {
+                group.addTask { (number, try await self.take(bytes, columns)) }
+            }
+            var outcomes: [(Int, Outcome)] = []
+            for try await (number, outcome) in group {
+                if let outcome { outcomes.append((number, outcome)) }
+            }
+            return outcomes.sorted { $0.0 < $1.0 }
+        }
+    }
+
+    private func take(
+        _ bytes: [UInt8],
+        _ columns: [PurchaseImportLine.Column]?
+    ) async throws -> Outcome? {
+        let line: PurchaseImportLine
+        do {
+            guard let read = try PurchaseImportLine.read(bytes, columns) else { return nil }
+            line = read
+        } catch {
+            return .unmatched(error.reason)
+        }
+        let package = line.packageName ?? reads.setUp.apps.first?.packageName ?? ""
+        guard let app = reads.setUp.app(package) else {
+            return .unmatched(
+                "no app with the package ‘\(package.prefix(80))’ is configured; set TOLLGATE_GOOGLE_PLAY_PACKAGE_NAME, or package_name in the catalog"
+            )
+        }
+        do {
+            return try await take(line, of: app)
+        } catch let refusal as Refusal {
+            // What is out of order here breaks the run off; a bad line does not.
+            guard refusal.status < 500 else { throw refusal }
+            return .unmatched(refusal.error.message)
+        } catch let fault as GooglePlay.APIFault {
+            switch fault.meaning {
+            case .notFound, .invalid:
+                return .unmatched(
+                    "Google knows no such purchase in \(package); compare the package name with the file"
+                )
+            case .noLongerReadable:
+                return .unmatched(
+                    "Google no longer shows this purchase: it ended more than 60 days ago, or was refunded; leave the line out"
+                )
+            case .unreadable:
+                return .unmatched("Google's answer cannot be read: \(fault)")
+            case .notAllowed, .tooMany, .unavailable, .changedMeanwhile: throw fault
+            }
+        }
+    }
+
+    private func take(
+        _ line: PurchaseImportLine,
+        of app: GooglePlaySetUp.App
+    ) async throws -> Outcome {
+        let claim = try await claim(line)
+        switch line.subject {
+        case .token(let token):
+            return try await read(token, line.kind, line, claim, of: app)
+        case .order(let id):
+            let order = try await paced {
+                try await reads.call(.orders, app) { try await $0.order(id) }
+            }
+            guard let token = order.value.purchaseToken else {
+                return .unmatched("Google names no purchase of this order; leave the line out")
+            }
+            if try await isKnown(token, to: claim?.claim.customer, of: app) {
+                let money = try await reads.take(order: order, id, of: app)
+                return .read(isNew: money.isNews)
+            }
+            let isPlan = order.value.lineItems.contains { $0.subscription != nil }
+            let outcome = try await read(
+                token,
+                isPlan ? .subscription : .oneTime,
+                line,
+                claim,
+                of: app
+            )
+            guard case .read(let isNew) = outcome else { return outcome }
+            let money = try await reads.take(order: order, id, of: app)
+            return .read(isNew: isNew || money.isNews)
+        }
+    }
+
+    /// Returns whether another line has brought the purchase of an order in.
+    private func isKnown(
+        _ token: String,
+        to customer: Customer.ID?,
+        of app: GooglePlaySetUp.App
+    ) async throws -> Bool {
+        guard let known = try await reads.record(ofToken: token, of: app.packageName) else {
+            return false
+        }
+        guard let customer else { return true }
+        return try await house.records.holds(customer, known.key)
+    }
+
+    /// What the file says of the owner: as little as a device that observes, it takes nothing from
+    /// anybody.
+    private func claim(_ line: PurchaseImportLine) async throws -> PlayClaim? {
+        guard let user = line.appUserID else { return nil }
+        var request = API.CreateCustomerRequest(appUserID: user)
+        request.appAccountToken = line.appAccountToken
+        let customer = try await register(request)
+        return PlayClaim(
+            claim: Claim(customer: Customer.ID(customer.id), mode: .observed),
+            stated: await house.clocks.now()
+        )
+    }
+
+    private func read(
+        _ token: String,
+        _ kind: API.GooglePlayPurchaseRequest.Kind?,
+        _ line: PurchaseImportLine,
+        _ claim: PlayClaim?,
+        of app: GooglePlaySetUp.App
+    ) async throws -> Outcome {
+        let outcome: GooglePlayReads.Outcome
+        switch kind {
+        case .subscription?: outcome = try await subscription(token, line, claim, of: app)
+        case .oneTime?: outcome = try await product(token, line, claim, of: app)
+        case nil:
+            do {
+                outcome = try await subscription(token, line, claim, of: app)
+            } catch let fault as GooglePlay.APIFault
+                where [.notFound, .invalid].contains(fault.meaning)
+            {
+                outcome = try await product(token, line, claim, of: app)
+            }
+        }
+        if outcome.isLeftOut { return .consumed }
+        guard let key = outcome.key else {
+            return .unmatched("Google's answer cannot be used; see ‘tollgate parked list’")
+        }
+        if let customer = claim?.claim.customer,
+            try await !house.records.holds(customer, key)
+        {
+            return .unmatched(
+                "the purchase is in the record and belongs to another customer; assign it in the dashboard if that is wrong"
+            )
+        }
+        return .read(isNew: outcome.isNews)
+    }
+
+    private func subscription(
+        _ token: String,
+        _ line: PurchaseImportLine,
+        _ claim: PlayClaim?,
+        of app: GooglePlaySetUp.App
+    ) async throws -> GooglePlayReads.Outcome {
+        try await paced {
+            try await reads.read(
+                subscription: token,
+                of: app,
+                claim: claim,
+                expecting: line.productID
+            )
+        }
+    }
+
+    private func product(
+        _ token: String,
+        _ line: PurchaseImportLine,
+        _ claim: PlayClaim?,
+        of app: GooglePlaySetUp.App
+    ) async throws -> GooglePlayReads.Outcome {
+        try await paced {
+            try await reads.read(
+                product: token,
+                of: app,
+                claim: claim,
+                expecting: line.productID,
+                leavingOut: { !$0.lineItems.isEmpty && $0.lineItems.allSatisfy(\.isConsumed) }
+            )
+        }
+    }
+
+    /// Asks again, later, where Google wants to be left alone.
+    private func paced<Result: Sendable>(
+        _ body: () async throws -> Result
+    ) async throws -> Result {
+        var refusals = 0
+        while true {
+            do {
+                return try await body()
+            } catch let fault as GooglePlay.APIFault
+                where fault.meaning == .tooMany && refusals < 10
+            {
+                // Its bucket rests by itself.
+                refusals += 1
+            }
+        }
+    }
+}
+
+extension PurchaseImport.Report {
+    fileprivate mutating func add(_ outcome: PurchaseImport.Outcome, of line: Int) {
+        switch outcome {
+        case .read(let isNew):
+            purchases += 1
+            if isNew { new += 1 }
+        case .consumed: consumed += 1
+        case .unmatched(let reason): add(.init(line: line, reason: reason))
+        }
+    }
+}
