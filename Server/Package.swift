@@ -62,7 +62,9 @@ let package = Package(
 
         .target(
             name: "GooglePlayAPI",
-            dependencies: ["StrictJSON", .product(name: "JWTKit", package: "jwt-kit")]
+            dependencies: [
+                "CZlib", "StrictJSON", .product(name: "JWTKit", package: "jwt-kit"),
+            ]
         ),
         .testTarget(
             name: "GooglePlayAPITests",

@@ -45,6 +45,7 @@ build() {
     core=$!
     compile StrictJSON "${features[@]}" $(sources Server/Sources/StrictJSON)
     compile AppStoreAPI "${features[@]}" $(sources Server/Sources/AppStoreAPI)
+    compile GooglePlayAPI "${features[@]}" $(sources Server/Sources/GooglePlayAPI)
     wait $core
     compile StripeAPI "${features[@]}" $(sources Server/Sources/StripeAPI)
     compile TollgateAPI $(sources Sources/TollgateAPI)
@@ -65,7 +66,7 @@ build() {
     rm -f "$out/below.a"
     find -L "$products" -path '*.build/*' -name '*.o' \
         -not -path '*Tests.build/*' -not -path '*/StrictJSON.build/*' -not -path '*/AppStoreAPI.build/*' \
-        -not -path '*/StripeAPI.build/*' -not -path '*/Tollgate*.build/*' -not -path '*-tool.build/*' \
+        -not -path '*/StripeAPI.build/*' -not -path '*/GooglePlayAPI.build/*' -not -path '*/Tollgate*.build/*' -not -path '*-tool.build/*' \
         -print0 | xargs -0 ar rcsP "$out/below.a"
     swiftc -sanitize=fuzzer -use-ld=lld -o "$out/fuzzing" "$out"/*.o "$out/below.a" -lstdc++ -lz
 }
@@ -78,7 +79,7 @@ if [ ! -x "$out/fuzzing" ] || [ -n "$(find scripts/fuzz.sh Sources Server/Source
 fi
 [ "$seconds" -gt 0 ] || exit 0
 
-readers=(signed_data chain receipt form signature json token catalog report)
+readers=(signed_data chain receipt form signature json token catalog report play_hint play_report)
 run() {
     local reader="$1"
     mkdir -p "$corpus/$reader"

@@ -7,6 +7,7 @@ internal import StripeAPI
 internal import TollgateAPI
 
 @testable import AppStoreAPI
+@testable import GooglePlayAPI
 
 /// The readers, by name.
 private let readers: [String: @Sendable ([UInt8]) -> Void] = [
@@ -19,6 +20,8 @@ private let readers: [String: @Sendable ([UInt8]) -> Void] = [
     "token": readToken,
     "catalog": readCatalog,
     "report": readReport,
+    "play_hint": readPlayHint,
+    "play_report": readPlayReport,
 ]
 
 private let reader: @Sendable ([UInt8]) -> Void = {
@@ -158,6 +161,35 @@ private func readReport(_ bytes: [UInt8]) {
     if let plain = try? Inflate.gunzip(bytes, limit: 1 << 20) {
         precondition(plain.count <= 1 << 20, "the limit holds")
         _ = try? AppStore.ConnectReport(plain)
+    }
+}
+
+/// What Pub/Sub pushes, wrapped or not, and what Google's API answers.
+private func readPlayHint(_ bytes: [UInt8]) {
+    guard let json = try? JSON(bytes) else { return }
+    if let push = try? GooglePlay.PubSubMessage(push: json), let data = try? JSON(push.data) {
+        _ = try? GooglePlay.DeveloperNotification(data)
+    }
+    _ = try? GooglePlay.DeveloperNotification(json)
+    if let pulled = try? GooglePlay.PulledMessages(json, of: "projects/p/subscriptions/s") {
+        // What was pulled is read as what is pushed.
+        for message in pulled.messages { touch((try? JSON(message.body)).map { _ in 1 } ?? 0) }
+    }
+    _ = try? GooglePlay.SubscriptionPurchase(json)
+    _ = try? GooglePlay.ProductPurchase(json)
+    _ = try? GooglePlay.Order(json)
+    _ = try? GooglePlay.VoidedPurchases(json)
+}
+
+/// A report of the Play Console, packed or not, as each kind.
+private func readPlayReport(_ bytes: [UInt8]) {
+    let limit = 1 << 20
+    if let files = try? ZipArchive.files(bytes, limit: limit) {
+        let count = files.map(\.contents.count).reduce(0, +)
+        precondition(count <= limit, "the limit holds for all files together")
+    }
+    for kind in GooglePlay.Report.Kind.allCases {
+        _ = try? GooglePlay.Report(bytes, named: "\(kind.prefix)x_202605.csv")
     }
 }
 

@@ -50,7 +50,7 @@ public final class GooglePlayConnector: StoreConnector {
         reconciliation = GooglePlayReconciliation(reads, voids)
         questions = GooglePlayQuestions(reads, voids)
         devices = DevicePurchases(reads)
-        books = GooglePlayBooks(house.records)
+        books = GooglePlayBooks(house, setUp)
         pulling = setUp.pulls.map { [messages] client in
             HintPulling(house, client) { message in
                 let translation = messages.translate(message, at: await house.clocks.now())
@@ -97,7 +97,18 @@ public final class GooglePlayConnector: StoreConnector {
     }
 
     public func gauges() async throws -> [StoreGauge] {
-        isSetUp ? try await acts.gauges() : []
+        guard isSetUp else { return [] }
+        guard setUp.bucket != nil else { return try await acts.gauges() }
+        let unreadable = try await ReportBucket.Seen.kept(in: house.records).objects.values.count {
+            $0.problem != nil
+        }
+        return try await acts.gauges() + [
+            StoreGauge(
+                "tollgate_store_reports_unreadable",
+                "store=\"\(store.rawValue)\"",
+                Int64(unreadable)
+            )
+        ]
     }
 
     /// The known purchases of an order, as Google is asked; none where it cannot be asked now.

@@ -9,6 +9,8 @@ public struct GooglePlaySetUp: Sendable {
     public var pushTokens: GooglePlay.PushTokens?
     /// Pulls hints; `nil` where none is configured, or where hints are pushed.
     public var pulls: GooglePlay.PubSubClient?
+    /// Where the Play Console puts its reports; `nil`: none are fetched.
+    public var bucket: GooglePlay.StorageClient?
     /// Queries per minute that Google allows for each kind of call.
     public var quotas = PlayQuotas.Limits()
     /// How many reads are under way at once.

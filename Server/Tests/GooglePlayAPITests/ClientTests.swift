@@ -11,7 +11,7 @@ struct ClientTests {
     private static let now: Int64 = 1_795_597_200
 
     /// Answers in turn and keeps what was asked.
-    private final class Google: Sendable {
+    final class Google: Sendable {
         private struct State {
             var answers: [GooglePlay.HTTPResponse]
             var requests: [GooglePlay.HTTPRequest] = []
@@ -52,7 +52,7 @@ struct ClientTests {
         )
     }
 
-    private static func tokens(_ google: Google) async throws -> GooglePlay.AccessTokens {
+    static func tokens(_ google: Google) async throws -> GooglePlay.AccessTokens {
         GooglePlay.AccessTokens(
             account: try await account(),
             scopes: [GooglePlay.publisherScope],

@@ -9,6 +9,7 @@ import base64
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -672,11 +673,88 @@ def test_the_reports_are_in_the_bucket(tmp_path):
         kinds = [one["Transaction Type"] for one in paid]
         assert kinds == ["Charge", "Google fee"] * 2 + ["Charge refund", "Google fee refund"]
         assert paid[0]["Transaction Date"].startswith("May ")
+        # What the earnings of May bring is paid on the 15th of June.
+        cents = sum(round(float(one["Amount (Merchant Currency)"]) * 100) for one in paid)
+        assert not [one for one in names if one.startswith("payouts/")]
+        play.advance(7 * DAY)
+        listed = storage.objects().list(bucket=bucket, prefix="payouts/").execute()
+        Schemas("storage.v1").check(listed, {"$ref": "Objects"}, "Objects")
+        payout, = listed["items"]
+        assert payout["name"] == "payouts/payout_202606.zip"
+        transferred, = rows(storage.objects().get_media(
+            bucket=bucket, object=payout["name"], generation=payout["generation"]).execute())
+        assert transferred["Payout Date"] == "2026-06-15"
+        assert transferred["Earnings Month"] == "2026-05" and transferred["Payout Currency"] == "USD"
+        assert round(float(transferred["Payout Amount"]) * 100) == cents
+        failing(404, "notFound", storage.objects().get_media(
+            bucket=bucket, object=payout["name"], generation="1").execute)
         statistics, = [one for one in names if one.startswith("financial-stats/") and "202605" in one]
         text = get(statistics).decode("utf-16")
         assert text.startswith("Date,Package Name,Product ID,Country")
         failing(404, "notFound", storage.objects().get(bucket=bucket, object="x").execute)
         failing(404, "notFound", storage.objects().list(bucket="another").execute)
+    finally:
+        play.stop()
+
+
+def test_the_reports_are_taken_in_from_the_bucket_and_from_files(tmp_path):
+    play = Play(tmp_path, "--now", "1780000000000", push=False)  # 2026-05-28
+    try:
+        berlin = play.account(region="DE")
+        play.buy("premium", account=berlin)
+        play.buy("level", account=play.account())
+        play.advance(20 * DAY)  # past the 15th of June
+        storage = play.client(
+            "storage", "v1", play.scoped("https://www.googleapis.com/auth/devstorage.read_only"),
+            path="/storage/v1/")
+        bucket = play.control("GET", "app")["bucket"]
+        plain = {k: v for k, v in os.environ.items() if not k.startswith("TOLLGATE_")}
+        settings = {
+            "TOLLGATE_GOOGLE_PLAY_SERVICE_ACCOUNT_FILE": str(play.key_file),
+            "TOLLGATE_GOOGLE_PLAY_PACKAGE_NAME": PACKAGE,
+            "TOLLGATE_GOOGLE_PLAY_API_BASE": play.base,
+            "TOLLGATE_GOOGLE_PLAY_BUCKET": f"gs://{bucket}/sales/"}
+
+        def take(*files, **more):
+            done = subprocess.run(
+                [tollgate(), "import", "reports", *files, "--json", "--database",
+                 f"sqlite:{tmp_path}/books.db"],
+                capture_output=True, text=True, timeout=300, env=plain | settings | more)
+            return done.returncode, json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
+        code, taken = take()
+        assert code == 0, taken
+        assert sorted((one["kind"], one["rows"], one["new"]) for one in taken) == [
+            ("GOOGLE_PLAY_EARNINGS", 4, True), ("GOOGLE_PLAY_PAYOUT", 1, True),
+            ("GOOGLE_PLAY_SALES", 2, True)]
+        assert take() == (0, [])
+        # The same files, as Google's own client gives them out.
+        for one in storage.objects().list(bucket=bucket).execute()["items"]:
+            if not one["name"].startswith(("sales/", "earnings/", "payouts/")):
+                continue
+            path = tmp_path / one["name"].split("/")[-1]
+            path.write_bytes(storage.objects().get_media(
+                bucket=bucket, object=one["name"]).execute())
+            code, (line,) = take(str(path))
+            assert code == 0 and line["new"] is False
+        report = subprocess.run(
+            [tollgate(), "report", "reconciliation", "--from", "2026-05-01", "--to", "2026-05-31",
+             "--environment", "production", "--json", "--database",
+             f"sqlite:{tmp_path}/books.db"],
+            capture_output=True, text=True, timeout=300, env=plain)
+        # The record of this database is empty: all that was sold is missing here.
+        assert report.returncode == 1, report.stderr
+        found = json.loads(report.stdout)["differences"]
+        assert sorted((one["source"], one["reason"]) for one in found) == [
+            ("GOOGLE_PLAY_EARNINGS", "missing_here"), ("GOOGLE_PLAY_EARNINGS", "missing_here"),
+            ("GOOGLE_PLAY_SALES", "missing_here"), ("GOOGLE_PLAY_SALES", "missing_here")]
+        cut = tmp_path / "salesreport_202604.zip"
+        cut.write_bytes(path.read_bytes()[:40])
+        code, words = take(str(cut))
+        assert code == 1
+        assert "salesreport_202604.zip: the zip file ends too early; download it again." in words
+        code, words = take(TOLLGATE_GOOGLE_PLAY_BUCKET="Not a bucket")
+        assert code == 2 and "copy the Cloud Storage URI from the Play Console" in words
     finally:
         play.stop()
 

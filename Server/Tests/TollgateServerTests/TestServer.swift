@@ -131,6 +131,7 @@ struct TestServer: Sendable {
         )
         configuration.clientAddressHeader = clientAddressHeader
         configuration.passwordRounds = 1 << 4
+        if googlePlay?.bucket != nil { configuration.reportedEnvironment = .production }
         var appStoreOptions = AppStoreOptions()
         appStoreOptions.retentionRules = retentionRules
         let tollgate = Tollgate(

@@ -37,7 +37,12 @@ struct StorageAPI: Sendable {
             let files = bucket.files(await play.store, at: await play.clock.now)
             if path.count == 4 { return .json(describe(bucket)) }
             if path.count == 5 { return .json(try list(files, bucket, exchange)) }
-            guard let file = files.first(where: { $0.name == path[5] }) else {
+            // Only the newest generation is kept.
+            let generation = exchange.first("generation")
+            guard
+                let file = files.first(where: { $0.name == path[5] }),
+                generation.map({ $0 == "\(file.generation)" }) ?? true
+            else {
                 throw APIError.notFound("No such object: \(bucket.name)/\(path[5])")
             }
             guard isDownload || exchange.first("alt") == "media" else {
@@ -81,9 +86,9 @@ struct StorageAPI: Sendable {
             "kind": "storage#object", "name": .string(file.name),
             "bucket": .string(bucket.name), "contentType": .string(file.type),
             "size": .string("\(file.bytes.count)"), "updated": .time(file.updated),
-            "timeCreated": .time(file.updated), "generation": .string("\(file.updated)"),
+            "timeCreated": .time(file.updated), "generation": .string("\(file.generation)"),
             "metageneration": "1", "storageClass": "STANDARD",
-            "id": .string("\(bucket.name)/\(file.name)/\(file.updated)"),
+            "id": .string("\(bucket.name)/\(file.name)/\(file.generation)"),
             "mediaLink": .string(link),
         ]
     }

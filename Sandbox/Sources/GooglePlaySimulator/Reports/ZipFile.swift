@@ -44,7 +44,7 @@ enum ZipFile {
         return file
     }
 
-    private static func crc32(_ bytes: Data) -> UInt32 {
+    static func crc32(_ bytes: Data) -> UInt32 {
         var crc: UInt32 = 0xFFFF_FFFF
         for byte in bytes {
             crc ^= UInt32(byte)
@@ -68,6 +68,20 @@ struct CSVTable {
     var text: String {
         ([columns] + rows).map { $0.map(Self.field).joined(separator: ",") }
             .joined(separator: "\n") + "\n"
+    }
+
+    /// The same without some columns.
+    func without(_ names: Set<String>) -> CSVTable {
+        let places = columns.indices.filter { !names.contains(columns[$0]) }
+        return CSVTable(
+            columns: places.map { columns[$0] },
+            rows: rows.map { row in places.map { row[$0] } }
+        )
+    }
+
+    /// The same with its columns from the last to the first.
+    var reversed: CSVTable {
+        CSVTable(columns: columns.reversed(), rows: rows.map { $0.reversed() })
     }
 
     /// UTF-16, least significant byte first, with its mark.

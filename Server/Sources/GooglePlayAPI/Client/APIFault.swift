@@ -24,6 +24,8 @@ extension GooglePlay {
             case token
             /// Pub/Sub, which knows no purchases.
             case pubSub
+            /// Cloud Storage, where the reports are.
+            case storage
         }
 
         /// An error answer.
@@ -119,6 +121,7 @@ extension GooglePlay.APIFault.Refusal {
             case .token: tokenMeaning
             // A subscription that was deleted, or that is not ours.
             case .pubSub: .notAllowed
+            case .storage: storageMeaning
             }
         default: .unreadable
         }
@@ -132,6 +135,16 @@ extension GooglePlay.APIFault.Refusal {
         case 404: .notFound
         case 409, 412: .changedMeanwhile
         case 410: .noLongerReadable
+        default: .invalid
+        }
+    }
+
+    /// An object may have been replaced since it was listed.
+    private var storageMeaning: GooglePlay.APIFault.Meaning {
+        guard isGoogles else { return .unreadable }
+        return switch status {
+        case 404: .notFound
+        case 412: .changedMeanwhile
         default: .invalid
         }
     }

@@ -44,8 +44,6 @@ struct GooglePlayReconciliation: Sendable {
     private static let voidOverlap: Int64 = 86_400_000
     /// Milliseconds between two rounds over the orders.
     private static let orderPause: Int64 = 86_400_000
-    /// Orders that are older are not read again.
-    private static let orderAge: Int64 = 90 * 86_400_000
     /// Records that one pass looks at, and orders that it reads.
     private static let (mostRecords, mostOrders) = (5_000, 500)
     /// Hundredths of the quota that a pass leaves to hints and acts.
@@ -111,11 +109,12 @@ struct GooglePlayReconciliation: Sendable {
         return try await house.leases.holding(name) { prolong in
             var found = GooglePlayReconciled()
             var place = try await place(name)
+            var troubles = Troubles()
             try await begin(reach, &place, app)
             try await keep(place, name)
             // A part that fails leaves the others their turn.
             var trouble: (any Error)?
-            do { try await readOverdue(app, &found, prolong) } catch { trouble = error }
+            do { try await readOverdue(app, &found, &troubles, prolong) } catch { trouble = error }
             do {
                 try await readVoids(app, &place, &found, prolong)
                 try await keep(place, name)
@@ -126,7 +125,13 @@ struct GooglePlayReconciliation: Sendable {
             } catch { trouble = trouble ?? error }
             if let lost = trouble as? LeaseLost { throw lost }
             repeat {
-                try await readOrders(app, &place, &found, prolong)
+                do {
+                    try await readOrders(app, &place, &found, &troubles, prolong)
+                } catch {
+                    // The next pass goes on behind what was read.
+                    try await keep(place, name)
+                    throw trouble ?? error
+                }
                 try await keep(place, name)
             } while isWhole && place.ordersAfter != nil
             if let trouble { throw trouble }
@@ -172,6 +177,7 @@ struct GooglePlayReconciliation: Sendable {
     private func readOverdue(
         _ app: GooglePlaySetUp.App,
         _ found: inout GooglePlayReconciled,
+        _ troubles: inout Troubles,
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
         let now = await house.clocks.now()
@@ -191,7 +197,7 @@ struct GooglePlayReconciliation: Sendable {
             where asked.isDue(record.key, at: now, every: record.pauseBetweenReads) {
                 found.overdue += 1
                 do {
-                    try await readAgain(record, app, &found)
+                    try await readAgain(record, app, &found, &troubles)
                 } catch {
                     // It was not read.
                     asked.forget(record.key)
@@ -206,34 +212,43 @@ struct GooglePlayReconciliation: Sendable {
     private func readAgain(
         _ record: Purchase,
         _ app: GooglePlaySetUp.App,
-        _ found: inout GooglePlayReconciled
+        _ found: inout GooglePlayReconciled,
+        _ troubles: inout Troubles
     ) async throws {
         let token = record.key.id
+        let isProduct = record.googlePlay?.subscription == nil
         do {
             let outcome =
-                record.googlePlay?.subscription == nil
+                isProduct
                 ? try await reads.read(product: token, of: app, leaving: Self.reserve)
                 : try await reads.read(subscription: token, of: app, leaving: Self.reserve)
+            troubles.end()
             if outcome.isNews { found.overdueNews += 1 }
         } catch let fault as GooglePlay.APIFault {
-            try await takeNote(of: fault, about: token, app, &found)
+            let kind: Wanted.Kind = isProduct ? .googlePlayPurchase : .googlePlaySubscription
+            try await takeNote(of: fault, asking: kind, about: record.key, app, &found, &troubles)
         }
     }
 
     /// - Throws: what concerns more than this purchase.
     private func takeNote(
         of fault: GooglePlay.APIFault,
-        about token: String,
+        asking kind: Wanted.Kind,
+        about key: Purchase.Key,
         _ app: GooglePlaySetUp.App,
-        _ found: inout GooglePlayReconciled
+        _ found: inout GooglePlayReconciled,
+        _ troubles: inout Troubles
     ) async throws {
         switch fault.meaning {
+        case .notAllowed, .tooMany: throw fault
+        case .unavailable:
+            try await askLater(kind, key.id, about: key)
+            if troubles.add() { throw fault }
         case .noLongerReadable:
-            try await reads.note(unreadable: token, of: app, fault.reason ?? "410")
-            found.unreadable += 1
-        case .notFound, .invalid, .unreadable, .changedMeanwhile: found.unreadable += 1
-        case .notAllowed, .tooMany, .unavailable: throw fault
+            try await reads.note(unreadable: key.id, of: app, fault.reason ?? "410")
+        case .notFound, .invalid, .unreadable, .changedMeanwhile: break
         }
+        found.unreadable += 1
     }
 
     // MARK: - Voided purchases
@@ -271,6 +286,7 @@ struct GooglePlayReconciliation: Sendable {
         _ app: GooglePlaySetUp.App,
         _ place: inout Place,
         _ found: inout GooglePlayReconciled,
+        _ troubles: inout Troubles,
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
         let now = await house.clocks.now().milliseconds
@@ -286,14 +302,16 @@ struct GooglePlayReconciliation: Sendable {
             )
             for (row, record) in page {
                 looked += 1
-                place.ordersAfter = row
-                guard record.key.store == .googlePlay, record.key.application == app.packageName
-                else { continue }
-                for order in record.recentOrders(since: now - Self.orderAge) {
-                    asked += 1
-                    try await read(order, app, &found)
-                    try await prolong()
+                var trouble: GooglePlay.APIFault?
+                if record.key.store == .googlePlay, record.key.application == app.packageName {
+                    for order in record.openOrders(at: now) where trouble == nil {
+                        asked += 1
+                        trouble = try await read(order, of: record.key, app, &found, &troubles)
+                        try await prolong()
+                    }
                 }
+                place.ordersAfter = row
+                if let trouble { throw trouble }
             }
             guard !page.isEmpty else {
                 place.ordersAfter = nil
@@ -302,21 +320,45 @@ struct GooglePlayReconciliation: Sendable {
         }
     }
 
+    /// - Returns: the fault after which the pass ends here: Google is in trouble.
+    /// - Throws: what concerns more than this order.
     private func read(
         _ order: String,
+        of key: Purchase.Key,
         _ app: GooglePlaySetUp.App,
-        _ found: inout GooglePlayReconciled
-    ) async throws {
+        _ found: inout GooglePlayReconciled,
+        _ troubles: inout Troubles
+    ) async throws -> GooglePlay.APIFault? {
         found.orders += 1
         do {
             let outcome = try await reads.read(order: order, of: app, leaving: Self.reserve)
+            troubles.end()
             if outcome.isNews { found.orderNews += 1 }
         } catch let fault as GooglePlay.APIFault {
             switch fault.meaning {
-            case .notAllowed, .tooMany, .unavailable: throw fault
-            default: found.unreadable += 1
+            case .notAllowed, .tooMany: throw fault
+            case .unavailable:
+                found.unreadable += 1
+                try await askLater(.googlePlayOrder, order, about: key)
+                return troubles.add() ? fault : nil
+            case .notFound, .noLongerReadable, .invalid, .changedMeanwhile, .unreadable:
+                found.unreadable += 1
             }
         }
+        return nil
+    }
+
+    /// Leaves what Google could not answer to the questions, which ask again by themselves.
+    private func askLater(
+        _ kind: Wanted.Kind,
+        _ object: String,
+        about key: Purchase.Key
+    ) async throws {
+        try await house.records.questions.want(
+            Wanted(kind: kind, object: object),
+            about: key,
+            at: await house.clocks.now()
+        )
     }
 
     // MARK: - The place
@@ -352,11 +394,28 @@ private final class AskedPurchases: Sendable {
     func forget(_ key: Purchase.Key) { times.withLock { $0[key] = nil } }
 }
 
+/// Calls in a row that Google did not answer: one may be its object's own fault, several are Google's.
+private struct Troubles {
+    private var count = 0
+
+    /// An answer came.
+    mutating func end() { count = 0 }
+
+    /// Returns whether it is better to stop asking.
+    mutating func add() -> Bool {
+        count += 1
+        return count >= 3
+    }
+}
+
 extension Purchase {
-    /// The orders that may still change: those that were charged since a time, and that are not
-    /// refunded in whole.
-    fileprivate func recentOrders(since: Int64) -> [String] {
+    /// The orders to read today, of those that may still change.
+    ///
+    /// Google refunds for three years. An order is read each day for ninety days after it was charged
+    /// and after its period has ended; later, a thirtieth of the orders is read each day.
+    fileprivate func openOrders(at now: Int64) -> [String] {
         guard let play = googlePlay else { return [] }
+        let day: Int64 = 86_400_000
         var orders: Set<String> = []
         let known = Dictionary(
             play.orders.map { ($0.value.id, $0.value) },
@@ -365,8 +424,14 @@ extension Purchase {
         for period in play.periods where known[period.order] == nil { orders.insert(period.order) }
         if let order = play.purchase?.value.order, known[order] == nil { orders.insert(order) }
         for order in known.values where order.state != "REFUNDED" && order.state != "CANCELED" {
-            let at = order.processed ?? order.created
-            if (at?.milliseconds ?? since) >= since { orders.insert(order.id) }
+            let ends =
+                order.lines.compactMap(\.end)
+                + [order.processed ?? order.created].compactMap(\.self)
+            let age = now - (ends.max()?.milliseconds ?? now)
+            let turn = order.id.utf8.reduce(Int64(0)) { ($0 * 31 + Int64($1)) % 30 }
+            if age <= 90 * day || (age <= 3 * 366 * day && now / day % 30 == turn) {
+                orders.insert(order.id)
+            }
         }
         return orders.sorted()
     }
@@ -374,6 +439,8 @@ extension Purchase {
 
 extension GooglePlayConnector {
     /// Looks for what no hint has told, if a pass is due and no other server is at it.
+    ///
+    /// - Returns: `false` where an app's pass failed; the other apps had theirs.
     public func reconcileIfDue() async throws -> Bool {
         var isWell = true
         for app in setUp.apps {

@@ -4,6 +4,9 @@ import AppStoreAPI
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
+import GooglePlayAPI
+import GooglePlayConnector
+import Logging
 import Storage
 import Stores
 import StripeAPI
@@ -19,10 +22,12 @@ struct ImportReportsCommand: DatabaseCommand {
         discussion: """
             Files as App Store Connect gives them out, packed or not; keep their names, which say \
             of some reports what day they are of. Of Stripe, balance transactions and payouts: \
-            exports (CSV) or objects of the API, one a line. Without files, what is not here yet \
+            exports (CSV) or objects of the API, one a line. Of Google Play, estimated sales, \
+            earnings and payouts under their names in the Play Console. Without files, what is not here yet \
             of the last days is fetched: from App Store Connect with TOLLGATE_CONNECT_ISSUER_ID, \
             TOLLGATE_CONNECT_KEY_ID, TOLLGATE_CONNECT_KEY_FILE and TOLLGATE_CONNECT_VENDOR_NUMBER, \
-            from Stripe with TOLLGATE_STRIPE_SECRET_KEY. A server that runs fetches by itself.
+            from Stripe with TOLLGATE_STRIPE_SECRET_KEY, from Google Play with \
+            TOLLGATE_GOOGLE_PLAY_BUCKET. A server that runs fetches by itself.
             """
     )
 
@@ -82,6 +87,10 @@ struct ImportReportsCommand: DatabaseCommand {
                 throw CheckFailed(message: "\(path): there is no such file, or it cannot be read.")
             }
             let name = URL(fileURLWithPath: path).lastPathComponent
+            if GooglePlayReports.recognizes(name) {
+                lines.append(try await read(googlePlay: Array(bytes), of: path, store))
+                continue
+            }
             if StripeReports.recognizes(Array(bytes)) {
                 lines += try await read(stripe: Array(bytes), of: path, store)
                 continue
@@ -101,6 +110,23 @@ struct ImportReportsCommand: DatabaseCommand {
             }
         }
         return lines
+    }
+
+    private func read(
+        googlePlay bytes: [UInt8],
+        of path: String,
+        _ store: RecordStore
+    ) async throws -> Line {
+        let name = URL(fileURLWithPath: path).lastPathComponent
+        do {
+            let outcome = try await GooglePlayReports(store)
+                .take(bytes, named: name, at: SystemClock.now())
+            let line = Line(outcome, file: name)
+            if !json { Terminal.say(line.text) }
+            return line
+        } catch let problem as GooglePlay.ReportProblem {
+            throw CheckFailed(message: "\(problem)")
+        }
     }
 
     private func read(
@@ -126,9 +152,10 @@ struct ImportReportsCommand: DatabaseCommand {
         do {
             let connect = settings.connect.client(over: client)
             let stripe = settings.stripe(over: client)
-            guard connect != nil || stripe != nil else {
+            let bucket = try await settings.googlePlay.setUp(over: client).bucket
+            guard connect != nil || stripe != nil || bucket != nil else {
                 throw ValidationError(
-                    "Name files, or set TOLLGATE_CONNECT_ISSUER_ID, TOLLGATE_CONNECT_KEY_ID, TOLLGATE_CONNECT_KEY_FILE and TOLLGATE_CONNECT_VENDOR_NUMBER, or TOLLGATE_STRIPE_SECRET_KEY."
+                    "Name files, or set TOLLGATE_CONNECT_ISSUER_ID, TOLLGATE_CONNECT_KEY_ID, TOLLGATE_CONNECT_KEY_FILE and TOLLGATE_CONNECT_VENDOR_NUMBER, or TOLLGATE_STRIPE_SECRET_KEY, or TOLLGATE_GOOGLE_PLAY_BUCKET."
                 )
             }
             let today = try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: client)()
@@ -145,6 +172,16 @@ struct ImportReportsCommand: DatabaseCommand {
                 outcomes += try await StripeReports(store)
                     .fetch(with: stripe, today: today, days: days, told: told)
             }
+            if let bucket {
+                outcomes += try await GooglePlayReports(store).fetch(
+                    from: bucket,
+                    at: SystemClock.now(),
+                    logger: Logger(label: "tollgate") {
+                        StreamLogHandler.standardError(label: $0)
+                    },
+                    told: told
+                )
+            }
             try await client.shutdown()
             return outcomes.map { Line($0) }
         } catch {
@@ -153,6 +190,9 @@ struct ImportReportsCommand: DatabaseCommand {
                 throw CheckFailed(message: PlainWords.of(error))
             }
             if let error = error as? Stripe.RequestError {
+                throw CheckFailed(message: PlainWords.of(error))
+            }
+            if let error = error as? GooglePlay.APIFault {
                 throw CheckFailed(message: PlainWords.of(error))
             }
             throw error

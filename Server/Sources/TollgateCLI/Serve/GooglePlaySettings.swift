@@ -20,6 +20,7 @@ struct GooglePlaySettings: Sendable {
     private var apiBase: String?
     private var pubSubBase: String?
     private var certificatesURL: String?
+    private var bucket: String?
 
     /// `true` where purchases can be read.
     var isSetUp: Bool { serviceAccount != nil }
@@ -42,13 +43,14 @@ struct GooglePlaySettings: Sendable {
         apiBase = Settings.text(nil, "GOOGLE_PLAY_API_BASE")
         pubSubBase = Settings.text(nil, "GOOGLE_PLAY_PUBSUB_BASE") ?? apiBase
         certificatesURL = Settings.text(nil, "GOOGLE_PLAY_CERTS_URL")
+        bucket = problems.take { try Self.bucket() } ?? nil
         if path != nil, packageNames.isEmpty {
             problems.add([
                 "TOLLGATE_GOOGLE_PLAY_SERVICE_ACCOUNT_FILE needs TOLLGATE_GOOGLE_PLAY_PACKAGE_NAME beside it, or ‘package_name’ of an app in the catalog: as the Play Console shows it."
             ])
         }
         let isNamed = Settings.text(nil, "GOOGLE_PLAY_PACKAGE_NAME") != nil
-        if path == nil, isNamed || subscription != nil || push != nil {
+        if path == nil, isNamed || subscription != nil || push != nil || bucket != nil {
             problems.add([
                 "Google Play needs TOLLGATE_GOOGLE_PLAY_SERVICE_ACCOUNT_FILE: the key of a service account, as JSON, from Google Cloud, IAM and admin, Service accounts, Keys."
             ])
@@ -95,6 +97,22 @@ struct GooglePlaySettings: Sendable {
             )
         }
         return (audience, email)
+    }
+
+    /// The bucket's name, of the address that the Play Console shows: `gs://pubsite_prod_rev_…/sales/`.
+    private static func bucket() throws -> String? {
+        guard let text = Settings.text(nil, "GOOGLE_PLAY_BUCKET") else { return nil }
+        let plain = text.hasPrefix("gs://") ? text.dropFirst(5) : text[...]
+        let name = String(plain.prefix { $0 != "/" })
+        let isName = name.utf8.allSatisfy {
+            (97...122).contains($0) || (48...57).contains($0) || [45, 46, 95].contains($0)
+        }
+        guard isName, (3...222).contains(name.utf8.count) else {
+            throw ValidationError(
+                "TOLLGATE_GOOGLE_PLAY_BUCKET: '\(text)' is no bucket: copy the Cloud Storage URI from the Play Console, Download reports, Financial. It begins with gs://pubsite_prod."
+            )
+        }
+        return name
     }
 
     /// One key, or with several apps `PACKAGE:KEY,…`.
@@ -170,14 +188,42 @@ struct GooglePlaySettings: Sendable {
                 transport: googlePlayTransport(over: client, within: .seconds(120))
             )
         }
+        setUp.bucket = bucketClient(of: account, over: client, transport, now)
         return setUp
+    }
+
+    /// Reads the bucket with a token of its own, which may do nothing else.
+    private func bucketClient(
+        of account: GooglePlay.ServiceAccount,
+        over client: HTTPClient,
+        _ transport: @escaping GooglePlay.Transport,
+        _ now: @escaping @Sendable () -> Int64
+    ) -> GooglePlay.StorageClient? {
+        bucket.map { bucket in
+            GooglePlay.StorageClient(
+                bucket: bucket,
+                apiBase: apiBase ?? "https://storage.googleapis.com",
+                tokens: GooglePlay.AccessTokens(
+                    account: account,
+                    scopes: [GooglePlay.storageScope],
+                    transport: transport,
+                    now: now
+                ),
+                transport: googlePlayTransport(
+                    over: client,
+                    within: .seconds(300),
+                    upTo: GooglePlay.Report.packedLimit
+                )
+            )
+        }
     }
 }
 
 /// HTTP over the shared client, for Google.
 func googlePlayTransport(
     over client: HTTPClient,
-    within time: TimeAmount
+    within time: TimeAmount,
+    upTo size: Int = 16 << 20
 ) -> GooglePlay.Transport {
     { request in
         var outgoing = HTTPClientRequest(url: request.url)
@@ -188,7 +234,7 @@ func googlePlayTransport(
             of: client,
             to: outgoing,
             within: time,
-            upTo: 16 << 20
+            upTo: size
         )
         return GooglePlay.HTTPResponse(
             status: Int(response.status.code),

@@ -395,6 +395,82 @@ struct PlayReconciliationTests {
         }
     }
 
+    @Test(
+        "G18: a part refunded in the fifth month of a yearly plan counts on its day, by its amount"
+    )
+    func lateRefundOfAPart() async throws {
+        try await PlayWorld.run { world in
+            let (_, account) = try await world.person()
+            let token = try await world.buy("pro_year", for: account)
+            try await world.settle()
+            #expect(try await world.room.reconcileIfDue())
+            await world.wait(days: 150)
+            let order = try #require(try await world.look(token)["order_id"].string)
+            let refunded = Instant(milliseconds: await world.server.clock.now)
+            try await world.act("orders/\(order)/refund", #"{"amount_micros":12340000}"#)
+            await world.wait(days: 1.5)
+            #expect(try await world.room.reconcileIfDue())
+            try await world.settle()
+            var rows = Reports.PurchaseRows()
+            GooglePlayRows().add(
+                try #require(try await world.record(token)),
+                in: world.server.tollgate.store.history,
+                { _ in "buyer" },
+                to: &rows
+            )
+            #expect(rows.sales.map(\.kind) == [.charge, .refund])
+            #expect(rows.sales.map(\.amount) == [79_990, 12_340])
+            #expect(rows.sales.last?.at == refunded)
+            #expect(rows.sales.last?.purchased == rows.sales.first?.at)
+            // The plan goes on: its period is what it was.
+            let period = try #require(rows.periods.first)
+            #expect(period.refunded == nil && period.paidUntil == period.end)
+        }
+    }
+
+    @Test("One order for which Google answers 500 stops no other, and is asked again by itself")
+    func oneBadOrder() async throws {
+        let bad = Mutex<String?>(nil)
+        try await PlayWorld.run(
+            intercept: { request in
+                guard let order = bad.withLock({ $0 }), request.url.contains("/orders/\(order)")
+                else { return nil }
+                return GooglePlay.HTTPResponse(status: 500)
+            }
+        ) { world in
+            var orders: [String: String] = [:]
+            for name in ["anna", "ben", "carl"] {
+                let (_, account) = try await world.person(name)
+                let token = try await world.buy("lifetime", for: account)
+                orders[token] = try #require(try await world.look(token)["order_id"].string)
+            }
+            try await world.settle()
+            // The order that the pass comes to first.
+            let first = try await world.server.tollgate.store.records(after: nil, limit: 500)
+                .compactMap { orders[$0.1.key.id] }.first
+            bad.withLock { $0 = first }
+            for order in orders.values {
+                try await world.act("orders/\(order)/refund", #"{"revoke":false}"#)
+            }
+            await world.wait(days: 2)
+            #expect(try await world.room.reconcileIfDue())
+            func refunded() async throws -> [String] {
+                var refunded: [String] = []
+                for (token, order) in orders {
+                    let play = try await world.record(token)?.googlePlay
+                    if play?.orders.first?.value.refunds.isEmpty == false {
+                        refunded.append(order)
+                    }
+                }
+                return refunded.sorted()
+            }
+            #expect(try await refunded() == orders.values.filter { $0 != first }.sorted())
+            bad.withLock { $0 = nil }
+            try await world.settle()
+            #expect(try await refunded() == orders.values.sorted())
+        }
+    }
+
     @Test("Each order of a subscription is a sale and a period, with its own money and dates")
     func rows() async throws {
         try await PlayWorld.run { world in

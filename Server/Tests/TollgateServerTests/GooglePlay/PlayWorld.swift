@@ -28,7 +28,8 @@ struct PlayWorld: Sendable {
         {"subscriptions": [
           {"product_id": "pro", "base_plans": [
             {"base_plan_id": "monthly", "period": "P1M", "price_micros": 9990000,
-             "grace_period": "P7D"},
+             "grace_period": "P7D",
+             "regions": {"DE": {"price_micros": 10990000, "currency": "EUR"}}},
             {"base_plan_id": "short", "kind": "prepaid", "period": "P3D", "price_micros": 1990000}]},
           {"product_id": "pro_year", "base_plans": [
             {"base_plan_id": "yearly", "period": "P1Y", "price_micros": 79990000}]}],
@@ -53,6 +54,7 @@ struct PlayWorld: Sendable {
     /// - Parameters:
     ///   - licensed: the app's licence key is known.
     ///   - foreign: packages of apps before it, which Google does not let this account read.
+    ///   - reported: the bucket with the reports is read.
     ///   - intercept: answers calls in Google's place.
     ///   - set: changes how Google Play is spoken to.
     static func run(
@@ -60,6 +62,7 @@ struct PlayWorld: Sendable {
         hints: Hints = .pushed,
         licensed: Bool = false,
         foreign: [String] = [],
+        reported: Bool = false,
         intercept: @escaping Interception = { _ in nil },
         set: @escaping @Sendable (inout GooglePlaySetUp) -> Void = { _ in },
         _ test: @escaping @Sendable (PlayWorld) async throws -> Void
@@ -72,17 +75,17 @@ struct PlayWorld: Sendable {
         await clock.join(play)
         try await play.application(host: "127.0.0.1", port: 0).test(.ahc(.http)) { client in
             let port = client.port ?? 0
-            var setUp = try await Self.setUp(of: play, port: port, hints, foreign, intercept)
+            let app = try await Self.app(at: port)
+            var setUp = try await Self.setUp(
+                of: play,
+                port: port,
+                hints,
+                foreign,
+                bucket: reported ? app["bucket"].string : nil,
+                intercept
+            )
             if licensed {
-                let app = try await Self.transport(
-                    GooglePlay.HTTPRequest(
-                        method: "GET",
-                        url: "http://127.0.0.1:\(port)/sandbox/app",
-                        headers: [:]
-                    )
-                )
-                let json = try JSONDecoder().decode(JSONValue.self, from: Data(app.body))
-                setUp.apps[setUp.apps.count - 1].licenseKey = json["license_key"].string.flatMap(
+                setUp.apps[setUp.apps.count - 1].licenseKey = app["license_key"].string.flatMap(
                     LicenseKey.init(base64:)
                 )
             }
@@ -99,6 +102,14 @@ struct PlayWorld: Sendable {
                 try await test(world)
             }
         }
+    }
+
+    /// The app as the sandbox knows it.
+    private static func app(at port: Int) async throws -> JSONValue {
+        let answer = try await transport(
+            GooglePlay.HTTPRequest(method: "GET", url: "http://127.0.0.1:\(port)/sandbox/app")
+        )
+        return try JSONDecoder().decode(JSONValue.self, from: Data(answer.body))
     }
 
     /// Gives products of the sample catalog their names in Google Play.
@@ -118,9 +129,14 @@ struct PlayWorld: Sendable {
         port: Int,
         _ hints: Hints,
         _ foreign: [String],
+        bucket: String?,
         _ intercept: @escaping Interception
     ) async throws -> GooglePlaySetUp {
         let base = "http://127.0.0.1:\(port)"
+        let transport: GooglePlay.Transport = { request in
+            if let answer = try await intercept(request) { return answer }
+            return try await Self.transport(request)
+        }
         let file = await play.serviceAccountFile(tokenURL: base + "/token")
         let account = try await GooglePlay.ServiceAccount(json: Array(file))
         // Tokens are made and checked by real time.
@@ -140,14 +156,19 @@ struct PlayWorld: Sendable {
                         packageName: name,
                         apiBase: base,
                         tokens: tokens(GooglePlay.publisherScope),
-                        transport: { request in
-                            if let answer = try await intercept(request) { return answer }
-                            return try await transport(request)
-                        }
+                        transport: transport
                     )
                 )
             }
         )
+        setUp.bucket = bucket.map { bucket in
+            GooglePlay.StorageClient(
+                bucket: bucket,
+                apiBase: base,
+                tokens: tokens(GooglePlay.storageScope),
+                transport: transport
+            )
+        }
         switch hints {
         case .pushed:
             setUp.pushTokens = GooglePlay.PushTokens(
@@ -241,6 +262,7 @@ struct PlayWorld: Sendable {
         _ name: String = "anna",
         tester: Bool = false,
         payment: String = "approves",
+        region: String = "US",
         named: Bool = true
     ) async throws -> (id: String, account: String) {
         let id = try await server.customer(name)
@@ -249,7 +271,7 @@ struct PlayWorld: Sendable {
         let names = named ? #","obfuscated_account_id":"\#(token)""# : ""
         let account = try await act(
             "accounts",
-            #"{"tester":\#(tester),"payment":"\#(payment)"\#(names)}"#
+            #"{"tester":\#(tester),"payment":"\#(payment)","region":"\#(region)"\#(names)}"#
         )
         return (id, try #require(account["id"].string))
     }

@@ -1,0 +1,187 @@
+extension GooglePlay {
+    /// A report as a table of comma-separated values (RFC 4180).
+    ///
+    /// Columns are found by their names, whatever their order; names that are not asked for are passed
+    /// over.
+    struct ReportTable {
+        /// The names by which a column was known over the years, today's first.
+        struct Column: Hashable {
+            var names: [String]
+
+            init(_ names: String...) { self.names = names }
+        }
+
+        /// One line of it.
+        struct Row {
+            /// Its number in the file; the names of the columns are in line 1.
+            var line: Int
+            fileprivate var values: [String]
+        }
+
+        let file: String
+        let rows: [Row]
+        private let places: [Column: Int]
+
+        /// Reads a file.
+        ///
+        /// - Parameters:
+        ///   - needed: the columns that it has to have.
+        ///   - optional: those that older files lack.
+        init(
+            _ bytes: [UInt8],
+            named file: String,
+            needed: [Column],
+            optional: [Column] = []
+        ) throws(ReportProblem) {
+            self.file = file
+            guard let text = ReportText.text(bytes) else {
+                throw ReportProblem(
+                    file: file,
+                    "the file is neither UTF-8 nor UTF-16; take it from the Play Console as it is, without opening it in another program."
+                )
+            }
+            var reader = SeparatedValues(text)
+            guard let names = reader.next() else {
+                throw ReportProblem(file: file, "the file is empty; download it again.")
+            }
+            let columns = Dictionary(
+                names.map(Self.plain).enumerated().map { ($1, $0) },
+                uniquingKeysWith: { first, _ in first }
+            )
+            var places: [Column: Int] = [:]
+            for column in needed + optional {
+                for name in column.names where places[column] == nil {
+                    places[column] = columns[Self.plain(name)]
+                }
+            }
+            self.places = places
+            let missing = needed.filter { places[$0] == nil }.map { "‘\($0.names[0])’" }
+            guard missing.isEmpty else {
+                throw ReportProblem(
+                    file: file,
+                    line: 1,
+                    "there is no column \(missing.joined(separator: ", ")) among \(names.prefix(40).joined(separator: ", ")). Download the report in English; if Google has renamed the column, this server needs an update."
+                )
+            }
+            var rows: [Row] = []
+            while let values = reader.next() {
+                guard values.contains(where: { !$0.isEmpty }) else { continue }
+                rows.append(Row(line: reader.line, values: values))
+            }
+            self.rows = rows
+        }
+
+        private static func plain(_ name: String) -> String {
+            name.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        }
+
+        // MARK: - Values
+
+        /// The text in a column; empty where the row or the file has none.
+        func text(_ row: Row, _ column: Column) -> String {
+            guard let place = places[column], place < row.values.count else { return "" }
+            return row.values[place]
+        }
+
+        func required(_ row: Row, _ column: Column) throws(ReportProblem) -> String {
+            let text = text(row, column)
+            guard !text.isEmpty else {
+                throw problem(row, column, "is empty; download the report again.")
+            }
+            return text
+        }
+
+        /// Millionths of a currency's unit; an empty value is 0.
+        func amount(_ row: Row, _ column: Column) throws(ReportProblem) -> Int64 {
+            let text = text(row, column)
+            guard !text.isEmpty else { return 0 }
+            guard let amount = ReportValues.millionths(text) else {
+                throw problem(row, column, "is no amount like 1,234.50: ‘\(text)’.")
+            }
+            return amount
+        }
+
+        func date(_ row: Row, _ column: Column) throws(ReportProblem) -> ReportDate {
+            let text = try required(row, column)
+            guard let date = ReportDate(text) else {
+                throw problem(
+                    row,
+                    column,
+                    "is no date like 2026-09-10 or Sep 10, 2026: ‘\(text)’."
+                )
+            }
+            return date
+        }
+
+        /// A currency's code in capitals.
+        func currency(_ row: Row, _ column: Column) throws(ReportProblem) -> String {
+            let text = try required(row, column).uppercased()
+            guard text.utf8.count == 3, text.utf8.allSatisfy({ (65...90).contains($0) }) else {
+                throw problem(row, column, "is no currency like USD: ‘\(text)’.")
+            }
+            return text
+        }
+
+        func problem(_ row: Row, _ column: Column, _ what: String) -> ReportProblem {
+            ReportProblem(file: file, line: row.line, "‘\(column.names[0])’ \(what)")
+        }
+    }
+}
+
+/// Rows of comma-separated values.
+private struct SeparatedValues {
+    private let bytes: [UInt8]
+    private var place = 0
+    /// The number of the line on which the last row began.
+    private(set) var line = 0
+    private var ended = 0
+
+    init(_ text: String) { bytes = Array(text.utf8) }
+
+    mutating func next() -> [String]? {
+        guard place < bytes.count else { return nil }
+        ended += 1
+        line = ended
+        var values: [String] = []
+        var value: [UInt8] = []
+        var isQuoted = false
+        while place < bytes.count {
+            let byte = bytes[place]
+            place += 1
+            switch byte {
+            case UInt8(ascii: "\"") where isQuoted && next(is: UInt8(ascii: "\"")):
+                value.append(byte)
+                place += 1
+            case UInt8(ascii: "\""): isQuoted.toggle()
+            case UInt8(ascii: ",") where !isQuoted:
+                values.append(Self.text(value))
+                value = []
+            case UInt8(ascii: "\n") where !isQuoted, UInt8(ascii: "\r") where !isQuoted:
+                if byte == UInt8(ascii: "\r"), next(is: UInt8(ascii: "\n")) { place += 1 }
+                values.append(Self.text(value))
+                return values
+            default:
+                if byte == UInt8(ascii: "\n") { ended += 1 }
+                value.append(byte)
+            }
+        }
+        values.append(Self.text(value))
+        return values
+    }
+
+    private func next(is byte: UInt8) -> Bool { place < bytes.count && bytes[place] == byte }
+
+    private static func text(_ value: [UInt8]) -> String {
+        String(decoding: value.trimmed, as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    /// Without the spaces and tabs around it.
+    fileprivate var trimmed: ArraySlice<UInt8> {
+        var part = self[...]
+        while let first = part.first, first == 32 || first == 9 { part.removeFirst() }
+        while let last = part.last, last == 32 || last == 9 { part.removeLast() }
+        return part
+    }
+}

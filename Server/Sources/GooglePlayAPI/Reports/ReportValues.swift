@@ -1,0 +1,117 @@
+extension GooglePlay {
+    /// A day as a report writes it, in the report's own time zone; it names no instant.
+    public struct ReportDate: Hashable, Sendable, Comparable, CustomStringConvertible {
+        public let year: Int64
+        public let month: Int64
+        public let day: Int64
+
+        private static let months = [
+            "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+        ]
+
+        /// Reads `2026-09-10`, `Sep 10, 2026` and `September 10, 2026`.
+        public init?(_ text: String) {
+            let words = text.split { $0 == "-" || $0 == "," || $0 == " " }.map(String.init)
+            guard words.count == 3 else { return nil }
+            let numbers: [Int64?]
+            if let month = Self.months.firstIndex(of: String(words[0].lowercased().prefix(3))) {
+                numbers = [words[2].digits, Int64(month + 1), words[1].digits]
+            } else {
+                numbers = words.map(\.digits)
+            }
+            guard let year = numbers[0], let month = numbers[1], let day = numbers[2],
+                (2000...2999).contains(year), (1...12).contains(month),
+                (1...Self.days(of: month, in: year)).contains(day)
+            else { return nil }
+            (self.year, self.month, self.day) = (year, month, day)
+        }
+
+        private static func days(of month: Int64, in year: Int64) -> Int64 {
+            switch month {
+            case 4, 6, 9, 11: 30
+            case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+            default: 31
+            }
+        }
+
+        /// `2026-09-10`.
+        public var description: String { "\(year)-\(month.twoDigits)-\(day.twoDigits)" }
+
+        public static func < (left: Self, right: Self) -> Bool {
+            (left.year, left.month, left.day) < (right.year, right.month, right.day)
+        }
+
+        /// Its first millisecond, were it a day of UTC.
+        var start: Int64 {
+            let years = month <= 2 ? year - 1 : year
+            let days = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+            let leaps = years / 4 - years / 100 + years / 400
+            return (years * 365 + leaps + days - 719_468) * 86_400_000
+        }
+    }
+
+    /// How reports write amounts and times.
+    enum ReportValues {
+        /// Millionths: `1,234.50`, `-0.99`; beyond six decimals rounded, halves away from zero.
+        ///
+        /// - Returns: `nil` for anything else, also where commas separate anything but thousands.
+        static func millionths(_ text: String) -> Int64? {
+            var digits = Substring(text)
+            let isNegative = digits.first == "-"
+            if isNegative { digits.removeFirst() }
+            let halves = digits.split(separator: ".", omittingEmptySubsequences: false)
+            guard (1...2).contains(halves.count) else { return nil }
+            let groups = halves[0].split(separator: ",", omittingEmptySubsequences: false)
+            if groups.count > 1 {
+                guard (1...3).contains(groups[0].count),
+                    groups.dropFirst().allSatisfy({ $0.count == 3 })
+                else { return nil }
+            }
+            guard let whole = groups.joined(separator: "").digits, whole < 1_000_000_000_000 else {
+                return nil
+            }
+            let decimals = halves.count == 2 ? String(halves[1]) : "0"
+            guard decimals.digits != nil, decimals.utf8.count <= 18,
+                let part = String((decimals + "000000").prefix(6)).digits
+            else { return nil }
+            let isUp = decimals.utf8.dropFirst(6).first.map { $0 >= UInt8(ascii: "5") } ?? false
+            let amount = whole * 1_000_000 + part + (isUp ? 1 : 0)
+            return isNegative ? -amount : amount
+        }
+
+        /// The instant of `1:00:00 AM PDT` on a day, in UNIX milliseconds; `nil` for another form or
+        /// zone.
+        static func instant(_ text: String, on date: ReportDate) -> Int64? {
+            let words = text.split(separator: " ")
+            guard words.count == 3 else { return nil }
+            let hours: [String: Int64] = ["PDT": 7, "PST": 8, "UTC": 0, "GMT": 0]
+            let clock = words[0].split(separator: ":").compactMap { String($0).digits }
+            guard let offset = hours[words[2].uppercased()], clock.count == 3,
+                (1...12).contains(clock[0]), (0...59).contains(clock[1]),
+                (0...60).contains(clock[2])
+            else { return nil }
+            let half: Int64
+            switch words[1].uppercased() {
+            case "AM": half = 0
+            case "PM": half = 12
+            default: return nil
+            }
+            let seconds = (clock[0] % 12 + half + offset) * 3600 + clock[1] * 60 + clock[2]
+            return date.start + seconds * 1000
+        }
+    }
+}
+
+extension String {
+    /// The number that a text of digits alone writes.
+    var digits: Int64? {
+        guard !isEmpty, utf8.count <= 18, utf8.allSatisfy({ (48...57).contains($0) }) else {
+            return nil
+        }
+        return Int64(self)
+    }
+}
+
+extension Int64 {
+    fileprivate var twoDigits: String { self < 10 ? "0\(self)" : "\(self)" }
+}
