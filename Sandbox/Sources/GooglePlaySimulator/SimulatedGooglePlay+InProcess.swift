@@ -72,6 +72,10 @@ extension SimulatedGooglePlay {
         public var status: Int
         public var headers: [String: String]
         public var body: Data
+
+        public init(status: Int, headers: [String: String] = [:], body: Data) {
+            (self.status, self.headers, self.body) = (status, headers, body)
+        }
     }
 
     /// Answers one request: of Google's APIs, or of the control API under `/sandbox`.

@@ -133,7 +133,7 @@ struct GooglePlayReads: Sendable {
         leaving reserve: Int64 = 0
     ) async throws -> Outcome {
         let answer = try await call(.orders, app, leaving: reserve) { try await $0.order(id) }
-        return try await take(order: answer, id, of: app)
+        return try await take(order: answer, id, of: app, leaving: reserve)
     }
 
     /// Journals an order that was read, after its purchase.
@@ -141,7 +141,8 @@ struct GooglePlayReads: Sendable {
     func take(
         order answer: GooglePlay.Client.Answer<GooglePlay.Order>,
         _ id: String,
-        of app: GooglePlaySetUp.App
+        of app: GooglePlaySetUp.App,
+        leaving reserve: Int64 = 0
     ) async throws -> Outcome {
         let instant = await instant(of: answer.seconds)
         guard let token = answer.value.purchaseToken else {

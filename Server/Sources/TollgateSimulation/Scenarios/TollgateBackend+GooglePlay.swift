@@ -32,7 +32,7 @@ extension TollgateBackend {
     func take(hint body: [UInt8]) async -> Bool {
         googlePlayLine.planting?.hear(body)
         // As pulled: a push has a token, which is judged over HTTP (`PlayHintTests`).
-        (try? await tollgate.googlePlay.receive(ReceivedMessage(body, .fetched))) != nil
+        return (try? await tollgate.googlePlay.receive(ReceivedMessage(body, .fetched))) != nil
     }
 
     func post(_ purchase: GooglePlayPosting, by customer: ScenarioCustomer) async throws {

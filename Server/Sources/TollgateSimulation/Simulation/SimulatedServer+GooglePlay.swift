@@ -2,6 +2,7 @@ import Foundation
 import GooglePlayAPI
 import GooglePlayConnector
 import GooglePlaySimulator
+import SandboxClock
 import Stores
 import Synchronization
 import TollgateAPI
@@ -145,10 +146,9 @@ final class ReadLag: Sendable {
         lags: () -> Bool
     ) -> GooglePlay.HTTPResponse? {
         let token = target.split(separator: "/").last.map(String.init) ?? ""
-        let (known, isFresh) = state.withLock { state in
-            (state.answers[target], state.heard[token].map { now - $0 < 60_000 } ?? false)
-        }
-        if isFresh, let known, lags() { return known }
+        let known = state.withLock { $0.answers[target] }
+        let heard = state.withLock { $0.heard[token] } ?? .min
+        if let known, heard > now - 60_000, lags() { return known }
         let present = GooglePlay.HTTPResponse(
             status: reply.status,
             headers: reply.headers,
