@@ -1,5 +1,6 @@
 internal import AppStoreAPI
 internal import AppStoreConnector
+internal import GooglePlayConnector
 internal import Logging
 internal import Storage
 internal import Stores

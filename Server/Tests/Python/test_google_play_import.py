@@ -21,7 +21,7 @@ entitlements:
   - {lookup_key: pro, name: Pro}
 products:
   - {id: premium, name: Premium, kind: auto_renewable, google_play_product_id: premium,
-     entitlements: [pro], duration: P1M}
+     entitlements: [pro], duration: P1M, subscription_group: premium, level: 1}
   - {id: level, name: Level, kind: non_consumable, google_play_product_id: level, entitlements: [pro]}
   - {id: coins_100, name: Coins, kind: consumable, google_play_product_id: coins, coins: 100}
 """

@@ -299,8 +299,9 @@ def test_what_a_backend_cannot_be_asked_is_left_out(serve):
     assert any("coins" in reason for reason in coins["skipped"])
     assert any("to the second" in reason for reason in exact["skipped"])
     # A story of which nothing could be asked is no story that passed.
-    assert claimed["outcome"] == "skipped"
-    assert (answer["passed"] + answer["failed"], answer["skipped"]) == (2, 1)
+    unasked = sum(story["asked"] == 0 for story in answer["scenarios"])
+    assert unasked >= 1 and answer["skipped"] == unasked
+    assert answer["passed"] + answer["failed"] == 3 - unasked
 
 
 def test_what_reads_google_play_is_left_out(serve):

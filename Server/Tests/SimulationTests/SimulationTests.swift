@@ -54,19 +54,6 @@ struct SimulationTests {
         #expect(mrr.withLock(\.self) > 0 && movement.withLock(\.self) > 0)
     }
 
-    @Test("the second opinion hears who is locked out and who is let in", arguments: [
-        (PlantedBug.renewalIgnored, "second opinion: locked_out"),
-        (.refundIgnored, "second opinion: let_in"),
-    ])
-    func thirdVoice(bug: PlantedBug, words: String) async throws {
-        let known = try #require(Self.known.first { $0.bug == bug })
-        var settings = try Self.settings(bug, seed: known.seed)
-        settings.trouble = try #require(Trouble(named: known.trouble))
-        settings.acts = known.acts
-        let outcome = try await SimulatedWorlds(on: .sqlite).run(settings)
-        #expect(outcome.failures.contains { $0.message.contains(words) })
-    }
-
     @Test("the same on PostgreSQL, to the same journal as on SQLite if the server is not killed")
     func bothDatabases() async throws {
         let sqlite = try SimulatedWorlds(on: .sqlite)

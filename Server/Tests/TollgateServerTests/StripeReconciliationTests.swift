@@ -369,10 +369,17 @@ struct StripeReconciliationTests {
         }
     }
 
-    /// RULES §5.4: "An import dates no refund to the import."
-    @Test("An import ends a refunded pass on the day of its refund, and the next one runs from its own")
+    @Test("RULES §5.4: an import ends a refunded pass on the day of its refund, not on its own")
     func importedRefunds() async throws {
-        try await Shop.run(hasWebhook: false) { shop in
+        try await Shop.run(
+            catalog: { catalog in
+                for index in catalog.products.indices
+                where catalog.products[index].id == "pass_30_days" {
+                    catalog.products[index].stripePriceIDs = ["price_pass_30_days"]
+                }
+            },
+            hasWebhook: false
+        ) { shop in
             let buyer = try await shop.api.createCustomer(
                 email: "jenny@example.com",
                 metadata: ["app_user_id": "reader-1"],

@@ -144,7 +144,7 @@ struct TwoApps: Sendable {
             appStore: try AppStore.SignedDataVerifier(
                 roots: [Array(reader.rootDER)],
                 apps: [Self.reader, Self.studio].map {
-                    .init(bundleID: $0.bundleID, appAppleID: $0.appAppleID)
+                    .init(bundleID: $0.bundleID ?? "", appAppleID: $0.appAppleID)
                 },
                 environments: [.production]
             ),
@@ -193,11 +193,11 @@ struct TwoApps: Sendable {
         try SimulatedAppStore(
             configuration: .init(
                 environment: .production,
-                bundleID: app.bundleID,
+                bundleID: app.bundleID ?? "",
                 appAppleID: app.appAppleID ?? 0,
                 products: [
                     .init(
-                        id: app.bundleID + ".pro",
+                        id: (app.bundleID ?? "") + ".pro",
                         kind: .autoRenewable,
                         price: 9990,
                         period: .init("P1M"),
@@ -242,7 +242,7 @@ struct TwoApps: Sendable {
         let lead = TestServer.transport(over: api)
         let client = AppStore.ServerAPIClient(
             key: try await apiKey(of: store),
-            bundleID: app.bundleID,
+            bundleID: app.bundleID ?? "",
             hosts: ["https://app-store.test"],
             transport: { request in
                 asked.note(app.id)
@@ -251,7 +251,11 @@ struct TwoApps: Sendable {
             now: { Int64(Date().timeIntervalSince1970 * 1000) },
             sleep: { _ in }
         )
-        return AppStoreClients.App(bundleID: app.bundleID, production: client, sandbox: client)
+        return AppStoreClients.App(
+            bundleID: app.bundleID ?? "",
+            production: client,
+            sandbox: client
+        )
     }
 
     // MARK: - What tests do

@@ -178,11 +178,10 @@ struct GooglePlayReads: Sendable {
         guard let known = try await known(void.purchaseToken, of: app, leaving: reserve) else {
             return Outcome(instant: instant, isNews: false)
         }
-        let environment = known.key.environment
         let message = GooglePlayTranslator.message(
             void: void,
             of: app.packageName,
-            in: environment,
+            in: known.key.environment,
             at: instant
         )
         if case .facts(let facts, let key) = message,

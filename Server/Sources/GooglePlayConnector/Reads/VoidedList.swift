@@ -121,6 +121,8 @@ extension GooglePlay.APIFault {
 
 /// The newest look at each app's list: from when, as of when.
 private final class Covered: Sendable {
+    /// What was voided in the moment of a look may not have been in it yet, in milliseconds.
+    private static let lag: Int64 = 2_000
     private let looks = Mutex<[String: (since: Int64, to: Instant)]>([:])
     /// When hints last had each list looked at.
     private let begun = Mutex<[String: Instant]>([:])
@@ -138,7 +140,8 @@ private final class Covered: Sendable {
 
     func holds(_ package: String, since: Int64, to instant: Instant) -> Bool {
         looks.withLock { looks in
-            looks[package].map { $0.since <= since && instant <= $0.to } ?? false
+            looks[package].map { $0.since <= since && instant.advanced(by: Self.lag) <= $0.to }
+                ?? false
         }
     }
 

@@ -18,8 +18,8 @@ struct PlayMatchingTests {
     }
 
     private static func movement(
-        _ kind: Finance.Movement.Kind = .charge,
-        _ id: String = "GPA.1",
+        _ kind: Finance.Movement.Kind,
+        _ id: String,
         order: String = "GPA.1",
         _ amount: String,
         _ currency: String = "EUR",
@@ -37,8 +37,24 @@ struct PlayMatchingTests {
         )
     }
 
+    private static func movement(
+        _ amount: String,
+        _ currency: String = "EUR"
+    ) -> Finance.Movement {
+        movement(.charge, "GPA.1", amount, currency)
+    }
+
     private static func sold(
-        _ status: String = "charged",
+        order: String = "GPA.1",
+        _ charged: String,
+        tax: String = "0",
+        package: String = "com.example.app"
+    ) -> GooglePlayReports.Placed<GooglePlaySale> {
+        sold("charged", order: order, charged, tax: tax, package: package)
+    }
+
+    private static func sold(
+        _ status: String,
         order: String = "GPA.1",
         _ charged: String,
         tax: String = "0",
@@ -62,7 +78,16 @@ struct PlayMatchingTests {
     }
 
     private static func earned(
-        _ kind: String = "charge",
+        _ paid: String,
+        _ earned: String,
+        isRefund: Bool = false,
+        days: Int64 = 0
+    ) -> GooglePlayReports.Placed<GooglePlayEarning> {
+        self.earned("charge", paid, earned, isRefund: isRefund, days: days)
+    }
+
+    private static func earned(
+        _ kind: String,
         order: String = "GPA.1",
         _ paid: String,
         _ earned: String,
@@ -232,10 +257,11 @@ struct PlayMatchingTests {
         }
         let terms = GooglePlayTerms()
         let sale = Self.movement("11000", "KRW")
+        let charged = try #require(lines("", "-", isRefund: false).first)
         let sold = try #require(
             terms.settlement(
                 of: sale,
-                reportedBy: try #require(lines("", "-", isRefund: false).first),
+                reportedBy: charged,
                 payout: nil
             )
         )
@@ -243,10 +269,11 @@ struct PlayMatchingTests {
         #expect(sold.commission == Self.money("1500", "KRW"))
         #expect(sold.net == Self.money("6.12", "USD"))
         let refund = Self.movement(.refund, "GPA.1/refund-0", "11000", "KRW")
+        let refunded = try #require(lines("-", "", isRefund: true).first)
         let back = try #require(
             terms.settlement(
                 of: refund,
-                reportedBy: try #require(lines("-", "", isRefund: true).first),
+                reportedBy: refunded,
                 payout: nil
             )
         )

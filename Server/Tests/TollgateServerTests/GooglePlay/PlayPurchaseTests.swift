@@ -234,7 +234,8 @@ struct PlayPurchaseTests {
             #expect(try await world.entitlements(of: id) == ["pro"])
             // It gives access: the record answers, and Google is not asked.
             try await world.act("faults", #"{"api_status":503}"#, "PUT")
-            let again = try await Self.post(token, world, as: session, mode: "restored")
+            let later = try await world.server.session(of: id)
+            let again = try await Self.post(token, world, as: later, mode: "restored")
             #expect(again.status == 200 && again.json["new"].bool == false)
         }
     }
