@@ -228,4 +228,14 @@ struct OneTimeStoryTests {
         }
         #expect(try play.state(token ?? "") == "ACTIVE")
     }
+
+    @Test
+    func aReadLagsByAMinuteAtMost() throws {
+        let play = try PlayFixture()
+        play.store.behaviour.staleReads = 2
+        let token = try play.act("buy", "", #"{"product_id": "premium"}"#)["purchase_token"]?.text
+        #expect(throws: APIError.tokenNotFound) { try play.read(token ?? "") }
+        play.advance(days: 60.0 / 86_400)
+        #expect(try play.state(token ?? "") == "ACTIVE")
+    }
 }

@@ -67,7 +67,7 @@ enum ProductEndpoints {
 
     private static func getV2(_ call: Call, _ store: inout PlayStore) throws -> JSON? {
         let found = try find(call, store)
-        if let stale = store.readStale(found.token) {
+        if let stale = store.readStale(found.token, at: call.now) {
             guard let answer = stale else { throw APIError.tokenNotFound }
             return answer
         }

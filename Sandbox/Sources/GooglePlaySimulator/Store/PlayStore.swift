@@ -73,7 +73,8 @@ struct PlayStore: Hashable, Sendable, Codable {
         stale.change(
             token,
             from: subscriptions[token]?.wire(at: now, behaviour),
-            for: behaviour.staleReads
+            for: behaviour.staleReads,
+            at: now
         )
         subscriptions[token] = subscription
         for effect in effects {
@@ -96,7 +97,8 @@ struct PlayStore: Hashable, Sendable, Codable {
         stale.change(
             purchase.token,
             from: products[purchase.token]?.wire,
-            for: behaviour.staleReads
+            for: behaviour.staleReads,
+            at: now
         )
         products[purchase.token] = purchase
         for effect in effects {
@@ -124,7 +126,9 @@ struct PlayStore: Hashable, Sendable, Codable {
         }
     }
 
-    mutating func readStale(_ token: String) -> JSON?? { stale.read(token) }
+    mutating func readStale(_ token: String, at now: Int64) -> JSON?? {
+        stale.read(token, at: now)
+    }
 
     mutating func announce(_ announcement: Announcement.Kind, at now: Int64) {
         outbox.append(Announcement(at: now, kind: announcement))

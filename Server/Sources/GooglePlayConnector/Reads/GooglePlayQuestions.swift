@@ -121,12 +121,12 @@ struct GooglePlayQuestions: Sendable {
         let raised = min(row.raised, now)
         let age = now.milliseconds - raised.milliseconds
         // News, of this read or of another since: that is what the hint was about.
-        if let news = outcome.isNews ? outcome.instant : outcome.knownSince {
-            if raised <= news { return .settled }
-            // A read's clock is behind its sending: one more look tells it from a stale read.
-            if raised < news.advanced(by: Self.lag) {
-                return age < Self.secondLook ? .maybeStale : .settled
-            }
+        // They may be of an earlier change that nobody told of, from a read that lags, and a read's
+        // clock is behind its sending: so the hint is looked at twice.
+        if let news = outcome.isNews ? outcome.instant : outcome.knownSince,
+            raised < news.advanced(by: Self.lag)
+        {
+            return age < Self.secondLook ? .maybeStale : .settled
         }
         guard raised <= outcome.instant else { return .asBefore }
         return age < Self.patience ? .maybeStale : .settled

@@ -77,12 +77,7 @@ public struct Variant: Sendable {
 
     static let googlePlay: [Variant] = [
         googlePlay("event_time_is_number", .truth(true)),
-        // It counts reads, so where nothing is read for long it would show what was long ago.
-        googlePlay(
-            "stale_reads",
-            .number(1),
-            notWith: ["silence", "post", "faults", "behaviour", "set_account"]
-        ),
+        googlePlay("stale_reads", .number(1), notWith: ["post", "faults", "behaviour"]),
         googlePlay("omits_auto_renew_false", .truth(false), ["cancel", "change"]),
         googlePlay("replaced_token_expires_at_once", .truth(false), ["change", "top_up"]),
         googlePlay("replaced_expired_is_sent", .text("before"), ["change", "top_up"]),

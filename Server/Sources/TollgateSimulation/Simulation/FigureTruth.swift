@@ -255,9 +255,11 @@ extension FigureTruth {
             for (index, sale) in ordered.enumerated() {
                 let next = ordered.dropFirst(index + 1).first { !Self.adds($0, to: sale) }
                 let isAdded = ordered.prefix(index).contains { Self.adds(sale, to: $0) }
+                // A revocation that was taken back later brought it back, too.
+                let reversed = books.reversed[sale.id] ?? .min
                 let replaced = sales.filter {
                     !isActive && $0.previousOriginalID == original
-                        && sale.purchaseDate < $0.purchaseDate
+                        && sale.purchaseDate < $0.purchaseDate && reversed < $0.purchaseDate
                 }.map(\.purchaseDate).min()
                 read(
                     sale,

@@ -82,6 +82,23 @@ struct PlayHintTests {
         }
     }
 
+    @Test("G2: a read that lags and shows an earlier change does not settle the hint of a later one")
+    func staleReadWithNews() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person(payment: "cash")
+            let token = try await world.buy("pro", for: account)
+            await world.wait(days: 1)
+            try await world.act("behaviour", #"{"stale_reads":1}"#, "PUT")
+            // Nothing was read of the purchase yet: that it waits for its payment is news.
+            try await world.act("purchases/\(token)/pay")
+            _ = await world.room.askWhatIsWanted()
+            #expect(try await world.entitlements(of: id).isEmpty)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            #expect(try await world.waiting()["google_play_subscription"] == nil)
+        }
+    }
+
     @Test("G2: a purchase that Google does not know yet stays asked for, and is acknowledged")
     func notKnownYet() async throws {
         try await PlayWorld.run { world in

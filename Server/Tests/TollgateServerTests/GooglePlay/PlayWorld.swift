@@ -285,12 +285,15 @@ struct PlayWorld: Sendable {
         return try #require(bought["purchase_token"].string)
     }
 
-    /// Reads what hints have raised, and does what has a deadline.
+    /// Reads what hints have raised, looks a second time, and does what has a deadline.
     func settle() async throws {
         for _ in 0..<3 {
             _ = await room.listen()
             _ = await room.askWhatIsWanted()
         }
+        await server.clock.advance(to: await server.clock.now + 11_000)
+        server.wall.advance(seconds: 11)
+        _ = await room.askWhatIsWanted()
     }
 
     func wait(days: Double) async {
