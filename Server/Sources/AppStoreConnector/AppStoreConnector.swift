@@ -21,7 +21,7 @@ public final class AppStoreConnector: StoreConnector {
     public let rows: any StoreRows = AppStoreRows()
     public let books: any StoreBooks
     public let managementURL: String? = "https://apps.apple.com/account/subscriptions"
-    public let house: House
+    public let context: StoreContext
     /// Speaks to the App Store; `nil` where no key of App Store Connect is configured.
     public let clients: AppStoreClients?
     /// Optional parts: receipts, revocation checks, reports, retention rules.
@@ -45,38 +45,38 @@ public final class AppStoreConnector: StoreConnector {
     ///   - verifier: checks what the App Store signs; `nil` where no trusted root is configured.
     ///   - clients: `nil` where no key of App Store Connect is configured.
     public init(
-        _ house: House,
+        _ context: StoreContext,
         verifier: AppStore.SignedDataVerifier?,
         clients: AppStoreClients?,
         options: AppStoreOptions
     ) {
-        self.house = house
+        self.context = context
         self.clients = clients
         self.options = options
-        books = AppStoreBooks(house.records, connect: options.connect, terms: options.terms)
-        messages = AppStoreMessages(house, verifier, options)
+        books = AppStoreBooks(context.records, connect: options.connect, terms: options.terms)
+        messages = AppStoreMessages(context, verifier, options)
         reads = AppStoreReads(
-            house: house,
+            context: context,
             messages: messages,
             clients: clients,
             journalsInTurn: options.journalsInTurn
         )
-        devices = DeviceTransactions(house: house, messages: messages, reads: reads)
+        devices = DeviceTransactions(context: context, messages: messages, reads: reads)
         receipts = AppStoreReceipts(
-            house: house,
+            context: context,
             messages: messages,
             reads: reads,
             client: options.receipts
         )
-        offers = AppStoreOffers(house: house, clients: clients)
+        offers = AppStoreOffers(context: context, clients: clients)
         retentionMessages = RetentionMessages(
-            house: house,
+            context: context,
             messages: messages,
             offers: offers,
             rules: options.retentionRules
         )
-        questions = AppStoreQuestions(house, reads)
-        consumption = ConsumptionAnswers(house, clients)
+        questions = AppStoreQuestions(context, reads)
+        consumption = ConsumptionAnswers(context, clients)
     }
 
     public var isSetUp: Bool { verifier != nil }
@@ -98,7 +98,7 @@ public final class AppStoreConnector: StoreConnector {
         AppStoreSupport(
             app: try offers.configured(application).app,
             verifier: try messages.configured(),
-            now: house.clocks.now
+            now: context.clocks.now
         )
     }
 

@@ -26,7 +26,7 @@ public final class GooglePlayConnector: StoreConnector {
     public let rows: any StoreRows = GooglePlayRows()
     public let books: any StoreBooks
     public let managementURL: String? = "https://play.google.com/store/account/subscriptions"
-    public let house: House
+    public let context: StoreContext
     public let setUp: GooglePlaySetUp
     /// Purchases that devices present.
     public let devices: DevicePurchases
@@ -39,22 +39,22 @@ public final class GooglePlayConnector: StoreConnector {
     let questions: GooglePlayQuestions
     private let pulling: HintPulling?
 
-    public init(_ house: House, _ setUp: GooglePlaySetUp) {
-        self.house = house
+    public init(_ context: StoreContext, _ setUp: GooglePlaySetUp) {
+        self.context = context
         self.setUp = setUp
         messages = GooglePlayMessages(setUp: setUp)
-        reads = GooglePlayReads(house, setUp, PlayQuotas(setUp.quotas))
+        reads = GooglePlayReads(context, setUp, PlayQuotas(setUp.quotas))
         voids = VoidedList(reads)
         acts = GooglePlayActs(reads)
         reviews = RefundReviews(reads)
         reconciliation = GooglePlayReconciliation(reads, voids)
         questions = GooglePlayQuestions(reads, voids)
         devices = DevicePurchases(reads)
-        books = GooglePlayBooks(house, setUp)
+        books = GooglePlayBooks(context, setUp)
         pulling = setUp.pulls.map { [messages] client in
-            HintPulling(house, client) { message in
-                let translation = messages.translate(message, at: await house.clocks.now())
-                return try await house.journal(translation, of: .googlePlay)
+            HintPulling(context, client) { message in
+                let translation = messages.translate(message, at: await context.clocks.now())
+                return try await context.journal(translation, of: .googlePlay)
             }
         }
     }
@@ -99,7 +99,8 @@ public final class GooglePlayConnector: StoreConnector {
     public func gauges() async throws -> [StoreGauge] {
         guard isSetUp else { return [] }
         guard setUp.bucket != nil else { return try await acts.gauges() }
-        let unreadable = try await ReportBucket.Seen.kept(in: house.records).objects.values.count {
+        let unreadable = try await ReportBucket.Seen.kept(in: context.records).objects.values.count
+        {
             $0.problem != nil
         }
         return try await acts.gauges() + [
@@ -146,7 +147,7 @@ public final class GooglePlayConnector: StoreConnector {
             limits.perMinute[bucket] = min(limits.perMinute[bucket] ?? perMinute, perMinute)
         }
         return PurchaseImport(
-            GooglePlayReads(house, setUp, PlayQuotas(limits)).waiting {
+            GooglePlayReads(context, setUp, PlayQuotas(limits)).waiting {
                 try await Task.sleep(for: .milliseconds(200))
             },
             file: file,

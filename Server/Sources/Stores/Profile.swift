@@ -65,7 +65,7 @@ extension RecordStore {
     }
 }
 
-extension House {
+extension StoreContext {
     /// - Throws: refusals 404 `resource_missing`, 410 `customer_erased`.
     public func profile(of customer: Customer.ID) async throws -> Profile {
         guard let stored = try await records.profile(customer) else {

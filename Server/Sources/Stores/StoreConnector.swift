@@ -2,7 +2,7 @@ public import Reports
 public import TollgateAPI
 public import TollgateCore
 
-/// One store's side of the house: the only code that knows the store by name.
+/// One store's side of the context: the only code that knows the store by name.
 public protocol StoreConnector: Sendable {
     var store: Store { get }
     /// The store's name on pages for staff: `App Store`.
@@ -11,7 +11,7 @@ public protocol StoreConnector: Sendable {
     var shopName: String { get }
     /// The same in a sentence: `in the App Store`.
     var inShop: String { get }
-    var house: House { get }
+    var context: StoreContext { get }
     /// Whether keys are configured, without which nothing of this store can be believed or asked.
     var isSetUp: Bool { get }
     /// The address at which the store reports.
@@ -35,7 +35,7 @@ public protocol StoreConnector: Sendable {
     ///
     /// - Throws: as `translate`; `StorageError` where it could not be kept, so that the store sends it
     ///   again.
-    func receive(_ message: ReceivedMessage) async throws -> Receipt
+    func receive(_ message: ReceivedMessage) async throws -> MessageOutcome
 
     /// Asks the store what its messages did not carry, as far as it may be asked now.
     ///
@@ -91,14 +91,14 @@ extension StoreConnector {
 
     public func check(_ message: ReceivedMessage) async throws {}
 
-    public func receive(_ message: ReceivedMessage) async throws -> Receipt {
+    public func receive(_ message: ReceivedMessage) async throws -> MessageOutcome {
         try await check(message)
-        let translation = try translate(message, at: await house.clocks.now())
-        return try await house.journal(translation, of: store)
+        let translation = try translate(message, at: await context.clocks.now())
+        return try await context.journal(translation, of: store)
     }
 
     /// Takes in again what was parked; what still cannot be used stays there.
-    public func retry(_ body: [UInt8]) async throws -> Receipt {
+    public func retry(_ body: [UInt8]) async throws -> MessageOutcome {
         do {
             return try await receive(ReceivedMessage(body, .parked))
         } catch is any StoreFault {

@@ -20,7 +20,7 @@ public final class StripeConnector: StoreConnector {
     public let reconciling = WorkRhythm(every: .seconds(600), afterFailure: .seconds(60))
     public let rows: any StoreRows = StripeRows()
     public let books: any StoreBooks
-    public let house: House
+    public let context: StoreContext
     public let reads: StripeReads
     public let opinions: StripeOpinions
     let messages: StripeMessages
@@ -32,17 +32,17 @@ public final class StripeConnector: StoreConnector {
     ///   - webhookSecrets: of the webhook endpoint; while one is rolled, both.
     ///   - defaultEnvironment: of what is asked about no purchase.
     public init(
-        _ house: House,
+        _ context: StoreContext,
         client: Stripe.Client?,
         webhookSecrets: [String],
         defaultEnvironment: StoreEnvironment
     ) {
-        self.house = house
-        books = StripeBooks(house.records, client: client)
-        reads = StripeReads(house, client)
-        opinions = StripeOpinions(house: house, reads: reads)
-        messages = StripeMessages(house, secrets: webhookSecrets)
-        customers = StripeCustomers(house: house, reads: reads)
+        self.context = context
+        books = StripeBooks(context.records, client: client)
+        reads = StripeReads(context, client)
+        opinions = StripeOpinions(context: context, reads: reads)
+        messages = StripeMessages(context, secrets: webhookSecrets)
+        customers = StripeCustomers(context: context, reads: reads)
         questions = StripeQuestions(reads, opinions, defaultEnvironment: defaultEnvironment)
     }
 
@@ -53,11 +53,11 @@ public final class StripeConnector: StoreConnector {
         messages.translate(try messages.event(message), from: message)
     }
 
-    public func receive(_ message: ReceivedMessage) async throws -> Receipt {
+    public func receive(_ message: ReceivedMessage) async throws -> MessageOutcome {
         let event = try messages.event(message)
         var translation = messages.translate(event, from: message)
         translation.questions = try await reads.rereads(for: event)
-        let receipt = try await house.journal(translation, of: store)
+        let receipt = try await context.journal(translation, of: store)
         // Told twice, it is done twice: a crash may have come between the two.
         if event.type == .customerDeleted, let customer = event.objectID {
             try await customers.retire(customer)

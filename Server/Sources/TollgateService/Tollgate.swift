@@ -17,7 +17,7 @@ public final class Tollgate: Sendable {
     /// Every store's room.
     public let connectors: [any StoreConnector]
     /// The services that every connector shares: record, clocks, leases, counters.
-    public let house: House
+    public let context: StoreContext
     public let signer: AnswerSigner
     /// How often each caller may have Stripe asked.
     public let callLimits: CallLimits
@@ -48,12 +48,12 @@ public final class Tollgate: Sendable {
         randomBytes: @escaping @Sendable (Int) -> [UInt8],
         signer: AnswerSigner,
         logger: Logger,
-        connectors others: (House) -> [any StoreConnector] = { _ in [] }
+        connectors others: (StoreContext) -> [any StoreConnector] = { _ in [] }
     ) {
         self.configuration = configuration
         self.store = store
         let (random, counters) = (RandomSource(randomBytes), Counters())
-        house = House(
+        context = StoreContext(
             records: store,
             clocks: clocks,
             random: random,
@@ -61,19 +61,19 @@ public final class Tollgate: Sendable {
             logger: logger
         )
         self.appStore = AppStoreConnector(
-            house,
+            context,
             verifier: appStore,
             clients: appStoreClients,
             options: appStoreOptions
         )
         self.stripe = StripeConnector(
-            house,
+            context,
             client: stripe,
             webhookSecrets: configuration.stripeWebhookSecrets,
             defaultEnvironment: configuration.defaultEnvironment
         )
-        self.googlePlay = GooglePlayConnector(house, googlePlay)
-        let others = others(house)
+        self.googlePlay = GooglePlayConnector(context, googlePlay)
+        let others = others(context)
         connectors =
             ([self.appStore, self.stripe, self.googlePlay] as [any StoreConnector]).filter { own in
                 !others.contains { $0.store == own.store }
@@ -87,9 +87,9 @@ public final class Tollgate: Sendable {
 }
 
 extension Tollgate {
-    public var clocks: Clocks { house.clocks }
-    public var random: RandomSource { house.random }
-    public var counters: Counters { house.counters }
-    public var logger: Logger { house.logger }
-    var leases: Leases { house.leases }
+    public var clocks: Clocks { context.clocks }
+    public var random: RandomSource { context.random }
+    public var counters: Counters { context.counters }
+    public var logger: Logger { context.logger }
+    var leases: Leases { context.leases }
 }

@@ -243,16 +243,17 @@ struct ParkingTests {
                 bodies.append(Array("{\"signedPayload\":\"\(signed)\"}".utf8))
             }
             let before = try await world.count("journal")
-            let receipts = try await withThrowingTaskGroup(of: (Int, Receipt).self) { group in
+            let outcomes = try await withThrowingTaskGroup(of: (Int, MessageOutcome).self) {
+                group in
                 for (number, body) in bodies.enumerated() {
                     group.addTask {
                         (number, try await world.tollgate.appStore.receive(ReceivedMessage(body)))
                     }
                 }
-                return try await group.reduce(into: [Int: Receipt]()) { $0[$1.0] = $1.1 }
+                return try await group.reduce(into: [Int: MessageOutcome]()) { $0[$1.0] = $1.1 }
             }
             for number in 0..<20 {
-                #expect(receipts[number] == (number == 10 ? .parked : .nothing))
+                #expect(outcomes[number] == (number == 10 ? .parked : .nothing))
             }
             #expect(try await world.count("journal") == before + 19)
             let parked = try await world.tollgate.store.parked.page()

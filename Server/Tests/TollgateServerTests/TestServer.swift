@@ -67,7 +67,7 @@ struct TestServer: Sendable {
         logger: Logger = silent,
         clock shared: VirtualClock? = nil,
         googlePlay: GooglePlaySetUp? = nil,
-        connectors: @Sendable (House) -> [any StoreConnector] = { _ in [] },
+        connectors: @Sendable (StoreContext) -> [any StoreConnector] = { _ in [] },
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let clock = shared ?? VirtualClock(now: start)
@@ -105,7 +105,7 @@ struct TestServer: Sendable {
         _ retentionRules: [RetentionRule],
         _ logger: Logger,
         _ googlePlay: GooglePlaySetUp?,
-        _ connectors: @Sendable (House) -> [any StoreConnector],
+        _ connectors: @Sendable (StoreContext) -> [any StoreConnector],
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let wall = TestClock(start)

@@ -6,7 +6,7 @@ public import TollgateCore
 
 /// Transactions that devices present, signed by the App Store.
 public struct DeviceTransactions: Sendable {
-    let house: House
+    let context: StoreContext
     let messages: AppStoreMessages
     let reads: AppStoreReads
 
@@ -20,7 +20,7 @@ public struct DeviceTransactions: Sendable {
         _ request: API.AppStoreTransactionRequest,
         from customer: Customer.ID?
     ) async throws -> API.AppStoreTransactionReply {
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         let body = Array(request.signedTransaction.utf8)
         try await messages.checkRevocation(of: body)
         let transaction = try messages.transaction(body, at: now)
@@ -58,12 +58,12 @@ public struct DeviceTransactions: Sendable {
             kind: .signed,
             body: body
         )
-        let receipt = try await house.journal(
+        let receipt = try await context.journal(
             Translation(.facts(facts, about: key), evidence: evidence),
             of: .appStore
         )
         guard receipt != .parked else { throw Self.keptAside }
-        if let customer, try await !house.records.holds(customer, key) {
+        if let customer, try await !context.records.holds(customer, key) {
             throw Refusal(
                 409,
                 "owned_elsewhere",
@@ -101,11 +101,11 @@ public struct DeviceTransactions: Sendable {
             try await reads.isMoved(
                 by: customer,
                 key,
-                house.records.record(of: key),
+                context.records.record(of: key),
                 bought: Instant(milliseconds: transaction.purchaseDate ?? now.milliseconds)
             )
         else { return "" }
-        try reads.restores.admit("\(customer) \(key.canonical)", at: house.clocks.wall())
+        try reads.restores.admit("\(customer) \(key.canonical)", at: context.clocks.wall())
         return "\(now.milliseconds)"
     }
 
@@ -116,24 +116,24 @@ public struct DeviceTransactions: Sendable {
         about key: Purchase.Key
     ) async throws {
         let bought = Instant(milliseconds: transaction.purchaseDate ?? transaction.signedDate ?? 0)
-        guard house.records.history.ownership(at: bought) == .transfer,
+        guard context.records.history.ownership(at: bought) == .transfer,
             reads.canAsk(AppStoreScope(key)),
             transaction.inAppOwnershipType == .purchased,
             let original = transaction.originalTransactionID
         else { return }
-        let token = try await house.profile(of: customer).customer.appAccountToken
+        let token = try await context.profile(of: customer).customer.appAccountToken
         // Also where the transaction bears it: it says what was so when it was signed, and somebody
         // else may have restored the purchase since. The question outlives an erasure, so it hashes it.
         let whose = RowKey("account token", token).hex
         let wanted = Wanted(kind: .appAccountToken, object: "\(original) \(whose)")
-        try await house.records.questions.want(wanted, about: key, at: await house.clocks.now())
+        try await context.records.questions.want(wanted, about: key, at: await context.clocks.now())
     }
 
     /// The purchase that a signed transaction is of; `nil` for one of an environment that is not kept.
     public func purchase(of signedTransaction: String) async throws -> Purchase.Key? {
         let transaction = try messages.transaction(
             Array(signedTransaction.utf8),
-            at: await house.clocks.now()
+            at: await context.clocks.now()
         )
         guard let environment = transaction.environment.flatMap(StoreEnvironment.init),
             let id = transaction.originalTransactionID, let application = transaction.bundleID

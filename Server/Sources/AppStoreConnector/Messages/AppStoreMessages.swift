@@ -8,7 +8,7 @@ internal import TollgateCore
 
 /// Verifies what the App Store signed and says it in our words: each message comes here once.
 struct AppStoreMessages: Sendable {
-    let house: House
+    let context: StoreContext
     /// Checks what the App Store signs; `nil` where no trusted root is configured.
     let verifier: AppStore.SignedDataVerifier?
     /// By which notifications of version 1 are known.
@@ -18,8 +18,12 @@ struct AppStoreMessages: Sendable {
     /// How often a signature may have us say that our clock is wrong.
     private let clockPace = WorkPace()
 
-    init(_ house: House, _ verifier: AppStore.SignedDataVerifier?, _ options: AppStoreOptions) {
-        self.house = house
+    init(
+        _ context: StoreContext,
+        _ verifier: AppStore.SignedDataVerifier?,
+        _ options: AppStoreOptions
+    ) {
+        self.context = context
         self.verifier = verifier
         sharedSecret = options.sharedSecret
         revocation = options.revocation
@@ -52,7 +56,7 @@ struct AppStoreMessages: Sendable {
         try await configured().checkRevocation(
             of: signedData,
             by: revocation,
-            now: await house.clocks.now().milliseconds
+            now: await context.clocks.now().milliseconds
         )
     }
 
@@ -74,9 +78,9 @@ struct AppStoreMessages: Sendable {
 
     private func noteClock(_ error: AppStore.VerificationError) {
         guard let seconds = error.secondsAhead,
-            clockPace.isDue(house.clocks.wall(), every: 60_000)
+            clockPace.isDue(context.clocks.wall(), every: 60_000)
         else { return }
-        house.logger.error(
+        context.logger.error(
             "this server's clock is \(seconds) seconds behind the App Store's: set it; until then nothing that the App Store signs now is taken in, and it sends its notifications again"
         )
     }
@@ -132,7 +136,7 @@ struct AppStoreMessages: Sendable {
         }
         if !notification.notificationType.isKnown {
             countUnknownType()
-            house.logger.notice(
+            context.logger.notice(
                 "a notification type that this program does not know was taken in by its content",
                 metadata: ["type": "\(notification.notificationType.rawValue)"]
             )
@@ -155,7 +159,7 @@ struct AppStoreMessages: Sendable {
     }
 
     private func countUnknownType() {
-        house.counters.count("tollgate_unknown_types_total", "store=\"app_store\"")
+        context.counters.count("tollgate_unknown_types_total", "store=\"app_store\"")
     }
 
     /// The key under which a notification is journalled or parked.

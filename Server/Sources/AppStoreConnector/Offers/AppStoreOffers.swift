@@ -7,7 +7,7 @@ public import TollgateCore
 
 /// Signs offers for StoreKit.
 public struct AppStoreOffers: Sendable {
-    let house: House
+    let context: StoreContext
     /// With which key; `nil` where none of App Store Connect is configured.
     let clients: AppStoreClients?
 
@@ -26,11 +26,11 @@ public struct AppStoreOffers: Sendable {
         in environment: StoreEnvironment
     ) async throws -> API.OfferSignature {
         let (asking, signer) = try configured(app?.bundleID)
-        let (product, productID) = try house.records.history.current.appStoreProduct(
+        let (product, productID) = try context.records.history.current.appStoreProduct(
             request.product,
             of: app
         )
-        let customer = try await house.profile(of: id).customer
+        let customer = try await context.profile(of: id).customer
         switch request.type {
         case .promotionalOffer:
             return try sign(request, product, productID, for: customer, with: signer)
@@ -60,8 +60,8 @@ public struct AppStoreOffers: Sendable {
         guard product.promotionalOffers.contains(offer) else {
             throw Refusal.missing("promotional offer", offer, param: "offer")
         }
-        let nonce = house.random.uuid()
-        let wall = house.clocks.wall().milliseconds
+        let nonce = context.random.uuid()
+        let wall = context.clocks.wall().milliseconds
         let signature = try signer.promotionalOffer(
             productID: productID,
             offerID: offer,
@@ -85,7 +85,7 @@ public struct AppStoreOffers: Sendable {
                 productID: productID,
                 offerID: offer,
                 transactionID: request.transactionID,
-                nonce: house.random.uuid(),
+                nonce: context.random.uuid(),
                 issuedAt: wall / 1000
             )
         )
@@ -101,7 +101,7 @@ public struct AppStoreOffers: Sendable {
         with signer: AppStore.OfferSigner
     ) async throws -> API.OfferSignature {
         // Groups and transactions are an app's: another app's purchases say nothing here.
-        let catalog = house.records.history.current
+        let catalog = context.records.history.current
         let app = catalog.app(application: application, in: .appStore)?.id
         let group = Set(
             catalog.products
@@ -112,7 +112,7 @@ public struct AppStoreOffers: Sendable {
                 }
                 .compactMap { $0.appStoreProductID(in: app) }
         )
-        let bought = try await house.records.purchases(
+        let bought = try await context.records.purchases(
             of: Customer.ID(customer.id),
             in: environment
         )
@@ -144,8 +144,8 @@ public struct AppStoreOffers: Sendable {
                 productID: productID,
                 allowsIntroductoryOffer: !hadOne,
                 transactionID: transaction,
-                nonce: house.random.uuid(),
-                issuedAt: house.clocks.wall().milliseconds / 1000
+                nonce: context.random.uuid(),
+                issuedAt: context.clocks.wall().milliseconds / 1000
             ),
             allowsIntroductoryOffer: !hadOne
         )

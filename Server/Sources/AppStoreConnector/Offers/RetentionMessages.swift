@@ -7,7 +7,7 @@ internal import TollgateCore
 
 /// Replies to the App Store's realtime requests about customers who are about to cancel.
 public struct RetentionMessages: Sendable {
-    let house: House
+    let context: StoreContext
     let messages: AppStoreMessages
     let offers: AppStoreOffers
     let rules: [RetentionRule]
@@ -25,13 +25,13 @@ public struct RetentionMessages: Sendable {
     public func reply(to body: [UInt8]) async throws -> [UInt8] {
         let signedPayload = try AppStore.NotificationBody(body).signedPayload
         try await messages.checkRevocation(of: signedPayload)
-        let now = await house.clocks.now().milliseconds
+        let now = await context.clocks.now().milliseconds
         let (request, app) = try messages.verified { verifier throws(AppStore.VerificationError) in
             let request = try verifier.verifyRealtimeRequest(signedPayload: signedPayload, now: now)
             return (request, try verifier.app(appAppleID: request.appAppleID).bundleID)
         }
         let reply = try realtimeResponse(to: request, of: app)
-        house.counters.count(
+        context.counters.count(
             "tollgate_retention_messages_total",
             "reply=\"\(reply?.kind ?? "none")\""
         )
@@ -57,7 +57,7 @@ public struct RetentionMessages: Sendable {
                     locale: request.userLocale,
                     in: environment,
                     of: application,
-                    catalog: house.records.history.current
+                    catalog: context.records.history.current
                 )
             })
         else { return nil }
@@ -72,8 +72,8 @@ public struct RetentionMessages: Sendable {
                 productID: other ?? productID,
                 offerID: offer,
                 transactionID: transaction,
-                nonce: house.random.uuid(),
-                issuedAt: house.clocks.wall().milliseconds / 1000
+                nonce: context.random.uuid(),
+                issuedAt: context.clocks.wall().milliseconds / 1000
             )
             return .promotionalOffer(rule.message, compactJWS: jws)
         }

@@ -8,14 +8,14 @@ internal import TollgateCore
 
 /// Asks the App Store what its messages did not carry.
 struct AppStoreQuestions: Sendable {
-    let house: House
+    let context: StoreContext
     let reads: AppStoreReads
     private let questions: Questions
 
-    init(_ house: House, _ reads: AppStoreReads) {
-        self.house = house
+    init(_ context: StoreContext, _ reads: AppStoreReads) {
+        self.context = context
         self.reads = reads
-        questions = Questions(house)
+        questions = Questions(context)
     }
 
     /// Asks what may be asked now.
@@ -32,7 +32,7 @@ struct AppStoreQuestions: Sendable {
                 asked.append((kind, rows))
             }
             guard asked.contains(where: { !$0.rows.isEmpty }) else { return }
-            _ = try await house.leases.holding("wanted/app_store") { prolong in
+            _ = try await context.leases.holding("wanted/app_store") { prolong in
                 for (kind, rows) in asked {
                     round.beginKind()
                     for wanted in rows where round.goesOn {
@@ -83,11 +83,11 @@ struct AppStoreQuestions: Sendable {
     ///
     /// - Parameter object: as ``Wanted/Kind/appAccountToken`` has it.
     private func setAppAccountToken(_ object: String, about key: Purchase.Key) async throws {
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         guard let original = object.split(separator: " ").first,
-            let owner = try await house.records.record(of: key)?.ownerToName(at: now),
+            let owner = try await context.records.record(of: key)?.ownerToName(at: now),
             // Whoever was erased since has no name any more.
-            let stored = try await house.records.profile(owner), !stored.body.isEmpty,
+            let stored = try await context.records.profile(owner), !stored.body.isEmpty,
             let token = UUID(uuidString: try Profile(stored).customer.appAccountToken)
         else { return }
         try await reads.client(AppStoreScope(key)).setAppAccountToken(

@@ -8,12 +8,12 @@ internal import TollgateCore
 
 /// Answers the App Store's questions about what was consumed, from what the ledger knows.
 struct ConsumptionAnswers: Sendable {
-    let house: House
+    let context: StoreContext
     let clients: AppStoreClients?
     private let pace = RetryPace()
 
-    init(_ house: House, _ clients: AppStoreClients?) {
-        self.house = house
+    init(_ context: StoreContext, _ clients: AppStoreClients?) {
+        self.context = context
         self.clients = clients
     }
 
@@ -28,10 +28,10 @@ struct ConsumptionAnswers: Sendable {
     /// - Returns: `false` while answering fails.
     func answer() async -> Bool {
         guard let clients else { return true }
-        guard pace.isDue(at: house.clocks.wall()) else { return false }
+        guard pace.isDue(at: context.clocks.wall()) else { return false }
         var failure: (any Error)?
         do {
-            for wanted in try await house.records.questions.wanted(.consumption, limit: 100) {
+            for wanted in try await context.records.questions.wanted(.consumption, limit: 100) {
                 // One that fails does not hold up those behind it.
                 do { try await answer(wanted, with: clients) } catch { failure = error }
             }
@@ -42,8 +42,8 @@ struct ConsumptionAnswers: Sendable {
             pace.succeeded()
             return true
         }
-        pace.failed(at: house.clocks.wall())
-        house.logger.warning(
+        pace.failed(at: context.clocks.wall())
+        context.logger.warning(
             "answering the App Store about consumption will be tried again",
             metadata: ["error": "\(failure)"]
         )
@@ -51,11 +51,12 @@ struct ConsumptionAnswers: Sendable {
     }
 
     private func answer(_ wanted: WantedRow, with clients: AppStoreClients) async throws {
-        guard let key = wanted.purchase, let record = try await house.records.record(of: key) else {
-            return try await house.records.questions.settle(wanted)
+        guard let key = wanted.purchase, let record = try await context.records.record(of: key)
+        else {
+            return try await context.records.questions.settle(wanted)
         }
         var answer = ConsumptionAnswer(transaction: wanted.object, outcome: .sent)
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         if now > wanted.raised.advanced(by: Self.answerTime) {
             (answer.outcome, answer.reason) = (.late, "the twelve hours were over")
         } else if let reason = try await reasonForSilence(key) {
@@ -77,8 +78,8 @@ struct ConsumptionAnswers: Sendable {
             (answer.outcome, answer.reason) = (.withheld, "the app is not configured any more")
         }
         try await journal(answer, to: wanted, about: key, at: now)
-        try await house.records.questions.settle(wanted)
-        house.counters.count(
+        try await context.records.questions.settle(wanted)
+        context.counters.count(
             "tollgate_consumption_answers_total",
             "outcome=\"\(answer.outcome.rawValue)\""
         )
@@ -86,7 +87,7 @@ struct ConsumptionAnswers: Sendable {
 
     /// Apple lets us speak only of customers who agreed to it.
     private func reasonForSilence(_ key: Purchase.Key) async throws -> String? {
-        let holders = try await house.records.holders(of: key)
+        let holders = try await context.records.holders(of: key)
         if holders.isEmpty { return "nobody is known to hold the purchase" }
         for holder in holders {
             guard !holder.body.isEmpty, try Profile(holder).customer.consumptionConsent else {
@@ -107,7 +108,7 @@ struct ConsumptionAnswers: Sendable {
             periods.first { $0.transactionID == transaction }
             ?? periods.max { $0.start < $1.start }
         let product = period.flatMap {
-            house.records.history.product(
+            context.records.history.product(
                 StoreProduct(.appStore, $0.product),
                 in: record.key.application,
                 at: $0.start
@@ -154,8 +155,8 @@ struct ConsumptionAnswers: Sendable {
             return try await elapsedShare(of: period, in: record, at: now)
         case .consumable:
             guard product.coins > 0 else { return nil }
-            for holder in try await house.records.holders(of: record.key) {
-                let transfers = try await house.records.transfers(
+            for holder in try await context.records.holders(of: record.key) {
+                let transfers = try await context.records.transfers(
                     of: holder.customer,
                     in: record.key.environment
                 )
@@ -194,14 +195,16 @@ struct ConsumptionAnswers: Sendable {
         in record: Purchase,
         at now: Instant
     ) async throws -> Int64? {
-        guard let holder = try await house.records.holders(of: record.key).first else { return nil }
-        let purchases = try await house.records.purchases(
+        guard let holder = try await context.records.holders(of: record.key).first else {
+            return nil
+        }
+        let purchases = try await context.records.purchases(
             of: holder.customer,
             in: record.key.environment
         )
         let entry = Timeline(
             ofProducts: purchases.map { ($0.record.key, $0.access) },
-            in: house.records.history.current
+            in: context.records.history.current
         ).entries.first { $0.purchase == record.key && $0.evidence == period.transactionID }
         guard let entry, let until = entry.until else { return nil }
         let length = until.milliseconds - entry.since.milliseconds
@@ -217,7 +220,7 @@ struct ConsumptionAnswers: Sendable {
         about key: Purchase.Key,
         at now: Instant
     ) async throws {
-        _ = try await house.records.submit(
+        _ = try await context.records.submit(
             .message(
                 dedupeKey: RowKey(
                     "consumption answer",

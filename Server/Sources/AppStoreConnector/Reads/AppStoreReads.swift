@@ -10,7 +10,7 @@ internal import TollgateCore
 /// Reads from the App Store Server API: each answer is verified, translated, and journalled unless the
 /// record says it already.
 struct AppStoreReads: Sendable {
-    let house: House
+    let context: StoreContext
     let messages: AppStoreMessages
     /// Speaks to the App Store; `nil` where no key of App Store Connect is configured.
     let clients: AppStoreClients?
@@ -135,7 +135,7 @@ struct AppStoreReads: Sendable {
         guard case .facts(let facts, let key) = read.meaning else { return false }
         for case .period(let period) in facts.map(\.statement)
         where period.kind == .consumable && period.start.milliseconds < instant {
-            return try await house.records.record(of: key) == nil
+            return try await context.records.record(of: key) == nil
         }
         return false
     }
@@ -202,13 +202,13 @@ struct AppStoreReads: Sendable {
     ///
     /// - Throws: the error, where asking again may help: then the answer is not in yet.
     private func ours(_ translate: (Instant) throws -> Translation) async throws -> Translation? {
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         do {
             return try translate(now)
         } catch let error as AppStore.VerificationError {
             guard !error.isRetryable else { throw error }
-            house.counters.count("tollgate_unverified_reads_total", "store=\"app_store\"")
-            house.logger.error(
+            context.counters.count("tollgate_unverified_reads_total", "store=\"app_store\"")
+            context.logger.error(
                 "the App Store's answer holds something that it did not sign for this app",
                 metadata: ["error": "\(error)"]
             )
@@ -219,10 +219,10 @@ struct AppStoreReads: Sendable {
     /// Journals an answer, unless the record says the same already.
     func journal(_ read: Translation, confirms: Bool) async throws -> ReadCount {
         guard case .facts(let stated, let key) = read.meaning else {
-            _ = try await house.journal(read, of: .appStore)
+            _ = try await context.journal(read, of: .appStore)
             return ReadCount(news: 0, all: 1)
         }
-        let record = try await house.records.record(of: key)
+        let record = try await context.records.record(of: key)
         var count = ReadCount(news: 0, all: 1, purchases: [key])
         for case .period(let period) in stated.map(\.statement) {
             count.transactionIDs.insert(period.transactionID)
@@ -232,7 +232,7 @@ struct AppStoreReads: Sendable {
             // The same again: what counts is only that it was still so (RULES §11).
             if confirms { try await confirm(stated, about: key, read.evidence) }
         } else {
-            count.news = try await house.journal(read, of: .appStore) == .recorded ? 1 : 0
+            count.news = try await context.journal(read, of: .appStore) == .recorded ? 1 : 0
         }
         return count
     }
@@ -243,7 +243,7 @@ struct AppStoreReads: Sendable {
         about key: Purchase.Key,
         _ evidence: Evidence
     ) async throws {
-        _ = try await house.records.submit(
+        _ = try await context.records.submit(
             JournalItem(
                 dedupeKey: RowKey("confirmed", key.canonical, digest(evidence.body)),
                 subject: RecordStore.subject(of: key),
@@ -253,7 +253,10 @@ struct AppStoreReads: Sendable {
                 received: evidence.body
             )
         )
-        house.counters.count("tollgate_messages_total", "store=\"app_store\",outcome=\"confirmed\"")
+        context.counters.count(
+            "tollgate_messages_total",
+            "store=\"app_store\",outcome=\"confirmed\""
+        )
     }
 
     /// Whether one more restore may move a purchase: under `transfer`, to who does not have it.
@@ -266,23 +269,23 @@ struct AppStoreReads: Sendable {
         bought: Instant? = nil
     ) async throws -> Bool {
         let starts = (record?.periods.map(\.period.start) ?? []) + [bought].compactMap(\.self)
-        guard starts.contains(where: { house.records.history.ownership(at: $0) == .transfer })
+        guard starts.contains(where: { context.records.history.ownership(at: $0) == .transfer })
         else { return false }
-        return try await !house.records.holds(customer, key)
+        return try await !context.records.holds(customer, key)
     }
 
     /// Journals that a customer says of a purchase that it is theirs, unless that changes nothing.
     ///
     /// - Throws: a refusal 429 `rate_limited` for who restores another's purchase all day.
     private func claim(_ key: Purchase.Key, _ claim: Claim) async throws {
-        let record = try await house.records.record(of: key)
+        let record = try await context.records.record(of: key)
         guard record?.knows(claim) != true else { return }
         if claim.mode == .restored, record?.hasRestored(claim.customer) == true {
             guard try await isMoved(by: claim.customer, key, record) else { return }
-            try restores.admit("\(claim.customer) \(key.canonical)", at: house.clocks.wall())
+            try restores.admit("\(claim.customer) \(key.canonical)", at: context.clocks.wall())
         }
-        let now = await house.clocks.now()
-        try await house.records.journal(
+        let now = await context.clocks.now()
+        try await context.records.journal(
             Fact(
                 purchase: key,
                 source: "claim:\(claim.customer)",

@@ -7,7 +7,7 @@ public import TollgateCore
 
 /// Legacy receipts: the old way in, and the way off it.
 public struct AppStoreReceipts: Sendable {
-    let house: House
+    let context: StoreContext
     let messages: AppStoreMessages
     let reads: AppStoreReads
     /// `verifyReceipt`, for those who still live on receipts.
@@ -131,7 +131,7 @@ public struct AppStoreReceipts: Sendable {
                 receipt.isTransactionReceipt
                 ? verified.purchases.compactMap(\.originalTransactionID).first ?? ""
                 : "app receipt"
-            try await house.records.receipts.keep(
+            try await context.records.receipts.keep(
                 StoredReceipt(
                     key: RowKey("receipt", claim.customer.rawValue, form),
                     customer: claim.customer,
@@ -189,8 +189,8 @@ public struct AppStoreReceipts: Sendable {
         _ verified: AppStore.VerifiedReceipt,
         claim: Claim?
     ) async throws -> AppStoreReads.ReadCount {
-        let now = await house.clocks.now()
-        let history = house.records.history
+        let now = await context.clocks.now()
+        let history = context.records.history
         let application = try messages.application(verified.bundleID)
         let statements = AppStoreReceiptTranslator.statements(
             verified,
@@ -218,7 +218,7 @@ public struct AppStoreReceipts: Sendable {
 
     /// When to ask about a customer again: soon after the newest period ends, else once a day.
     private func nextLook(after verified: AppStore.VerifiedReceipt) async -> Instant {
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         let tomorrow = now.advanced(by: 86_400_000)
         let ends = verified.purchases.compactMap(\.expiresDate).map {
             Instant(milliseconds: $0).advanced(by: 60_000)
@@ -244,9 +244,12 @@ public struct AppStoreReceipts: Sendable {
         progress: @escaping WorkProgress.Report = { _ in }
     ) async throws -> Revalidation? {
         guard client != nil else { return nil }
-        let due = try await house.records.receipts.page(due: await house.clocks.now(), limit: limit)
+        let due = try await context.records.receipts.page(
+            due: await context.clocks.now(),
+            limit: limit
+        )
         guard !due.isEmpty else { return nil }
-        return try await house.leases.holding("receipts/app_store") { prolong in
+        return try await context.leases.holding("receipts/app_store") { prolong in
             var result = Revalidation()
             for receipt in due {
                 try await revalidate(receipt, &result)
@@ -276,27 +279,29 @@ public struct AppStoreReceipts: Sendable {
             guard error.status != nil, error.status != .wrongSharedSecret else { throw error }
             // Later, so that one receipt does not hold up all others.
             let isPassing = error.isRetryable || error.status == .malformed
-            next.due = await house.clocks.now().advanced(by: isPassing ? 3_600_000 : 7 * 86_400_000)
-            house.logger.warning(
+            next.due = await context.clocks.now().advanced(
+                by: isPassing ? 3_600_000 : 7 * 86_400_000
+            )
+            context.logger.warning(
                 "a kept receipt is not taken now",
                 metadata: ["customer": "\(receipt.customer)", "error": "\(error)"]
             )
         } catch let error as AppStore.VerificationError {
-            next.due = await house.clocks.now().advanced(by: 86_400_000)
-            house.logger.warning(
+            next.due = await context.clocks.now().advanced(by: 86_400_000)
+            context.logger.warning(
                 "a kept receipt is of another app or environment",
                 metadata: ["customer": "\(receipt.customer)", "error": "\(error)"]
             )
         } catch let refusal as Refusal {
             guard refusal.status < 500 else { throw refusal }
             result.dropped += 1
-            house.logger.warning(
+            context.logger.warning(
                 "a kept receipt is taken no more, and dropped",
                 metadata: ["customer": "\(receipt.customer)", "reason": "\(refusal.error.message)"]
             )
-            return try await house.records.receipts.drop(receipt)
+            return try await context.records.receipts.drop(receipt)
         }
-        try await house.records.receipts.renew(next)
+        try await context.records.receipts.renew(next)
     }
 
     /// Validates again what is due; errors are logged and tried again.
@@ -308,7 +313,7 @@ public struct AppStoreReceipts: Sendable {
             while let result = try await revalidate(), result.receipts > 0 {}
             return true
         } catch {
-            house.logger.warning(
+            context.logger.warning(
                 "validating receipts again will be tried again",
                 metadata: ["error": "\(error)"]
             )

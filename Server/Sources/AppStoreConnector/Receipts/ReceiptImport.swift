@@ -73,7 +73,7 @@ public struct ReceiptImport: Sendable {
     private let receipts: AppStoreReceipts
     private let name: String
     private let register: @Sendable (API.CreateCustomerRequest) async throws -> API.Customer
-    private var house: House { receipts.house }
+    private var context: StoreContext { receipts.context }
 
     /// - Parameters:
     ///   - file: names the file across runs: a hash of its content, say.
@@ -100,8 +100,8 @@ public struct ReceiptImport: Sendable {
         next: () throws -> [UInt8]?,
         progress: WorkProgress.Report = { _ in }
     ) async throws -> Report? {
-        try await house.leases.holding(name) { prolong in
-            var place = try await house.records.cursors.value(name) ?? Place()
+        try await context.leases.holding(name) { prolong in
+            var place = try await context.records.cursors.value(name) ?? Place()
             for _ in 0..<place.lines { _ = try next() }
             var isAtEnd = false
             while !isAtEnd {
@@ -124,8 +124,8 @@ public struct ReceiptImport: Sendable {
                     }
                 }
                 place.lines += lines.count
-                try await house.records.cursors
-                    .keep(name, value: place, now: house.clocks.wall())
+                try await context.records.cursors
+                    .keep(name, value: place, now: context.clocks.wall())
                 try await prolong()
                 progress(WorkProgress(step: "receipts", done: place.lines))
             }

@@ -36,12 +36,12 @@ extension AppStoreConnector {
             slice: slice,
             progress: progress
         )
-        let report = try await house.leases.holding(pass.cursorName) { prolong in
+        let report = try await context.leases.holding(pass.cursorName) { prolong in
             try await pass.run(prolong)
         }
         if let report {
-            house.counters.count("tollgate_reconciliations_total", "store=\"app_store\"")
-            house.counters.count(
+            context.counters.count("tollgate_reconciliations_total", "store=\"app_store\"")
+            context.counters.count(
                 "tollgate_reconciled_total",
                 "store=\"app_store\"",
                 by: Int64(report.taken + report.changed + report.historiesChanged)
@@ -73,7 +73,7 @@ extension AppStoreConnector {
                     progress: { _ in }
                 )
                 let place = try await pass.kept().place
-                let wall = house.clocks.wall().milliseconds
+                let wall = context.clocks.wall().milliseconds
                 if let finished = place?.finished, place?.step == .done, place?.reading == nil,
                     finished <= wall, wall - finished < seconds * 1000
                 {
@@ -87,7 +87,7 @@ extension AppStoreConnector {
                 if let report { tell(report) }
             } catch {
                 isDone = false
-                house.logger.warning(
+                context.logger.warning(
                     "reconciling with the App Store will be tried again",
                     metadata: about(scope, ["error": "\(error)"])
                 )
@@ -111,7 +111,7 @@ extension AppStoreConnector {
     private func tell(_ report: AppStoreReconciliation.Report) {
         let purchases = report.changed + report.historiesChanged
         guard report.taken + purchases + report.parked > 0 else { return }
-        house.logger.notice(
+        context.logger.notice(
             "the App Store had news that the record lacked",
             metadata: about(
                 AppStoreScope(report.environment, report.application ?? ""),

@@ -20,8 +20,8 @@ extension AppStoreReconciliation {
         let lost = place.lost - place.said
         guard lost > 0 else { return }
         place.said = place.lost
-        let now = await house.clocks.now().milliseconds
-        house.logger.warning(
+        let now = await context.clocks.now().milliseconds
+        context.logger.warning(
             "the App Store had delivered notifications that the record lacked, such as after a restored backup; they were taken in",
             metadata: connector.about(scope, ["notifications": "\(lost)"])
         )
@@ -96,7 +96,7 @@ extension AppStoreReconciliation {
                 AppStoreMessages.key(ofNotification: $0.notificationUUID, scope.application)
             }
         }
-        let known = try await house.records.journal.known(items.compactMap { key($0.1) })
+        let known = try await context.records.journal.known(items.compactMap { key($0.1) })
         for (item, unverified) in items {
             place.report.notifications += 1
             if !item.wasDelivered { place.report.undelivered += 1 }
@@ -111,7 +111,7 @@ extension AppStoreReconciliation {
                     signed >= proven.from
                 else { break }
                 place.lost += 1
-                house.counters.count("tollgate_lost_messages_total", "store=\"app_store\"")
+                context.counters.count("tollgate_lost_messages_total", "store=\"app_store\"")
             case .parked?: place.report.parked += 1
             case .duplicate?: break
             case nil: place.report.foreign += 1
@@ -120,14 +120,14 @@ extension AppStoreReconciliation {
     }
 
     /// Takes in a notification as if it had been delivered; `nil` if it is not for us.
-    private func take(_ signedPayload: String) async throws -> Receipt? {
+    private func take(_ signedPayload: String) async throws -> MessageOutcome? {
         do {
             return try await connector.receive(
                 ReceivedMessage(Array("{\"signedPayload\":\"\(signedPayload)\"}".utf8), .fetched)
             )
         } catch let error as AppStore.VerificationError {
             guard !error.isRetryable else { throw error }
-            house.counters.count("tollgate_unverified_reads_total", "store=\"app_store\"")
+            context.counters.count("tollgate_unverified_reads_total", "store=\"app_store\"")
             return nil
         }
     }

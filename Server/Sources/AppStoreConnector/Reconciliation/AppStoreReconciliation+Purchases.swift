@@ -11,15 +11,15 @@ extension AppStoreReconciliation {
         _ place: inout Place,
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         let awaited = Purchase.awaitedScope(environment, application: scope.application)
-        try await house.records.awaited.follow(
+        try await context.records.awaited.follow(
             of: .appStore,
-            wall: house.clocks.wall(),
+            wall: context.clocks.wall(),
             prolong: prolong
         ) { $0.awaited }
         while true {
-            let page = try await house.records.awaited.overdue(
+            let page = try await context.records.awaited.overdue(
                 in: awaited,
                 at: now,
                 after: place.after.flatMap(AwaitedPlace.init(text:))
@@ -101,11 +101,11 @@ extension AppStoreReconciliation {
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
         guard var reading = place.reading else { return }
-        let began = house.clocks.wall().milliseconds
+        let began = context.clocks.wall().milliseconds
         // One question answers for all that a customer bought.
         var covered: Set<RowKey> = []
         while true {
-            let page = try await house.records.records(
+            let page = try await context.records.records(
                 after: reading.after.flatMap(RowKey.init(hex:)),
                 limit: 100
             )
@@ -114,7 +114,7 @@ extension AppStoreReconciliation {
                 guard isOurs(record.key), covered.remove(row) == nil else { continue }
                 try await readHistory(of: record, row, reading, &place.report, &covered)
                 try await prolong()
-                if let slice, house.clocks.wall().milliseconds - began >= slice {
+                if let slice, context.clocks.wall().milliseconds - began >= slice {
                     place.reading = reading
                     return try await keep(place)
                 }

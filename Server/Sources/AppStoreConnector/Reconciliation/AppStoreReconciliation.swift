@@ -111,7 +111,7 @@ public struct AppStoreReconciliation: Sendable {
     }
 
     let connector: AppStoreConnector
-    var house: House { connector.house }
+    var context: StoreContext { connector.context }
     let scope: AppStoreScope
     var environment: StoreEnvironment { scope.environment }
     let client: AppStore.ServerAPIClient
@@ -149,7 +149,7 @@ public struct AppStoreReconciliation: Sendable {
     }
 
     private func kept(as name: String) async throws -> (place: Place?, isThere: Bool) {
-        let row = try await house.records.cursors.read(name)
+        let row = try await context.records.cursors.read(name)
         let place = row.flatMap { try? JSONDecoder().decode(Place.self, from: Data($0.body)) }
         return (place, row != nil)
     }
@@ -173,7 +173,7 @@ public struct AppStoreReconciliation: Sendable {
     func run(_ prolong: @Sendable () async throws -> Void) async throws -> Report {
         var place = try await begin()
         try await goThrough(&place, prolong)
-        let now = await house.clocks.now().milliseconds
+        let now = await context.clocks.now().milliseconds
         if now - place.report.completeUntil > Self.underWay + Self.patience {
             // It was long, or the rest of one that was broken off: what was sent since follows.
             place.left = news(after: place.report.completeUntil, of: place, now)
@@ -183,7 +183,7 @@ public struct AppStoreReconciliation: Sendable {
         }
         place.step = .done
         place.proven = Span(from: place.report.completeFrom, to: place.report.completeUntil)
-        place.finished = house.clocks.wall().milliseconds
+        place.finished = context.clocks.wall().milliseconds
         try await keep(place)
         return place.report
     }
@@ -210,7 +210,7 @@ public struct AppStoreReconciliation: Sendable {
 
     /// The place kept, or that of a new pass.
     private func begin() async throws -> Place {
-        let now = await house.clocks.now().milliseconds
+        let now = await context.clocks.now().milliseconds
         let earliest = now - window
         let (kept, isThere) = try await kept()
         if var kept, kept.step != .done, reach == .news || reach == kept.reach,
@@ -220,7 +220,7 @@ public struct AppStoreReconciliation: Sendable {
             return kept
         }
         var known = kept?.proven
-        if kept == nil, isThere, let birth = house.records.history.versions.first?.adopted {
+        if kept == nil, isThere, let birth = context.records.history.versions.first?.adopted {
             // Earlier programs asked only for what had not been delivered, which proves nothing; but
             // what was sent before there was this database is not its to catch up with.
             known = Span(from: birth.milliseconds, to: birth.milliseconds)
@@ -280,7 +280,7 @@ public struct AppStoreReconciliation: Sendable {
     }
 
     func keep(_ place: Place) async throws {
-        try await house.records.cursors.keep(cursorName, value: place, now: house.clocks.wall())
+        try await context.records.cursors.keep(cursorName, value: place, now: context.clocks.wall())
     }
 }
 

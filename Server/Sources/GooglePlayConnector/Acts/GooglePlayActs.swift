@@ -10,14 +10,14 @@ internal import TollgateCore
 struct GooglePlayActs: Sendable {
     let reads: GooglePlayReads
     private let questions: Questions
-    private var house: House { reads.house }
+    private var context: StoreContext { reads.context }
 
     /// Rows that are looked at to find the nearest deadlines.
     private static let most: Int64 = 2_000
 
     init(_ reads: GooglePlayReads) {
         self.reads = reads
-        questions = Questions(reads.house)
+        questions = Questions(reads.context)
     }
 
     /// One act that waits.
@@ -33,13 +33,13 @@ struct GooglePlayActs: Sendable {
         await questions.ask { again, round in
             for kind in [Wanted.Kind.googlePlayConsumption, .googlePlayAcknowledgement] {
                 round.beginKind()
-                let now = house.clocks.wall().milliseconds
+                let now = context.clocks.wall().milliseconds
                 // A pile after an outage is larger than a page: the nearest deadline may be anywhere.
                 try await questions.askOnce(
                     kind,
                     again: again,
                     most: Int(Self.most),
-                    in: house,
+                    in: context,
                     where: { reads.isOpen(kind, of: $0, now: now) }
                 ) { rows, prolong in
                     let waiting = rows.compactMap { row in
@@ -100,7 +100,7 @@ struct GooglePlayActs: Sendable {
         switch act.kind {
         case .googlePlayConsumption:
             // What is consumed, no device shows any more: not before somebody has it.
-            guard try await !house.records.holders(of: key).isEmpty else { return .waits }
+            guard try await !context.records.holders(of: key).isEmpty else { return .waits }
             try await reads.call(.oneTimeActs, app) { client in
                 try await client.consume(act.token, product: act.product)
             }
@@ -146,7 +146,7 @@ struct GooglePlayActs: Sendable {
                 // still open then is tried again after a while, until the deadline is long over.
                 count(kind, "reread")
                 let over = waiting.act.deadline.advanced(by: PlayAct.time)
-                if await house.clocks.now() <= over, let read = try await stillOpen(waiting) {
+                if await context.clocks.now() <= over, let read = try await stillOpen(waiting) {
                     // The read has raised it anew.
                     var row = waiting.row
                     row.raised = max(row.raised, read)
@@ -198,7 +198,7 @@ struct GooglePlayActs: Sendable {
     }
 
     private func count(_ kind: Wanted.Kind, _ outcome: String) {
-        house.counters.count(
+        context.counters.count(
             "tollgate_store_acts_total",
             "store=\"google_play\",act=\"\(kind.act)\",outcome=\"\(outcome)\""
         )
@@ -206,12 +206,12 @@ struct GooglePlayActs: Sendable {
 
     /// The acts that wait and how many seconds the nearest deadline is away; below zero, it is over.
     func gauges() async throws -> [StoreGauge] {
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         var gauges: [StoreGauge] = []
         for kind in [
             Wanted.Kind.googlePlayAcknowledgement, .googlePlayConsumption, .googlePlayRefundReview,
         ] {
-            let rows = try await house.records.questions.wanted(kind, limit: Self.most)
+            let rows = try await context.records.questions.wanted(kind, limit: Self.most)
             let labels = "store=\"google_play\",act=\"\(kind.act)\""
             gauges.append(StoreGauge("tollgate_store_acts_waiting", labels, Int64(rows.count)))
             let deadlines = rows.compactMap { row in

@@ -11,14 +11,14 @@ internal import TollgateCore
 struct RefundReviews: Sendable {
     let reads: GooglePlayReads
     private let questions: Questions
-    private var house: House { reads.house }
+    private var context: StoreContext { reads.context }
 
     /// The time that Google waits, in milliseconds.
     static let time: Int64 = 24 * 3_600_000
 
     init(_ reads: GooglePlayReads) {
         self.reads = reads
-        questions = Questions(reads.house)
+        questions = Questions(reads.context)
     }
 
     /// Answers what waits.
@@ -27,11 +27,11 @@ struct RefundReviews: Sendable {
     func answer() async -> Bool {
         await questions.ask { again, round in
             round.beginKind()
-            let now = house.clocks.wall().milliseconds
+            let now = context.clocks.wall().milliseconds
             try await questions.askOnce(
                 .googlePlayRefundReview,
                 again: again,
-                in: house,
+                in: context,
                 where: { reads.isOpen(.googlePlayRefundReview, of: $0, now: now) }
             ) { rows, prolong in
                 for row in rows where round.goesOn {
@@ -47,7 +47,7 @@ struct RefundReviews: Sendable {
         do {
             let outcome = try await answer(row)
             try await questions.settle(row)
-            house.counters.count(
+            context.counters.count(
                 "tollgate_store_acts_total",
                 "store=\"google_play\",act=\"review_refund\",outcome=\"\(outcome)\""
             )
@@ -69,14 +69,14 @@ struct RefundReviews: Sendable {
         guard parts.count == 2, let package = row.purchase?.application,
             let app = reads.setUp.app(package)
         else { return "withheld" }
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         guard now <= row.raised.advanced(by: Self.time) else { return "late" }
         // Google names the order alone; the order names the purchase.
         let order = try await reads.read(order: parts[0], of: app)
-        guard let key = order.key, let record = try await house.records.record(of: key) else {
+        guard let key = order.key, let record = try await context.records.record(of: key) else {
             return "withheld"
         }
-        let holders = try await house.records.holders(of: key)
+        let holders = try await context.records.holders(of: key)
         guard !holders.isEmpty else { return "withheld" }
         for holder in holders {
             guard !holder.body.isEmpty, try Profile(holder).customer.consumptionConsent else {
@@ -84,7 +84,7 @@ struct RefundReviews: Sendable {
             }
         }
         let share = try await spentShare(of: record, holders.map(\.customer))
-        let product = record.soldProduct(in: house.records.history)
+        let product = record.soldProduct(in: context.records.history)
         let preference: GooglePlay.RefundReview.Preference =
             switch product?.consumption?.refundPreference {
             case .decline?: .decline
@@ -112,7 +112,7 @@ struct RefundReviews: Sendable {
         let lots = record.coinLots
         guard !lots.isEmpty else { return nil }
         for customer in customers {
-            let transfers = try await house.records.transfers(
+            let transfers = try await context.records.transfers(
                 of: customer,
                 in: record.key.environment
             )

@@ -8,18 +8,18 @@ public import TollgateCore
 /// Google Play's reports, and how our sales match them.
 public struct GooglePlayBooks: StoreBooks {
     public let store = Store.googlePlay
-    private let house: House
+    private let context: StoreContext
     let reports: GooglePlayReports
     private let bucket: ReportBucket?
     /// The packages of our apps, as far as settings name them.
     private let packages: [String]
     private let terms = GooglePlayTerms()
 
-    init(_ house: House, _ setUp: GooglePlaySetUp) {
-        self.house = house
-        let reports = GooglePlayReports(house.records)
+    init(_ context: StoreContext, _ setUp: GooglePlaySetUp) {
+        self.context = context
+        let reports = GooglePlayReports(context.records)
         self.reports = reports
-        bucket = setUp.bucket.map { ReportBucket($0, reports, house.logger) }
+        bucket = setUp.bucket.map { ReportBucket($0, reports, context.logger) }
         packages = setUp.apps.map(\.packageName)
     }
 
@@ -30,7 +30,7 @@ public struct GooglePlayBooks: StoreBooks {
         today: Instant,
         prolong: @Sendable () async throws -> Void
     ) async throws -> Int {
-        try await bucket?.fetch(at: house.clocks.wall(), prolong: prolong, told: { _ in }).count
+        try await bucket?.fetch(at: context.clocks.wall(), prolong: prolong, told: { _ in }).count
             ?? 0
     }
 
@@ -139,7 +139,7 @@ public struct GooglePlayBooks: StoreBooks {
     /// Whether settings or the catalog speak of Google Play: where they do not, no sales are read for an
     /// estimate.
     var isSelling: Bool {
-        let catalog = house.records.history.current
+        let catalog = context.records.history.current
         return !packages.isEmpty || catalog.apps.contains { $0.packageName != nil }
             || catalog.products.contains(where: \.isInGooglePlay)
     }
@@ -184,7 +184,7 @@ public struct GooglePlayBooks: StoreBooks {
         _ lines: [GooglePlayReports.Placed<GooglePlaySale>]
     ) async throws -> Set<Finance.Day> {
         let prefix = GooglePlay.Report.Kind.sales.prefix
-        let written = try await ReportBucket.Seen.kept(in: house.records).objects
+        let written = try await ReportBucket.Seen.kept(in: context.records).objects
             .filter { $0.key.hasPrefix(prefix) && $0.value.problem == nil }
             .compactMap(\.value.updated)
             .map { Finance.Day(pacific: Instant(milliseconds: $0)) }
@@ -214,7 +214,7 @@ public struct GooglePlayBooks: StoreBooks {
         _ sold: [GooglePlayReports.Placed<GooglePlaySale>],
         _ earned: [GooglePlayReports.Placed<GooglePlayEarning>]
     ) -> Set<String>? {
-        let named = packages + house.records.history.current.apps.compactMap(\.packageName)
+        let named = packages + context.records.history.current.apps.compactMap(\.packageName)
         guard named.isEmpty else { return Set(named) }
         let orders = Set(movements.map(\.payment))
         let found =

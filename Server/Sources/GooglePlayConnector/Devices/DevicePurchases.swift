@@ -13,7 +13,7 @@ public import TollgateCore
 /// genuine hints keep their quota.
 public struct DevicePurchases: Sendable {
     let reads: GooglePlayReads
-    private var house: House { reads.house }
+    private var context: StoreContext { reads.context }
     /// Reads of tokens that Google does not know, for all callers together: 120 a minute.
     private let unknown = CallLimit(calls: 120, seconds: 60)
     private let pause = UnknownPause()
@@ -45,7 +45,7 @@ public struct DevicePurchases: Sendable {
         let app = try app(of: request, package)
         let isSigned = try isSigned(request, of: app)
         let token = request.purchaseToken
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         let claim = customer.map { customer in
             PlayClaim(
                 claim: Claim(
@@ -58,12 +58,12 @@ public struct DevicePurchases: Sendable {
         let known = try await reads.record(ofToken: token, of: app.packageName)
         var isClaim = false
         if let known, let customer {
-            isClaim = try await !house.records.holds(customer, known.key)
+            isClaim = try await !context.records.holds(customer, known.key)
             if isClaim, request.mode == .restored {
-                try restores.admit("\(customer) \(known.key)", at: house.clocks.wall())
+                try restores.admit("\(customer) \(known.key)", at: context.clocks.wall())
             }
         }
-        if let known, !isClaim, known.isAnswer(at: now, in: house.records.history) {
+        if let known, !isClaim, known.isAnswer(at: now, in: context.records.history) {
             return reply(known.key, customer, isNew: false)
         }
         let outcome: GooglePlayReads.Outcome
@@ -82,7 +82,7 @@ public struct DevicePurchases: Sendable {
                 "Google's answer about this purchase cannot be used; it is kept aside, and people were told."
             )
         }
-        if let customer, try await !house.records.holds(customer, key) {
+        if let customer, try await !context.records.holds(customer, key) {
             throw Refusal(
                 409,
                 "owned_elsewhere",
@@ -181,7 +181,7 @@ public struct DevicePurchases: Sendable {
         _ claim: PlayClaim?,
         isTrusted: Bool
     ) async throws -> GooglePlayReads.Outcome {
-        let wall = house.clocks.wall()
+        let wall = context.clocks.wall()
         let customer = claim?.claim.customer.rawValue
         let hasRoom = customer.map { ownUnknown.hasRoom(for: $0, at: wall) } ?? false
         if !isTrusted, !hasRoom { try pause.requireOver(at: wall) }

@@ -6,22 +6,22 @@ internal import TollgateCore
 
 /// Pulls hints from Pub/Sub: for servers without a public address.
 final class HintPulling: Sendable {
-    private let house: House
+    private let context: StoreContext
     private let client: GooglePlay.PubSubClient
-    private let receive: @Sendable (ReceivedMessage) async throws -> Receipt
+    private let receive: @Sendable (ReceivedMessage) async throws -> MessageOutcome
     private let state = Mutex(GooglePlay.HintPull())
     private let isFailing = Mutex(false)
 
     /// - Parameter receive: takes in a message; it is durable when this returns.
     init(
-        _ house: House,
+        _ context: StoreContext,
         _ client: GooglePlay.PubSubClient,
-        receive: @escaping @Sendable (ReceivedMessage) async throws -> Receipt
+        receive: @escaping @Sendable (ReceivedMessage) async throws -> MessageOutcome
     ) {
-        (self.house, self.client, self.receive) = (house, client, receive)
+        (self.context, self.client, self.receive) = (context, client, receive)
     }
 
-    private var now: Int64 { house.clocks.wall().milliseconds }
+    private var now: Int64 { context.clocks.wall().milliseconds }
 
     /// Pulls until nothing waits, or until there is a reason to rest.
     ///
@@ -50,12 +50,12 @@ final class HintPulling: Sendable {
     private func keep(_ messages: [GooglePlay.PulledMessage]) async -> Bool {
         let kept = await withTaskGroup(of: String?.self) { group in
             for message in messages {
-                group.addTask { [receive, house] in
+                group.addTask { [receive, context] in
                     do {
                         _ = try await receive(ReceivedMessage(message.body, .fetched))
                         return message.ackID
                     } catch {
-                        house.logger.error(
+                        context.logger.error(
                             "a pulled hint could not be kept; it will be delivered again",
                             metadata: ["store": "google_play", "error": "\(error)"]
                         )
@@ -87,7 +87,7 @@ final class HintPulling: Sendable {
             isFailing.withLock { $0 = true }
             let retryAfter = (error as? GooglePlay.APIFault)?.retryAfter
             state.withLock { $0.failed(retryAfter: retryAfter, now: self.now) }
-            house.logger.warning(
+            context.logger.warning(
                 "pulling hints will be tried again",
                 metadata: ["store": "google_play", "error": "\(error)"]
             )

@@ -59,7 +59,7 @@ public struct PurchaseImport: Sendable {
     private let reads: GooglePlayReads
     private let name: String
     private let register: @Sendable (API.CreateCustomerRequest) async throws -> API.Customer
-    private var house: House { reads.house }
+    private var context: StoreContext { reads.context }
 
     /// - Parameters:
     ///   - reads: with the quota of this import.
@@ -87,8 +87,8 @@ public struct PurchaseImport: Sendable {
         next: () throws -> [UInt8]?,
         progress: WorkProgress.Report = { _ in }
     ) async throws -> Report? {
-        try await house.leases.holding(name) { prolong in
-            var place = try await house.records.cursors.value(name) ?? Place()
+        try await context.leases.holding(name) { prolong in
+            var place = try await context.records.cursors.value(name) ?? Place()
             var heading: [PurchaseImportLine.Column]?
             for number in 0..<place.lines {
                 let line = try next()
@@ -115,7 +115,11 @@ public struct PurchaseImport: Sendable {
                     place.report.add(outcome, of: number)
                 }
                 place.lines += taken
-                try await house.records.cursors.keep(name, value: place, now: house.clocks.wall())
+                try await context.records.cursors.keep(
+                    name,
+                    value: place,
+                    now: context.clocks.wall()
+                )
                 try await prolong()
                 progress(WorkProgress(step: "purchases", done: place.lines))
             }
@@ -223,7 +227,7 @@ public struct PurchaseImport: Sendable {
             return false
         }
         guard let customer else { return true }
-        return try await house.records.holds(customer, known.key)
+        return try await context.records.holds(customer, known.key)
     }
 
     /// What the file says of the owner: as little as a device that observes, it takes nothing from
@@ -235,7 +239,7 @@ public struct PurchaseImport: Sendable {
         let customer = try await register(request)
         return PlayClaim(
             claim: Claim(customer: Customer.ID(customer.id), mode: .observed),
-            stated: await house.clocks.now()
+            stated: await context.clocks.now()
         )
     }
 
@@ -264,7 +268,7 @@ public struct PurchaseImport: Sendable {
             return .unmatched("Google's answer cannot be used; see ‘tollgate parked list’")
         }
         if let customer = claim?.claim.customer,
-            try await !house.records.holds(customer, key)
+            try await !context.records.holds(customer, key)
         {
             return .unmatched(
                 "the purchase is in the record and belongs to another customer; assign it in the dashboard if that is wrong"

@@ -11,7 +11,7 @@ struct GooglePlayQuestions: Sendable {
     let reads: GooglePlayReads
     let voids: VoidedList
     private let ladders: [Ladder]
-    private var house: House { reads.house }
+    private var context: StoreContext { reads.context }
 
     private struct Ladder: Sendable {
         var kind: Wanted.Kind
@@ -33,7 +33,7 @@ struct GooglePlayQuestions: Sendable {
             Wanted.Kind.googlePlaySubscription, .googlePlayPurchase, .googlePlayOrder,
             .googlePlayVoids,
         ].map {
-            Ladder(kind: $0, questions: Questions(reads.house))
+            Ladder(kind: $0, questions: Questions(reads.context))
         }
     }
 
@@ -46,11 +46,11 @@ struct GooglePlayQuestions: Sendable {
         for ladder in ladders {
             let isAnswered = await ladder.questions.ask { again, round in
                 round.beginKind()
-                let now = house.clocks.wall().milliseconds
+                let now = context.clocks.wall().milliseconds
                 try await ladder.questions.askOnce(
                     ladder.kind,
                     again: again,
-                    in: house,
+                    in: context,
                     where: { reads.isOpen(ladder.kind, of: $0, now: now) }
                 ) { rows, prolong in
                     for batch in rows.batches(of: reads.setUp.readsAtOnce) where round.goesOn {
@@ -117,7 +117,7 @@ struct GooglePlayQuestions: Sendable {
             return try await voids.read(of: app, from: row.raised) ? .settled : .asBefore
         default: return .foreign
         }
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         let raised = min(row.raised, now)
         let age = now.milliseconds - raised.milliseconds
         // News, of this read or of another since: that is what the hint was about.
@@ -139,7 +139,7 @@ struct GooglePlayQuestions: Sendable {
         because fault: GooglePlay.APIFault
     ) async throws {
         // Parked again, it is another message: one that was tried already would count as known.
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         guard let package = row.purchase?.application,
             let hint = GooglePlayMessages.hint(
                 asking: kind,
@@ -148,7 +148,7 @@ struct GooglePlayQuestions: Sendable {
                 at: now
             )
         else { return }
-        _ = try await house.journal(
+        _ = try await context.journal(
             Translation(
                 .parked(reason: "Google knows no such purchase: \(fault)"),
                 evidence: Evidence(
@@ -194,7 +194,7 @@ struct GooglePlayQuestions: Sendable {
                 if case .final = meaning { meaning = .fault }
                 return try await ladder.questions.take(fault, meaning, of: row, ladder.kind, &round)
             }
-            let now = await house.clocks.now()
+            let now = await context.clocks.now()
             let age = now.milliseconds - min(row.raised, now).milliseconds
             switch fault.meaning {
             case .notFound where age < Self.patience, .invalid where age < Self.patience:

@@ -13,7 +13,7 @@ internal import TollgateCore
 /// A read states the second before it was sent, by Google's `Date`: Google's objects carry no version
 /// (RULES §4.2).
 struct GooglePlayReads: Sendable {
-    let house: House
+    let context: StoreContext
     let setUp: GooglePlaySetUp
     let quotas: PlayQuotas
     /// Called while a quota leaves no room; `nil`: the call fails at once.
@@ -25,8 +25,8 @@ struct GooglePlayReads: Sendable {
     /// Tokens that Google did not show.
     private let unknown = UnknownTokens()
 
-    init(_ house: House, _ setUp: GooglePlaySetUp, _ quotas: PlayQuotas) {
-        (self.house, self.setUp, self.quotas) = (house, setUp, quotas)
+    init(_ context: StoreContext, _ setUp: GooglePlaySetUp, _ quotas: PlayQuotas) {
+        (self.context, self.setUp, self.quotas) = (context, setUp, quotas)
     }
 
     /// These reads by somebody who waits for room in the quotas.
@@ -106,7 +106,7 @@ struct GooglePlayReads: Sendable {
                 at: instant
             ),
             acts: PlayAct.acts(for: answer.value, token: token, readAt: instant) { product in
-                house.records.history.product(
+                context.records.history.product(
                     product,
                     in: app.packageName,
                     at: answer.value.completionTime.map(Instant.init(milliseconds:)) ?? instant
@@ -151,7 +151,7 @@ struct GooglePlayReads: Sendable {
         // Only the purchase says whether money is behind it: a licence tester's has none.
         guard let environment = try await known(token, of: app, leaving: reserve)?.key.environment
         else {
-            house.counters.count(
+            context.counters.count(
                 "tollgate_google_play_faults_total",
                 "bucket=\"orders\",meaning=\"unknownPurchase\""
             )
@@ -191,7 +191,7 @@ struct GooglePlayReads: Sendable {
             // the two costs one more read.
             let isOnce = known.googlePlay?.subscription == nil
             let kind: Wanted.Kind = isOnce ? .googlePlayPurchase : .googlePlaySubscription
-            try await house.records.questions.want(
+            try await context.records.questions.want(
                 Wanted(kind: kind, object: void.purchaseToken),
                 about: key,
                 at: min(instant, Instant(milliseconds: max(0, void.voidedTime)))
@@ -244,21 +244,21 @@ struct GooglePlayReads: Sendable {
         leaving reserve: Int64 = 0,
         _ body: (GooglePlay.Client) async throws -> Value
     ) async throws -> Value {
-        var now = house.clocks.wall().milliseconds
+        var now = context.clocks.wall().milliseconds
         let began = now
         while !quotas.take(bucket, of: app.packageName, now: now, leaving: reserve) {
             guard let rest, now - began < Self.longestRest else {
                 throw QuotaUsedUp(bucket: bucket)
             }
             try await rest()
-            now = house.clocks.wall().milliseconds
+            now = context.clocks.wall().milliseconds
         }
         do {
             let value = try await body(app.client)
             quotas.answered(bucket, of: app.packageName, begun: now)
             return value
         } catch let error as GooglePlay.APIFault {
-            house.counters.count(
+            context.counters.count(
                 "tollgate_google_play_faults_total",
                 "bucket=\"\(bucket.rawValue)\",meaning=\"\(error.meaning)\""
             )
@@ -281,7 +281,7 @@ struct GooglePlayReads: Sendable {
         _ app: GooglePlaySetUp.App,
         begun: Int64
     ) {
-        let wall = house.clocks.wall()
+        let wall = context.clocks.wall()
         quotas.refused(
             bucket,
             of: app.packageName,
@@ -291,7 +291,7 @@ struct GooglePlayReads: Sendable {
             now: wall.milliseconds
         )
         guard fault.meaning == .notAllowed, alarmPace.isDue(wall, every: 60_000) else { return }
-        house.logger.error(
+        context.logger.error(
             "Google Play refuses this server's service account: calls of this kind wait until it has the permission",
             metadata: [
                 "app": "\(app.packageName)", "calls": "\(bucket.rawValue)", "error": "\(fault)",
@@ -303,7 +303,7 @@ struct GooglePlayReads: Sendable {
     func record(ofToken token: String, of package: String) async throws -> Purchase? {
         for environment in StoreEnvironment.allCases {
             let key = GooglePlayTranslator.key(token, of: package, in: environment)
-            if let record = try await house.records.record(of: key) { return record }
+            if let record = try await context.records.record(of: key) { return record }
         }
         return nil
     }
@@ -318,7 +318,7 @@ struct GooglePlayReads: Sendable {
     ) async throws -> Purchase? {
         if let record = try await record(ofToken: token, of: app.packageName) { return record }
         // The voided list names it each hour.
-        guard !unknown.holds(token, at: house.clocks.wall()) else { return nil }
+        guard !unknown.holds(token, at: context.clocks.wall()) else { return nil }
         do {
             do {
                 _ = try await read(subscription: token, of: app, leaving: reserve)
@@ -330,15 +330,15 @@ struct GooglePlayReads: Sendable {
             guard [.notFound, .invalid, .noLongerReadable].contains(fault.meaning) else {
                 throw fault
             }
-            unknown.note(token, at: house.clocks.wall())
+            unknown.note(token, at: context.clocks.wall())
         }
         return try await record(ofToken: token, of: app.packageName)
     }
 
     /// Tells of questions about an app that is not configured: they wait until it is.
     func tellOfForeignApp(_ package: String) {
-        guard foreignPace.isDue(house.clocks.wall(), every: 60_000) else { return }
-        house.logger.error(
+        guard foreignPace.isDue(context.clocks.wall(), every: 60_000) else { return }
+        context.logger.error(
             "questions wait about an app that is not configured: name its package",
             metadata: ["store": "google_play", "app": "\(package)"]
         )
@@ -346,9 +346,9 @@ struct GooglePlayReads: Sendable {
 
     /// As of when a read speaks; see `StripeReads.instantOfRead`.
     func instant(of seconds: Int64?) async -> Instant {
-        let now = await house.clocks.now()
-        let wall = house.clocks.wall()
-        if house.clocks.isVirtual || abs(now.milliseconds - wall.milliseconds) > 60_000 {
+        let now = await context.clocks.now()
+        let wall = context.clocks.wall()
+        if context.clocks.isVirtual || abs(now.milliseconds - wall.milliseconds) > 60_000 {
             return order.next(at: now)
         }
         return Instant(seconds: (seconds ?? wall.milliseconds / 1000) - 1)
@@ -374,14 +374,14 @@ struct GooglePlayReads: Sendable {
                     kind: .fetched,
                     body: body
                 )
-                _ = try await house.journal(
+                _ = try await context.journal(
                     Translation(read.meaning, evidence: evidence),
                     of: .googlePlay
                 )
             }
             return Outcome(instant: instant, isNews: false)
         }
-        let known = try await house.records.record(of: key)
+        let known = try await context.records.record(of: key)
         // A claim that changes nothing must not grow the journal.
         let claim = claim.flatMap { known?.knows($0.claim) == true ? nil : $0 }
         let isNews = known.map { known in !facts.allSatisfy { known.states($0) } } ?? true
@@ -390,7 +390,7 @@ struct GooglePlayReads: Sendable {
         if !isNews, claim == nil {
             // What was not done yet is to be done, though nothing is to be written.
             for act in read.acts {
-                try await house.records.questions.want(act, about: key, at: instant)
+                try await context.records.questions.want(act, about: key, at: instant)
             }
             return outcome
         }
@@ -410,7 +410,7 @@ struct GooglePlayReads: Sendable {
             kind: .fetched,
             body: body
         )
-        let receipt = try await house.journal(
+        let receipt = try await context.journal(
             Translation(
                 .facts(facts, about: key),
                 evidence: evidence,

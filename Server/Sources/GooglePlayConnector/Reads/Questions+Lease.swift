@@ -15,7 +15,7 @@ extension Questions {
         _ kind: Wanted.Kind,
         again: Bool,
         most: Int = 100,
-        in house: House,
+        in context: StoreContext,
         where mayAsk: (WantedRow) -> Bool,
         _ ask: (
             _ rows: [WantedRow],
@@ -24,7 +24,7 @@ extension Questions {
     ) async throws {
         // A lease costs commits, and mostly nothing is wanted.
         guard try await !due(kind, again: again, most: most, where: mayAsk).isEmpty else { return }
-        _ = try await house.leases.holding("questions/\(kind.rawValue)", seconds: 30) { prolong in
+        _ = try await context.leases.holding("questions/\(kind.rawValue)", seconds: 30) { prolong in
             // Another server may have had the answers before.
             let rows = try await due(kind, again: again, most: most, where: mayAsk)
             try await ask(rows, prolong)

@@ -10,7 +10,7 @@ struct VoidedList: Sendable {
     let reads: GooglePlayReads
     /// What the last look at each app's list covers.
     private let covered = Covered()
-    private var house: House { reads.house }
+    private var context: StoreContext { reads.context }
 
     /// How far back the list goes, in milliseconds.
     static let memory: Int64 = 30 * 86_400_000
@@ -28,7 +28,7 @@ struct VoidedList: Sendable {
         let since = instant.milliseconds - Self.margin
         // Many hints of one refund wave need one look.
         if covered.holds(app.packageName, since: since, to: instant) { return true }
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         guard covered.isDue(app.packageName, at: now, every: Self.pause) else { return false }
         return try await instant <= read(of: app, since: since).instant
     }
@@ -42,7 +42,7 @@ struct VoidedList: Sendable {
         leaving reserve: Int64 = 0,
         prolong: @Sendable () async throws -> Void = {}
     ) async throws -> Look {
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         // Google refuses a start that is older than thirty days by its own clock.
         let earliest = now.milliseconds - Self.memory + 3_600_000
         let start = max(since, earliest)
@@ -100,7 +100,7 @@ struct VoidedList: Sendable {
 
     private func tell(of unreadable: [GooglePlay.DecodingError], _ app: GooglePlaySetUp.App) {
         for error in unreadable {
-            house.logger.error(
+            context.logger.error(
                 "an entry of the list of voided purchases cannot be read and is left out",
                 metadata: ["app": "\(app.packageName)", "error": "\(error)"]
             )

@@ -48,7 +48,7 @@ extension GooglePlayConnector {
     }
 
     private func tellOfFailedPass(_ app: GooglePlaySetUp.App, _ error: any Error) {
-        house.logger.warning(
+        context.logger.warning(
             "a pass over an app's purchases in Google Play failed and will be made again",
             metadata: ["app": "\(app.packageName)", "error": "\(error)"]
         )

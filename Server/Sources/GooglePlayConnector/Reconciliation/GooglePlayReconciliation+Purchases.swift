@@ -42,7 +42,7 @@ extension GooglePlayReconciliation {
         defer { place.round = place.round.map { _ in round } }
         var (looked, asked) = (0, 0)
         while looked < Self.mostRecords, asked < Self.mostReads {
-            let page = try await house.records.records(after: round.after, limit: 500)
+            let page = try await context.records.records(after: round.after, limit: 500)
             for (row, record) in page {
                 looked += 1
                 if record.key.store == .googlePlay, record.key.application == app.packageName,

@@ -36,7 +36,7 @@ struct GooglePlayReconciliation: Sendable {
     private var voids: VoidedList
     /// When overdue purchases were read last: what has no news is not read every minute.
     private let asked = AskedPurchases()
-    var house: House { reads.house }
+    var context: StoreContext { reads.context }
 
     /// Milliseconds between two looks at the list of voided purchases.
     private static let voidPause: Int64 = 3_600_000
@@ -106,7 +106,7 @@ struct GooglePlayReconciliation: Sendable {
     ) async throws -> GooglePlayReconciled? {
         let name = "reconcile/google_play/\(app.packageName)"
         let isWhole = reach != nil
-        return try await house.leases.holding(name) { prolong in
+        return try await context.leases.holding(name) { prolong in
             var found = GooglePlayReconciled()
             var place = try await place(name)
             var troubles = Troubles()
@@ -135,7 +135,7 @@ struct GooglePlayReconciliation: Sendable {
                 try await keep(place, name)
             } while isWhole && place.ordersAfter != nil
             if let trouble { throw trouble }
-            place.passed = house.clocks.wall().milliseconds
+            place.passed = context.clocks.wall().milliseconds
             try await keep(place, name)
             found.purchasesAsOf = place.purchasesAsOf
             return found
@@ -148,17 +148,17 @@ struct GooglePlayReconciliation: Sendable {
         _ place: inout Place,
         _ app: GooglePlaySetUp.App
     ) async throws {
-        let now = await house.clocks.now().milliseconds
+        let now = await context.clocks.now().milliseconds
         switch reach {
         case nil:
-            let gap = place.passed.map { house.clocks.wall().milliseconds - $0 } ?? 0
+            let gap = place.passed.map { context.clocks.wall().milliseconds - $0 } ?? 0
             guard gap > Self.longestGap, place.round == nil else { return }
-            house.logger.warning(
+            context.logger.warning(
                 "hints of Google Play's may have been lost: every purchase that can still change is read again",
                 metadata: ["app": "\(app.packageName)", "seconds": "\(gap / 1000)"]
             )
             place.round = Round(began: now)
-            place.passed = house.clocks.wall().milliseconds
+            place.passed = context.clocks.wall().milliseconds
         case .news?: place.beginAnew()
         case .everything?:
             place.beginAnew()
@@ -180,15 +180,15 @@ struct GooglePlayReconciliation: Sendable {
         _ troubles: inout Troubles,
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
-        let now = await house.clocks.now()
-        try await house.records.awaited.follow(
+        let now = await context.clocks.now()
+        try await context.records.awaited.follow(
             of: .googlePlay,
-            wall: house.clocks.wall(),
+            wall: context.clocks.wall(),
             prolong: prolong
         ) { $0.awaited }
         var next: AwaitedPlace?
         repeat {
-            let page = try await house.records.awaited.overdue(
+            let page = try await context.records.awaited.overdue(
                 in: Purchase.awaitedScope(of: app.packageName),
                 at: now,
                 after: next
@@ -261,7 +261,7 @@ struct GooglePlayReconciliation: Sendable {
         _ found: inout GooglePlayReconciled,
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
-        let now = await house.clocks.now().milliseconds
+        let now = await context.clocks.now().milliseconds
         if let read = place.voidsAt ?? place.voidsTo, read <= now, now - read < Self.voidPause {
             return
         }
@@ -291,14 +291,14 @@ struct GooglePlayReconciliation: Sendable {
         _ troubles: inout Troubles,
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
-        let now = await house.clocks.now().milliseconds
+        let now = await context.clocks.now().milliseconds
         if place.ordersAfter == nil {
             if let began = place.ordersSince, began <= now, now - began < Self.orderPause { return }
             place.ordersSince = now
         }
         var (looked, asked) = (0, 0)
         while looked < Self.mostRecords, asked < Self.mostOrders {
-            let page = try await house.records.records(
+            let page = try await context.records.records(
                 after: place.ordersAfter,
                 limit: 500
             )
@@ -356,25 +356,25 @@ struct GooglePlayReconciliation: Sendable {
         _ object: String,
         about key: Purchase.Key
     ) async throws {
-        try await house.records.questions.want(
+        try await context.records.questions.want(
             Wanted(kind: kind, object: object),
             about: key,
-            at: await house.clocks.now()
+            at: await context.clocks.now()
         )
     }
 
     // MARK: - The place
 
     private func place(_ name: String) async throws -> Place {
-        guard let kept = try await house.records.cursors.read(name) else { return Place() }
+        guard let kept = try await context.records.cursors.read(name) else { return Place() }
         return (try? APIJSON.decode(Place.self, from: Data(kept.body))) ?? Place()
     }
 
     func keep(_ place: Place, _ name: String) async throws {
-        try await house.records.cursors.keep(
+        try await context.records.cursors.keep(
             name,
             Array(try APIJSON.encode(place)),
-            now: house.clocks.wall()
+            now: context.clocks.wall()
         )
     }
 }

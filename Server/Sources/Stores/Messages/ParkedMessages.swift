@@ -16,12 +16,12 @@ public struct ParkedMessages: Sendable {
     }
 
     private let records: RecordStore
-    private let take: @Sendable (ParkedMessage) async throws -> Receipt
+    private let take: @Sendable (ParkedMessage) async throws -> MessageOutcome
 
     /// - Parameter take: takes a message in again.
     public init(
         _ records: RecordStore,
-        take: @escaping @Sendable (ParkedMessage) async throws -> Receipt
+        take: @escaping @Sendable (ParkedMessage) async throws -> MessageOutcome
     ) {
         self.records = records
         self.take = take

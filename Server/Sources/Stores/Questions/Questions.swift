@@ -5,13 +5,13 @@ public import TollgateCore
 /// Asks one store what its messages did not carry, and knows which questions wait because they had no
 /// answer.
 public struct Questions: Sendable {
-    private let house: House
+    private let context: StoreContext
     private let retries = QuestionRetries()
     private let paces = QuestionPaces()
     private let brokenOff = BrokenRounds()
 
-    public init(_ house: House) {
-        self.house = house
+    public init(_ context: StoreContext) {
+        self.context = context
     }
 
     /// The store answers, as somebody else has found.
@@ -27,7 +27,7 @@ public struct Questions: Sendable {
         _ questions: (_ again: Bool, _ round: inout QuestionRound) async throws -> Void
     ) async -> Bool {
         for (again, pace) in [(false, paces.first), (true, paces.again)]
-        where pace.isDue(at: house.clocks.wall()) {
+        where pace.isDue(at: context.clocks.wall()) {
             var round = QuestionRound()
             var isInTrouble = false
             do {
@@ -37,13 +37,13 @@ public struct Questions: Sendable {
             } catch {
                 brokenOff.note(again, true)
                 isInTrouble = error is any StoreFault
-                house.logger.warning(
+                context.logger.warning(
                     "asking for what is missing will be tried again",
                     metadata: ["error": "\(error)"]
                 )
             }
             if round.answers > 0 { pace.succeeded() }
-            if isInTrouble { pace.failed(at: house.clocks.wall()) }
+            if isInTrouble { pace.failed(at: context.clocks.wall()) }
         }
         return !brokenOff.isAny
     }
@@ -62,13 +62,13 @@ public struct Questions: Sendable {
         where mayAsk: (WantedRow) -> Bool = { _ in true }
     ) async throws -> [WantedRow] {
         let page = 500
-        let wall = house.clocks.wall()
+        let wall = context.clocks.wall()
         if again, !retries.hasDue(kind, at: wall) { return [] }
         var found: [WantedRow] = []
         var there: Set<RowKey> = []
         var last: WantedRow?
         while again || found.count < most {
-            let rows = try await house.records.questions.wanted(
+            let rows = try await context.records.questions.wanted(
                 kind,
                 after: last,
                 limit: Int64(page)
@@ -93,7 +93,7 @@ public struct Questions: Sendable {
 
     /// Drops a question that was answered, or is refused for good.
     public func settle(_ wanted: WantedRow) async throws {
-        try await house.records.questions.settle(wanted)
+        try await context.records.questions.settle(wanted)
         retries.forget(wanted.key)
     }
 
@@ -102,7 +102,7 @@ public struct Questions: Sendable {
 
     /// Keeps a question whose answer may not be the newest one: it is asked again after a while.
     public func postpone(_ wanted: WantedRow, _ kind: Wanted.Kind) {
-        retries.failed(wanted.key, kind, raised: wanted.raised, at: house.clocks.wall())
+        retries.failed(wanted.key, kind, raised: wanted.raised, at: context.clocks.wall())
     }
 
     /// Takes note of an error in place of an answer.
@@ -121,15 +121,15 @@ public struct Questions: Sendable {
     ) async throws {
         if case .unwilling = meaning { throw error }
         if case .final = meaning {
-            house.logger.error(
+            context.logger.error(
                 "a store does not answer a question and will not be asked again",
                 metadata: ["object": "\(Self.shown(wanted))", "error": "\(error)"]
             )
             try await settle(wanted)
             return round.answered()
         }
-        retries.failed(wanted.key, kind, raised: wanted.raised, at: house.clocks.wall())
-        house.logger.warning(
+        retries.failed(wanted.key, kind, raised: wanted.raised, at: context.clocks.wall())
+        context.logger.warning(
             "a store gave no answer to a question; it will be asked again",
             metadata: ["object": "\(Self.shown(wanted))", "error": "\(error)"]
         )

@@ -6,35 +6,35 @@ internal import TollgateCore
 
 /// Which of our customers is which of Stripe's.
 struct StripeCustomers: Sendable {
-    let house: House
+    let context: StoreContext
     let reads: StripeReads
 
     /// Stops selling to a Stripe customer that was deleted: the next checkout makes a new one.
     ///
     /// Purchases of the deleted one stay its owner's.
     func retire(_ id: String) async throws {
-        guard let stored = try await house.records.profile(alias: .stripeCustomer(id)),
+        guard let stored = try await context.records.profile(alias: .stripeCustomer(id)),
             !stored.body.isEmpty
         else { return }
         var profile = try Profile(stored)
         guard profile.stripeCustomer == id else { return }
         profile.stripeCustomer = nil
-        try await house.records.register(
+        try await context.records.register(
             profile,
             also: [.stripeCustomer(id)],
             dedupeKey: RowKey("stripe customer deleted", id),
-            at: await house.clocks.now()
+            at: await context.clocks.now()
         )
     }
 
     func link(_ profile: Profile, to stripeCustomer: String) async throws {
         var profile = profile
         profile.stripeCustomer = profile.stripeCustomer ?? stripeCustomer
-        try await house.records.register(
+        try await context.records.register(
             profile,
             also: [.stripeCustomer(stripeCustomer)],
             dedupeKey: RowKey("stripe customer", profile.customer.id, stripeCustomer),
-            at: await house.clocks.now()
+            at: await context.clocks.now()
         )
     }
 
@@ -60,8 +60,8 @@ struct StripeCustomers: Sendable {
     /// Ours for whom a Stripe customer was made, if that link is not known.
     private func unlinked(_ customer: Stripe.Customer) async throws -> Profile? {
         guard let ours = customer.metadata["tollgate_customer"],
-            try await house.records.profile(alias: .stripeCustomer(customer.id)) == nil,
-            let stored = try await house.records.profile(Customer.ID(ours)), !stored.body.isEmpty
+            try await context.records.profile(alias: .stripeCustomer(customer.id)) == nil,
+            let stored = try await context.records.profile(Customer.ID(ours)), !stored.body.isEmpty
         else { return nil }
         return try Profile(stored)
     }

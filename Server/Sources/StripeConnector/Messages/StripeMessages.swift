@@ -8,14 +8,14 @@ internal import TollgateCore
 
 /// Verifies what Stripe sends and says it in our words: each event comes here once.
 struct StripeMessages: Sendable {
-    let house: House
+    let context: StoreContext
     /// Of the webhook endpoint; while one is rolled, both.
     let secrets: [String]
     /// How often a signature may have us say that our clock is wrong.
     private let clockPace = WorkPace()
 
-    init(_ house: House, secrets: [String]) {
-        self.house = house
+    init(_ context: StoreContext, secrets: [String]) {
+        self.context = context
         self.secrets = secrets
     }
 
@@ -36,7 +36,7 @@ struct StripeMessages: Sendable {
 
     /// - Parameter signature: the header `Stripe-Signature`.
     private func verify(_ body: [UInt8], _ signature: String?) throws {
-        let wall = house.clocks.wall().milliseconds / 1000
+        let wall = context.clocks.wall().milliseconds / 1000
         do {
             let signed = try Stripe.WebhookSignature.verify(
                 header: signature,
@@ -72,14 +72,14 @@ struct StripeMessages: Sendable {
     // sends what shows it again and again must not fill the log.
 
     private func noteClock(secondsBehind seconds: Int64) {
-        guard seconds > 300, clockPace.isDue(house.clocks.wall(), every: 60_000) else { return }
-        house.logger.error("this server's clock is \(seconds) seconds behind Stripe's: set it")
+        guard seconds > 300, clockPace.isDue(context.clocks.wall(), every: 60_000) else { return }
+        context.logger.error("this server's clock is \(seconds) seconds behind Stripe's: set it")
     }
 
     private func noteClock(_ error: Stripe.WebhookSignature.Refusal) {
-        guard let seconds = error.age, clockPace.isDue(house.clocks.wall(), every: 60_000)
+        guard let seconds = error.age, clockPace.isDue(context.clocks.wall(), every: 60_000)
         else { return }
-        house.logger.warning(
+        context.logger.warning(
             "a webhook that Stripe signed \(seconds) seconds ago was refused: this server's clock is ahead of Stripe's, or somebody sends again what they caught"
         )
     }

@@ -19,7 +19,7 @@ struct StripeOpinion: Codable, Hashable {
 ///
 /// Our catalog decides: a disagreement is shown, never obeyed (RULES §5).
 public struct StripeOpinions: Sendable {
-    let house: House
+    let context: StoreContext
     let reads: StripeReads
 
     /// Reads all that Stripe thinks a customer may use, page after page, and compares.
@@ -35,22 +35,22 @@ public struct StripeOpinions: Sendable {
         for try await entitlement in stripe.activeEntitlements(of: id) {
             theirs.insert(entitlement.lookupKey)
         }
-        guard let known = try await house.records.profile(alias: .stripeCustomer(id)) else {
+        guard let known = try await context.records.profile(alias: .stripeCustomer(id)) else {
             return []
         }
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         let opinion = StripeOpinion(
             stripeCustomer: id,
             lookupKeys: theirs.sorted(),
             at: now.milliseconds
         )
-        try await house.records.questions.keepOpinion(
+        try await context.records.questions.keepOpinion(
             Array(try APIJSON.encode(opinion)),
             of: known.customer,
             in: environment,
             at: now
         )
-        let reading = try await house.records.reading(of: known.customer, in: environment)
+        let reading = try await context.records.reading(of: known.customer, in: environment)
         // What only another store or staff gives, Stripe cannot know of.
         let ours = Set(
             reading.timeline.active(at: now).filter { $0.purchase.store == .stripe }
@@ -62,8 +62,8 @@ public struct StripeOpinions: Sendable {
         )
         let differing = ours.symmetricDifference(theirs).subtracting(others).sorted()
         guard !differing.isEmpty else { return [] }
-        house.counters.count("tollgate_entitlement_disagreements_total", "store=\"stripe\"")
-        house.logger.warning(
+        context.counters.count("tollgate_entitlement_disagreements_total", "store=\"stripe\"")
+        context.logger.warning(
             "Stripe's entitlements differ from the catalog's; the catalog decides",
             metadata: [
                 "customer": "\(known.customer)",

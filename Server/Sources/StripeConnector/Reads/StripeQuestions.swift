@@ -15,7 +15,7 @@ struct StripeQuestions: Sendable {
         self.reads = reads
         self.opinions = opinions
         self.defaultEnvironment = defaultEnvironment
-        questions = Questions(reads.house)
+        questions = Questions(reads.context)
     }
 
     /// Stripe answers, as somebody else has found.

@@ -56,7 +56,10 @@ extension StripeReads {
             kind: .fetched,
             body: Array(session.json.rawBytes)
         )
-        _ = try await house.journal(Translation(ofStripe: message, evidence: evidence), of: .stripe)
+        _ = try await context.journal(
+            Translation(ofStripe: message, evidence: evidence),
+            of: .stripe
+        )
         // A plan's session says who bought it; what they may use stands in the subscription, whose
         // event may be hours away too.
         if let subscription = session.subscription?.id {
@@ -96,7 +99,7 @@ extension StripeReads {
                 session.paymentIntent?.id ?? session.id,
                 livemode: session.livemode
             )
-            let hasFailed = try await house.records.record(of: key)?.payment?.hasFailed
+            let hasFailed = try await context.records.record(of: key)?.payment?.hasFailed
             return hasFailed == true ? .failed : .processing
         case .expired?: return .expired
         default: return .open

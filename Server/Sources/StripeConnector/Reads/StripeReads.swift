@@ -7,13 +7,13 @@ public import TollgateCore
 
 /// What Stripe's events do not say is read: an object at a time, always the whole of it.
 public struct StripeReads: Sendable {
-    let house: House
+    let context: StoreContext
     /// Speaks to Stripe; `nil` where no secret key is configured.
     let client: Stripe.Client?
     private let readOrder = ReadOrder()
 
-    init(_ house: House, _ client: Stripe.Client?) {
-        self.house = house
+    init(_ context: StoreContext, _ client: Stripe.Client?) {
+        self.context = context
         self.client = client
     }
 
@@ -234,7 +234,7 @@ public struct StripeReads: Sendable {
         var target = ""
         if case .facts(let facts, let key) = message {
             target = key.canonical
-            let known = try await house.records.record(of: key)
+            let known = try await context.records.record(of: key)
             if let known, facts.allSatisfy({ known.states($0.statement) }) { return false }
         }
         if case .nothing = message { return false }
@@ -245,7 +245,7 @@ public struct StripeReads: Sendable {
             kind: .fetched,
             body: Array(body.rawBytes)
         )
-        return try await house.journal(
+        return try await context.journal(
             Translation(ofStripe: message, evidence: evidence),
             of: .stripe
         )
@@ -266,13 +266,14 @@ public struct StripeReads: Sendable {
 
     /// As of when a read of something without a test clock speaks.
     func instantOfRead(_ date: Int64?) async -> Instant {
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         if isOnVirtualClock(now) { return readOrder.next(in: now.milliseconds / 1000) }
-        return Instant(seconds: (date ?? house.clocks.wall().milliseconds / 1000) - 1)
+        return Instant(seconds: (date ?? context.clocks.wall().milliseconds / 1000) - 1)
     }
 
     private func isOnVirtualClock(_ now: Instant) -> Bool {
-        house.clocks.isVirtual || abs(now.milliseconds - house.clocks.wall().milliseconds) > 60_000
+        context.clocks.isVirtual
+            || abs(now.milliseconds - context.clocks.wall().milliseconds) > 60_000
     }
 
     /// What has to be read again although `event` says it, because its clock stands still: within the
@@ -282,9 +283,9 @@ public struct StripeReads: Sendable {
             return []
         }
         let hasTestClock = event.object["test_clock"].map { !$0.isNull } ?? false
-        let now = await house.clocks.now()
+        let now = await context.clocks.now()
         guard hasTestClock || isOnVirtualClock(now) else { return [] }
-        let known = try await house.records.record(
+        let known = try await context.records.record(
             of: StripeTranslator.key(id, livemode: event.livemode)
         )
         guard let stated = known?.subscription?.stated, stated.isRead,

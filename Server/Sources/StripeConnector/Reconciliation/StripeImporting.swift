@@ -26,7 +26,7 @@ private struct ImportCursor: Codable {
 
 /// Brings in an account of Stripe's that was there before this server.
 public struct StripeImporting: Sendable {
-    let house: House
+    let context: StoreContext
     let stripe: StripeConnector
     private let register: @Sendable (API.CreateCustomerRequest) async throws -> API.Customer
 
@@ -35,7 +35,7 @@ public struct StripeImporting: Sendable {
         _ stripe: StripeConnector,
         register: @escaping @Sendable (API.CreateCustomerRequest) async throws -> API.Customer
     ) {
-        house = stripe.house
+        context = stripe.context
         self.stripe = stripe
         self.register = register
     }
@@ -59,7 +59,7 @@ public struct StripeImporting: Sendable {
         report: WorkProgress.Report = { _ in }
     ) async throws -> StripeImport? {
         _ = try stripe.reads.configured()
-        return try await house.leases.holding("import/stripe") { prolong in
+        return try await context.leases.holding("import/stripe") { prolong in
             var cursor = try await importCursor()
             if !cursor.hasCustomers {
                 try await importCustomers(&cursor, metadataKey, users) { cursor in
@@ -95,7 +95,7 @@ public struct StripeImporting: Sendable {
             }
             // Stripe has just answered all the rest.
             await stripe.askAll()
-            try await house.records.cursors.drop(Self.importName)
+            try await context.records.cursors.drop(Self.importName)
             return cursor.found
         }
     }
@@ -108,7 +108,7 @@ public struct StripeImporting: Sendable {
     ) -> [StripePayment.Line]? {
         let words =
             intent.metadata[StripeTranslator.linesKey] ?? priceKey.flatMap { intent.metadata[$0] }
-        let catalog = house.records.history.current
+        let catalog = context.records.history.current
         return words.flatMap(StripeTranslator.soldLines)?.map { line in
             guard let price = catalog.product(id: line.price)?.stripePriceIDs.first else {
                 return line
@@ -145,7 +145,7 @@ public struct StripeImporting: Sendable {
         _ metadataKey: String,
         _ users: [String: String]
     ) async throws -> Bool? {
-        if try await house.records.profile(alias: .stripeCustomer(customer.id)) != nil {
+        if try await context.records.profile(alias: .stripeCustomer(customer.id)) != nil {
             return false
         }
         if try await stripe.customers.relink(customer) { return true }
@@ -161,14 +161,14 @@ public struct StripeImporting: Sendable {
                 )
             ).id
         } catch let refusal as Refusal where refusal.status < 500 {
-            house.logger.warning(
+            context.logger.warning(
                 "a customer of Stripe's could not be given the name it has there",
                 metadata: ["customer": "\(customer.id)", "reason": "\(refusal.error.message)"]
             )
             return nil
         }
         try await stripe.customers.link(
-            try await house.profile(of: Customer.ID(id)),
+            try await context.profile(of: Customer.ID(id)),
             to: customer.id
         )
         return true
@@ -177,11 +177,11 @@ public struct StripeImporting: Sendable {
     private static let importName = "import/stripe"
 
     private func importCursor() async throws -> ImportCursor {
-        try await house.records.cursors.value(Self.importName) ?? ImportCursor()
+        try await context.records.cursors.value(Self.importName) ?? ImportCursor()
     }
 
     private func keep(_ cursor: ImportCursor) async throws {
-        try await house.records.cursors
-            .keep(Self.importName, value: cursor, now: house.clocks.wall())
+        try await context.records.cursors
+            .keep(Self.importName, value: cursor, now: context.clocks.wall())
     }
 }

@@ -112,7 +112,7 @@ extension StripeConnector {
         report: WorkProgress.Report = { _ in }
     ) async throws -> StripeReconciliation? {
         _ = try reads.configured()
-        return try await house.leases.holding("reconcile/stripe") { prolong in
+        return try await context.leases.holding("reconcile/stripe") { prolong in
             var cursor = try await stripeCursor()
             if reach != .news, cursor.pass?.reach != reach { cursor.pass = nil }
             var found = try await passOverStripe(&cursor, reach, prolong, report)
@@ -125,7 +125,7 @@ extension StripeConnector {
         }
     }
 
-    private func nowInSeconds() async -> Int64 { await house.clocks.now().milliseconds / 1000 }
+    private func nowInSeconds() async -> Int64 { await context.clocks.now().milliseconds / 1000 }
 
     /// Does a pass, or the rest of the one that was begun.
     private func passOverStripe(
@@ -193,12 +193,12 @@ extension StripeConnector {
     private static let cursorName = "reconcile/stripe"
 
     private func stripeCursor() async throws -> StripeCursor {
-        try await house.records.cursors.value(Self.cursorName) ?? StripeCursor()
+        try await context.records.cursors.value(Self.cursorName) ?? StripeCursor()
     }
 
     private func keep(_ cursor: StripeCursor) async throws {
-        try await house.records.cursors
-            .keep(Self.cursorName, value: cursor, now: house.clocks.wall())
+        try await context.records.cursors
+            .keep(Self.cursorName, value: cursor, now: context.clocks.wall())
     }
 }
 

@@ -114,7 +114,7 @@ extension StripeConnector {
     ///
     /// What happened within these minutes, the list of events tells.
     private func instantOfSweep(testClock: String? = nil) async throws -> Instant {
-        let wall = house.clocks.wall().milliseconds / 1000
+        let wall = context.clocks.wall().milliseconds / 1000
         return try await reads.instantOfRead(wall - 300, testClock: testClock)
     }
 
@@ -124,14 +124,14 @@ extension StripeConnector {
             // A plan's session only says who bought it.
             guard session.clientReferenceID != nil, let subscription = session.subscription?.id
             else { return false }
-            let known = try await house.records.record(
+            let known = try await context.records.record(
                 of: StripeTranslator.key(subscription, livemode: session.livemode)
             )
             guard known?.buyer == nil else { return false }
             try await reads.fulfil(checkoutSession: session.id)
             return true
         }
-        let known = try await house.records.record(
+        let known = try await context.records.record(
             of: StripeTranslator.key(
                 session.paymentIntent?.id ?? session.id,
                 livemode: session.livemode
@@ -154,7 +154,7 @@ extension StripeConnector {
     ) async throws -> Bool {
         guard let id else { return false }
         for livemode in livemode.map({ [$0] }) ?? [false, true] {
-            if let record = try await house.records.record(
+            if let record = try await context.records.record(
                 of: StripeTranslator.key(id, livemode: livemode)
             ), isKnown(record) {
                 return false

@@ -82,7 +82,9 @@ struct PlayHintTests {
         }
     }
 
-    @Test("G2: a read that lags and shows an earlier change does not settle the hint of a later one")
+    @Test(
+        "G2: a read that lags and shows an earlier change does not settle the hint of a later one"
+    )
     func staleReadWithNews() async throws {
         try await PlayWorld.run { world in
             let (id, account) = try await world.person(payment: "cash")
@@ -152,18 +154,18 @@ struct PlayHintTests {
                 )
             }
         ) { world in
-            let house = world.room.house
+            let context = world.room.context
             let room = GooglePlayConnector(
-                House(
-                    records: house.records,
+                StoreContext(
+                    records: context.records,
                     clocks: Clocks(now: { wall.now }, wall: { wall.now }),
-                    random: house.random,
-                    counters: house.counters,
-                    logger: house.logger
+                    random: context.random,
+                    counters: context.counters,
+                    logger: context.logger
                 ),
                 world.room.setUp
             )
-            try await house.records.questions.want(
+            try await context.records.questions.want(
                 Wanted(kind: .googlePlaySubscription, object: "some-token"),
                 about: GooglePlayTranslator.key(
                     "some-token",
@@ -198,7 +200,7 @@ struct PlayHintTests {
                 return nil
             }
         ) { world in
-            let other = GooglePlayConnector(world.room.house, world.room.setUp)
+            let other = GooglePlayConnector(world.room.context, world.room.setUp)
             let (id, account) = try await world.person()
             let token = try await world.buy("pro", for: account)
             for _ in 0..<3 {

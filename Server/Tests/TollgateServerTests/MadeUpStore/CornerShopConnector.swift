@@ -16,7 +16,7 @@ struct CornerShopConnector: StoreConnector {
     let store = Store.appStore
     let name = "Corner Shop"
     let shopName = "the shop at the corner"
-    let house: House
+    let context: StoreContext
     let isSetUp = true
     let webhook = StoreWebhook(
         APIPath(template: "/webhooks/corner_shop"),
@@ -30,11 +30,11 @@ struct CornerShopConnector: StoreConnector {
     private let shop: CornerShopClient
     private let questions: Questions
 
-    init(_ house: House, port: Int) {
-        self.house = house
+    init(_ context: StoreContext, port: Int) {
+        self.context = context
         shop = CornerShopClient(port: port)
-        books = CornerShopBooks(records: house.records, shop: shop)
-        questions = Questions(house)
+        books = CornerShopBooks(records: context.records, shop: shop)
+        questions = Questions(context)
     }
 
     // MARK: - What it tells
@@ -119,7 +119,7 @@ struct CornerShopConnector: StoreConnector {
             round.beginKind()
             for wanted in try await questions.due(.subscriptionStatus, again: again)
             where round.goesOn {
-                let now = await house.clocks.now()
+                let now = await context.clocks.now()
                 let order: CornerShop.Order = try await shop.get("orders/\(wanted.object)")
                 let body = try CornerShop.encode(order)
                 let evidence = Evidence(
@@ -129,7 +129,7 @@ struct CornerShopConnector: StoreConnector {
                     kind: .fetched,
                     body: body
                 )
-                _ = try await house.journal(
+                _ = try await context.journal(
                     Self.translation(of: order, Stated(now, isRead: true), evidence),
                     of: store
                 )
@@ -141,8 +141,8 @@ struct CornerShopConnector: StoreConnector {
 
     func reconcileIfDue() async throws -> Bool {
         let name = "reconcile/corner_shop"
-        _ = try await house.leases.holding(name) { _ in
-            let kept = try await house.records.cursors.read(name)
+        _ = try await context.leases.holding(name) { _ in
+            let kept = try await context.records.cursors.read(name)
             let after = kept.flatMap { Int(String(decoding: $0.body, as: UTF8.self)) } ?? 0
             let told: [CornerShop.Message] = try await shop.get("messages/\(after)")
             for message in told {
@@ -150,10 +150,10 @@ struct CornerShopConnector: StoreConnector {
                     ReceivedMessage(try CornerShop.encode(message), .fetched)
                 )
             }
-            try await house.records.cursors.keep(
+            try await context.records.cursors.keep(
                 name,
                 Array("\(after + told.count)".utf8),
-                now: house.clocks.wall()
+                now: context.clocks.wall()
             )
         }
         return true

@@ -2,7 +2,7 @@
 ///
 /// All of them are answered 200: it is durable, or it is durable already, or keeping it was all
 /// that could be done.
-public enum Receipt: Hashable, Sendable {
+public enum MessageOutcome: Hashable, Sendable {
     case recorded
     case duplicate
     /// Kept, and what it is about will be read from the store.

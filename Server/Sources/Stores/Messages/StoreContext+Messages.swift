@@ -2,16 +2,17 @@ internal import Logging
 internal import Storage
 public import TollgateCore
 
-extension House {
+extension StoreContext {
     /// Journals a store's message with its facts and counts what became of it.
     ///
     /// Durable when this returns. What cannot be used, or what the database refuses for what it is,
     /// is parked.
-    public func journal(_ translation: Translation, of store: Store) async throws -> Receipt {
+    public func journal(_ translation: Translation, of store: Store) async throws -> MessageOutcome
+    {
         let evidence = translation.evidence
         var facts: [Fact] = []
         var subject: RowKey?
-        var receipt = Receipt.recorded
+        var result = MessageOutcome.recorded
         var wanted = translation.questions
         var wantedAbout: Purchase.Key?
         switch translation.meaning {
@@ -21,7 +22,7 @@ extension House {
             subject = RecordStore.subject(of: key)
         case .hint(let reads, let about, let reason):
             (wanted, wantedAbout) = (reads, about)
-            receipt = .hint
+            result = .hint
             logger.info(
                 "a message is only a hint; the store is asked",
                 metadata: [
@@ -37,7 +38,7 @@ extension House {
             }
             return .recorded
         case .nothing:
-            receipt = .nothing
+            result = .nothing
         case .parked(let reason):
             return try await park(evidence, of: store, because: reason)
         }
@@ -59,12 +60,12 @@ extension House {
             guard Self.isOfThisMessage(error) else { throw error }
             return try await park(evidence, of: store, because: "the database refused it: \(error)")
         }
-        if case .duplicate = outcome { receipt = .duplicate }
-        count(receipt.label, of: store)
-        if receipt != .duplicate, let left = translation.leftToTheTeam {
+        if case .duplicate = outcome { result = .duplicate }
+        count(result.label, of: store)
+        if result != .duplicate, let left = translation.leftToTheTeam {
             tell(left, evidence.source, of: store)
         }
-        return receipt
+        return result
     }
 
     /// Keeps a message aside, says so once, and counts it.
@@ -72,7 +73,7 @@ extension House {
         _ evidence: Evidence,
         of store: Store,
         because reason: String
-    ) async throws -> Receipt {
+    ) async throws -> MessageOutcome {
         let isNew = try await records.parked.park(
             ParkedMessage(
                 key: evidence.key,
@@ -92,7 +93,7 @@ extension House {
                 ]
             )
         }
-        count(Receipt.parked.label, of: store)
+        count(MessageOutcome.parked.label, of: store)
         return .parked
     }
 

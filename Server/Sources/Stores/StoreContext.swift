@@ -3,7 +3,7 @@ public import Storage
 
 /// The server around every store's room: where messages are kept, what time it is, and where is told
 /// what happened.
-public struct House: Sendable {
+public struct StoreContext: Sendable {
     public let records: RecordStore
     public let clocks: Clocks
     public let random: RandomSource
