@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import GooglePlayConnector
+import Stores
 import StripeAPI
 import TollgateCore
 import TollgateService
@@ -10,7 +11,7 @@ struct StoreWork {
     /// The stores that are set up, and how each is spoken to.
     struct Connections {
         var stripe: Stripe.Client?
-        var googlePlay: GooglePlaySetUp?
+        var googlePlay = GooglePlaySetUp()
     }
 
     private let location: DatabaseLocation

@@ -32,7 +32,7 @@ public enum PlantedGooglePlayBug: String, CaseIterable, Sendable {
         switch self {
         case .typeTrusted: "notifications-about-nothing"
         case .goneIsRevoked: "unreadable-while-it-runs"
-        case .acknowledgementForgotten: "bought-renewed-cancelled"
+        case .acknowledgementForgotten: "bought-with-cash"
         case .chainGrantsTwice: "downgrade-deferred"
         case .oldVoidEndsAccess: "old-renewal-charged-back"
         case .hintTimeIsVersion: "an-old-notification-comes-last"
