@@ -9,6 +9,8 @@ struct Buy: Act {
     var offerID: String?
     /// Other subscriptions in the same purchase, each by its first base plan.
     var addOns: NameList?
+    /// The offer with which those add-ons begin whose base plan has it.
+    var addOnOfferID: String?
     /// The token of the purchase that this one takes the place of.
     var replaces: String?
     var replacementMode: ReplacementMode?
@@ -149,7 +151,8 @@ struct SubscriptionPurchase {
             guard let same else {
                 throw Refusal.invalid("\(id) has no base plan that renews every \(plan.period).")
             }
-            return SubscriptionItem(other, plan: same, offer: nil, region: buyer.region)
+            let offer = same.offers?.first { $0.offerID == buy.addOnOfferID }
+            return SubscriptionItem(other, plan: same, offer: offer, region: buyer.region)
         }
         return [base] + others
     }

@@ -59,6 +59,7 @@ struct ChangePlan: Act {
     var basePlanID: String?
     var offerID: String?
     var addOns: NameList?
+    var addOnOfferID: String?
     var replacementMode: ReplacementMode?
 
     func perform(on store: inout PlayStore, subject: String, at now: Int64) throws -> JSON {
@@ -66,6 +67,7 @@ struct ChangePlan: Act {
         buy.basePlanID = basePlanID
         buy.offerID = offerID
         buy.addOns = addOns
+        buy.addOnOfferID = addOnOfferID
         buy.replaces = subject
         buy.replacementMode = replacementMode
         return try buy.perform(on: &store, subject: "", at: now)

@@ -72,7 +72,7 @@ public struct GooglePlayAct: Hashable, Sendable {
 
     private static let plan: [(String, Kind)] = [
         ("base_plan_id", .text), ("offer_id", .text), ("add_ons", .texts),
-        ("replacement_mode", .words(replacementModes)),
+        ("add_on_offer_id", .text), ("replacement_mode", .words(replacementModes)),
     ]
 
     /// Every act, by its name.
@@ -158,6 +158,14 @@ public struct GooglePlayAct: Hashable, Sendable {
     private static let wrong: [String: Form] = [
         "tell": Form(subject: .purchase, keys: [("type", .number)]),
         "publish": Form(subject: .nothing, keys: [("data", .text)]),
+        "push": Form(
+            subject: .nothing,
+            keys: [("data", .text), ("audience", .text), ("email", .text), ("age", .number)]
+        ),
+        "post_unknown": Form(
+            subject: .nothing,
+            keys: [("count", .number), ("at_most", .number)]
+        ),
         "test_notification": Form(subject: .nothing),
         "silence": Form(subject: .nothing),
         "speak": Form(subject: .nothing),

@@ -11,9 +11,16 @@ final class MessageLog: Sendable {
         weak var play: SimulatedGooglePlay?
         /// The newest answer about each purchase token.
         var answers: [String: String] = [:]
+        var unknownReads: Int64 = 0
     }
 
+    /// The beginning of the tokens that nobody has bought, of which no telling needs the answers.
+    static let unknownToken = "unknown-token-"
+
     private let state = Mutex(State())
+
+    /// The number of reads of such tokens.
+    var unknownReads: Int64 { state.withLock { $0.unknownReads } }
 
     var all: [Recording.Message] { state.withLock { $0.messages } }
     /// Google Play as it was at each of its messages.
@@ -33,6 +40,9 @@ final class MessageLog: Sendable {
 
     /// Keeps what was read, unless it was known.
     func append(reading: GooglePlayReading) async {
+        guard !reading.token.hasPrefix(Self.unknownToken) else {
+            return state.withLock { $0.unknownReads += 1 }
+        }
         let isNews = state.withLock { state in
             let before = state.answers.updateValue(reading.answer, forKey: reading.token)
             return before != reading.answer

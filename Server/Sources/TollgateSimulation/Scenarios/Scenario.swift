@@ -109,7 +109,7 @@ public struct Scenario: Sendable {
         steps.contains { step in
             switch step.deed {
             case .appStore(.post), .appStore(.restore), .appStore(.postReceipt): true
-            case .googlePlay(let act): act.name == "post"
+            case .googlePlay(let act): ["post", "post_unknown", "push"].contains(act.name)
             default: false
             }
         }

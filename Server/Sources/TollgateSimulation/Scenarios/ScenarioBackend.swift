@@ -33,6 +33,9 @@ public protocol ScenarioBackend: Sendable {
     ) async
     /// The body of a push of Google Play's; says whether it was taken.
     func take(hint body: [UInt8]) async -> Bool
+    /// The body of a push with the header that proves whose it is; says whether it was taken, `nil`:
+    /// nobody knows.
+    func take(push body: [UInt8], authorization: String) async -> Bool?
     /// The customer's device posts a purchase token.
     func post(_ purchase: GooglePlayPosting, by customer: ScenarioCustomer) async throws
     /// Spends coins of the customer's; says whether there were enough, `nil`: nobody knows.
@@ -60,6 +63,9 @@ extension ScenarioBackend {
 
     /// Takes it.
     public func take(hint _: [UInt8]) async -> Bool { true }
+
+    /// Does not judge it.
+    public func take(push _: [UInt8], authorization _: String) async -> Bool? { nil }
 
     /// Does nothing: how an app speaks to its own backend is that backend's matter.
     public func post(_: GooglePlayPosting, by _: ScenarioCustomer) async throws {}

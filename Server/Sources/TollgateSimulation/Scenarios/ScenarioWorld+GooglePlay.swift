@@ -9,6 +9,8 @@ enum GooglePlayAccess {
     /// What the server of every story reads with.
     static let token = "ya29.scenario"
     static let tokenURL = "https://google-play.test/token"
+    /// The audience of the tokens of pushes: their endpoint.
+    static let audience = "https://server.test/webhooks/google_play"
     static let keys = Result { try SimulatedGooglePlay.makeKeys() }
 
     /// The access token as the client of a server keeps it.
@@ -16,13 +18,22 @@ enum GooglePlayAccess {
         try await shared.value
     }
 
-    private static let shared = Task {
+    /// The service account that reads, and that pushes are about.
+    static func account() async throws -> GooglePlay.ServiceAccount {
+        try await sharedAccount.value
+    }
+
+    private static let sharedAccount = Task {
         let file = try SimulatedGooglePlay.serviceAccountFile(
             ofKeys: keys.get(),
             tokenURL: tokenURL
         )
-        return GooglePlay.AccessTokens(
-            account: try await GooglePlay.ServiceAccount(json: Array(file)),
+        return try await GooglePlay.ServiceAccount(json: Array(file))
+    }
+
+    private static let shared = Task {
+        GooglePlay.AccessTokens(
+            account: try await account(),
             scopes: [GooglePlay.publisherScope],
             transport: { _ in
                 let body = #"{"access_token":"\#(token)","expires_in":86400}"#

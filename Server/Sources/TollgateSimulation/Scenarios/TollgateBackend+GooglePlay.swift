@@ -31,8 +31,13 @@ extension TollgateBackend {
 
     func take(hint body: [UInt8]) async -> Bool {
         googlePlayLine.planting?.hear(body)
-        // As pulled: a push has a token, which is judged over HTTP (`PlayHintTests`).
+        // As pulled: the token of a push costs a signature each.
         return (try? await tollgate.googlePlay.receive(ReceivedMessage(body, .fetched))) != nil
+    }
+
+    func take(push body: [UInt8], authorization: String) async -> Bool? {
+        let message = ReceivedMessage(body, .delivered(signature: authorization))
+        return (try? await tollgate.googlePlay.receive(message)) != nil
     }
 
     func post(_ purchase: GooglePlayPosting, by customer: ScenarioCustomer) async throws {
@@ -47,8 +52,9 @@ extension TollgateBackend {
                 from: id,
                 in: package
             )
-        } catch let refusal as Refusal where [404, 409].contains(refusal.status) {
-            // Somebody else's purchase, or one of the past: an answer, which the next check looks at.
+        } catch let refusal as Refusal where [404, 409, 429].contains(refusal.status) {
+            // Somebody else's purchase, one of the past, or too many: an answer, which the next check
+            // looks at.
         } catch is any StoreFault {
             // Google Play is away. The app tries again, if the story says so.
         }
@@ -121,7 +127,19 @@ final class GooglePlayLine: Sendable {
             tokens: try await GooglePlayAccess.tokens(),
             transport: { [self] in try await send($0) }
         )
-        return GooglePlaySetUp(apps: [GooglePlaySetUp.App(client: client)])
+        let pushTokens = GooglePlay.PushTokens(
+            GooglePlay.PushTokenVerifier(
+                audience: GooglePlayAccess.audience,
+                serviceAccountEmail: try await GooglePlayAccess.account().email
+            ),
+            keysURL: "https://google-play.test/oauth2/v3/certs",
+            transport: { [self] in try await send($0) },
+            now: { Int64(Date().timeIntervalSince1970) }
+        )
+        return GooglePlaySetUp(
+            apps: [GooglePlaySetUp.App(client: client)],
+            pushTokens: pushTokens
+        )
     }
 
     private func send(_ request: GooglePlay.HTTPRequest) async throws -> GooglePlay.HTTPResponse {
