@@ -169,7 +169,19 @@ public final class GooglePlayConnector: StoreConnector {
         return page.string
     }
 
+    /// The page of the Play Console on which a product is set up.
+    ///
+    /// Google's help leads there by this address, and the console asks for the app. No address of an
+    /// order is documented: staff copy its id into the search of *Order management*.
+    /// https://support.google.com/googleplay/android-developer/answer/2741495
     public func consoleURL(of object: StoreObject, in environment: StoreEnvironment) -> String? {
-        nil
+        switch object {
+        case .products(let purchase):
+            let page =
+                purchase.googlePlay?.subscription == nil
+                ? "managed-products" : "subscriptions/setup"
+            return "https://play.google.com/console/developers/app/\(page)"
+        case .purchase, .customer: return nil
+        }
     }
 }

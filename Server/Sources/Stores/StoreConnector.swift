@@ -177,6 +177,8 @@ public struct WorkRhythm: Sendable {
 /// Something that a store's own pages show.
 public enum StoreObject: Sendable {
     case purchase(Purchase)
+    /// The products that a purchase is of.
+    case products(Purchase)
     /// By the store's id of the customer.
     case customer(String)
 }

@@ -74,13 +74,15 @@ public final class StripeConnector: StoreConnector {
     }
 
     public func consoleURL(of object: StoreObject, in environment: StoreEnvironment) -> String? {
-        let path =
-            switch object {
-            case .purchase(let purchase) where purchase.subscription == nil:
-                "payments/\(purchase.key.id)"
-            case .purchase(let purchase): "subscriptions/\(purchase.key.id)"
-            case .customer(let id): "customers/\(id)"
-            }
+        let path: String
+        switch object {
+        case .purchase(let purchase) where purchase.subscription == nil:
+            path = "payments/\(purchase.key.id)"
+        case .purchase(let purchase): path = "subscriptions/\(purchase.key.id)"
+        case .customer(let id): path = "customers/\(id)"
+        // The record names prices.
+        case .products: return nil
+        }
         let mode = environment == .production ? "" : "test/"
         return "https://dashboard.stripe.com/\(mode)\(path)"
     }

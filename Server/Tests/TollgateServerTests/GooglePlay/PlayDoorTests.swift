@@ -150,6 +150,8 @@ struct PlayDoorTests {
                 for text in words + ["Google Play", order, token] {
                     #expect(purchase.words.contains(text), "\(text)")
                 }
+                let console = "https://play.google.com/console/developers/app"
+                #expect(purchase.text.contains(#"<a href="\#(console)/subscriptions/setup""#))
                 let why = try await staff.open("/dashboard/customers/\(id)/explain?lookup_key=pro")
                 #expect(why.words.contains("Google Play"))
                 #expect(why.words.contains("google_play_subscription: subscription is ACTIVE"))
@@ -161,6 +163,21 @@ struct PlayDoorTests {
                     try await staff.open("/dashboard/catalog").words.contains("Google Play: pro")
                 )
             }
+        }
+    }
+
+    @Test("What was bought once leads to the Play Console's page of one-time products")
+    func console() async throws {
+        try await PlayWorld.run { world in
+            let (_, account) = try await world.person()
+            let token = try await world.buy("coins100", for: account)
+            try await world.settle()
+            let bought = try #require(try await world.record(token))
+            #expect(
+                world.room.consoleURL(of: .products(bought), in: .production)
+                    == "https://play.google.com/console/developers/app/managed-products"
+            )
+            #expect(world.room.consoleURL(of: .purchase(bought), in: .production) == nil)
         }
     }
 

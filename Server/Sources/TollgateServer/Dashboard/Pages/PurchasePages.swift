@@ -111,7 +111,11 @@ struct PurchasePages: DashboardPages {
         )
         if !record.storeProducts.isEmpty {
             lines.append(
-                line("store_products", record.storeProducts.map(\.id).joined(separator: ", "))
+                line(
+                    "store_products",
+                    record.storeProducts.map(\.id).joined(separator: ", "),
+                    consoleURL(.products(record), at: record.key.store, record.key.environment)
+                )
             )
         }
         if let last = record.periods.max(by: { $0.period.start < $1.period.start })?.period {
