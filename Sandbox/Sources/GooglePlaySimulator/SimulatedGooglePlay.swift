@@ -234,7 +234,7 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
         }
     }
 
-    /// - Throws: what a fault answers instead of the API.
+    /// - Throws: the answer of a fault, instead of the API's.
     func failIfFaulty() throws(APIError) {
         if let status = faults.apiStatus, faults.apiFailures ?? 1 > 0 {
             faults.apiFailures = faults.apiFailures.map { $0 - 1 }

@@ -49,7 +49,7 @@ struct StoryRecorder: Sendable {
         )
     }
 
-    /// - Parameter answer: what the control API answered.
+    /// - Parameter answer: the answer of the control API.
     static func deed(
         _ act: any Act,
         subject: String,
@@ -80,7 +80,7 @@ struct StoryRecorder: Sendable {
         )
     }
 
-    /// Which purchase of the account it is, from 1.
+    /// The number of the purchase among those of the account, from 1.
     private static func number(of token: String, by account: String, _ store: PlayStore) -> Int? {
         let bought =
             store.subscriptions.values.filter { $0.account == account }

@@ -1,7 +1,7 @@
 public import GooglePlaySimulator
 
 extension ScenarioWriter {
-    /// What happened in a simulated Google Play as a scenario, and the catalog that it names: an
+    /// Writes a run of the simulated Google Play as a scenario, and the catalog that it names: an
     /// entitlement for each subscription.
     public static func write(
         _ story: SimulatedGooglePlay.Story,

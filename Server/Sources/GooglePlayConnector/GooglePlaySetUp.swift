@@ -1,7 +1,7 @@
 public import GooglePlayAPI
 internal import TollgateCore
 
-/// How Google Play is spoken to, as far as it is configured.
+/// The configured connections to Google Play.
 public struct GooglePlaySetUp: Sendable {
     /// The apps whose purchases are read; empty where no service account is configured.
     public var apps: [App] = []
@@ -9,11 +9,11 @@ public struct GooglePlaySetUp: Sendable {
     public var pushTokens: GooglePlay.PushTokens?
     /// Pulls hints; `nil` where none is configured, or where hints are pushed.
     public var pulls: GooglePlay.PubSubClient?
-    /// Where the Play Console puts its reports; `nil`: none are fetched.
+    /// The bucket in which the Play Console puts its reports; `nil`: none are fetched.
     public var bucket: GooglePlay.StorageClient?
     /// Queries per minute that Google allows for each kind of call.
     public var quotas = PlayQuotas.Limits()
-    /// How many reads are under way at once.
+    /// The number of reads at the same time.
     public var readsAtOnce = 8
 
     public init() {}

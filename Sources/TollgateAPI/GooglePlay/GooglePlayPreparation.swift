@@ -7,7 +7,7 @@ extension API {
         public init(product: String) { self.product = product }
     }
 
-    /// What goes with a purchase in Google Play that the app is about to begin.
+    /// The ids to pass to Play Billing with a purchase that the app is about to begin.
     public struct GooglePlayPreparation: Hashable, Codable, Sendable {
         /// The product's id in the catalog.
         public var product: String

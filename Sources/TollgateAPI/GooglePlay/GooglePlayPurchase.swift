@@ -4,12 +4,12 @@ extension API {
         /// `Purchase.getPurchaseToken()`.
         public var purchaseToken: String
         public var kind: Kind
-        /// What the app bought; compared with what Google says.
+        /// The product that the app bought; compared with Google's answer.
         public var productID: String?
         /// The app, where there are several; the first if left out.
         public var packageName: String?
         public var mode: SubmissionMode
-        /// What Google signed for the app; checked where the app's licence key is configured.
+        /// The purchase as Google signed it for the app; checked where the app's licence key is configured.
         public var signed: Signed?
 
         /// The kinds of products, which Google reads by different methods.

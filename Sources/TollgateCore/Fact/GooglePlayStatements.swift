@@ -22,7 +22,7 @@ public struct GooglePlaySubscription: Hashable, Codable, Sendable {
         public var replacement: String?
         /// `deferredItemRemoval`: it runs out.
         public var isRemoved: Bool?
-        /// Whether the next renewal needs a consent that was not given yet.
+        /// `true` if the next renewal needs a consent that was not given yet.
         public var awaitsConsent: Bool?
         /// `remainingCommittedPaymentsCount` of an installment plan.
         public var committedPayments: Int64?
@@ -88,7 +88,7 @@ public struct GooglePlaySubscription: Hashable, Codable, Sendable {
     public var account: String?
     public var resubscription: Resubscription?
     public var isAcknowledged: Bool
-    /// Who ended it: `user`, `system`, `developer`, `replacement`.
+    /// The party that ended it: `user`, `system`, `developer`, `replacement`.
     public var canceledBy: String?
     public var canceledAt: Instant?
     /// `autoResumeTime` of a pause.
@@ -135,7 +135,7 @@ public struct GooglePlayPurchase: Hashable, Codable, Sendable {
         public var option: String?
         public var offer: String?
         public var quantity: Int64
-        /// What of `quantity` was not refunded; `nil`: not stated.
+        /// The part of `quantity` that was not refunded; `nil`: not stated.
         public var refundable: Int64?
         public var isConsumed: Bool
         /// `rentOfferDetails` is there: it was rented, for as long as the catalog says.
@@ -282,7 +282,7 @@ public struct GooglePlayOrder: Hashable, Codable, Sendable {
     public var tax: GooglePlayMoney?
     /// `developerRevenueInBuyerCurrency`.
     public var revenue: GooglePlayMoney?
-    /// Whether `total` of each line has the tax in it.
+    /// `true` if `total` of each line has the tax in it.
     public var isTaxInclusive: Bool?
     /// Sorted by product.
     public var lines: [Line]
@@ -319,7 +319,7 @@ public struct GooglePlayOrder: Hashable, Codable, Sendable {
         self.country = country
     }
 
-    /// Whether it was paid, whatever was refunded since.
+    /// `true` if it was paid, whatever was refunded since.
     public var isPaid: Bool {
         ["PROCESSED", "PENDING_REFUND", "PARTIALLY_REFUNDED", "REFUNDED"].contains(state)
     }

@@ -5,7 +5,7 @@
 protocol Act: Decodable, Sendable {
     /// The path below `/sandbox/`; `*` stands for whom or what it concerns.
     static var path: String { get }
-    /// - Returns: what the control API answers.
+    /// - Returns: the answer of the control API.
     func perform(on store: inout PlayStore, subject: String, at now: Int64) throws -> JSON
 }
 

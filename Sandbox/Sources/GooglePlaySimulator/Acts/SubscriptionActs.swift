@@ -1,6 +1,6 @@
 extension PlayStore {
     /// Lets `body` change the subscription of `token`, and does what follows.
-    /// - Returns: what the control API says of it.
+    /// - Returns: the answer of the control API.
     mutating func change(
         _ token: String,
         at now: Int64,

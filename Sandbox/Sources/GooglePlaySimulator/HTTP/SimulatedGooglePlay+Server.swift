@@ -6,7 +6,7 @@ internal import Logging
 import NIOCore
 
 extension SimulatedGooglePlay {
-    /// Which of the store's interfaces an address offers.
+    /// The interfaces of the store that an address offers.
     public enum Surface: Sendable {
         /// The routes of Google's APIs.
         case google

@@ -57,7 +57,7 @@ struct VoidedPurchase: Hashable, Sendable, Codable {
         ]
     }
 
-    /// Which ones a call asks for.
+    /// The filter and the page that a call asks for.
     struct Query: Hashable, Sendable {
         var start: Int64?
         var end: Int64?

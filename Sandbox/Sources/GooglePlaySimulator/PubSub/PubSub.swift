@@ -29,7 +29,7 @@ struct PubSubQueue: Hashable, Sendable, Codable {
         var pushEndpoint: String?
         /// The audience of push tokens; the endpoint if left out.
         var audience: String?
-        /// Whose tokens push has; `nil`: no token at all.
+        /// The service account that the tokens of pushes are about; `nil`: no token at all.
         var serviceAccountEmail: String?
         /// The bare data is posted, without the wrapper.
         var noWrapper: Bool?
@@ -53,7 +53,7 @@ struct PubSubQueue: Hashable, Sendable, Codable {
         var attempts = 0
         /// From when on it can be handed out.
         var availableAt: Int64
-        /// By what it is acknowledged while it is handed out.
+        /// The id that acknowledges it while it is handed out.
         var ackID: String?
         /// The reason for which the last push failed.
         var lastError: String?
@@ -106,7 +106,7 @@ struct PubSubQueue: Hashable, Sendable, Codable {
         return handed
     }
 
-    /// - Returns: whether the id was of a message that is handed out.
+    /// - Returns: `true` if the id is of a message that is handed out.
     @discardableResult
     mutating func acknowledge(_ ackID: String, at now: Int64) -> Bool {
         lastUsed = now

@@ -26,7 +26,7 @@ struct Account: Hashable, Sendable, Codable {
     var pays: Bool { payment == .approves || payment == .slowlyApproves }
 }
 
-/// By what the app knows its customer.
+/// The ids by which the app knows its customer.
 struct Identifiers: Hashable, Sendable, Codable {
     var accountID: String?
     var profileID: String?

@@ -20,7 +20,7 @@ struct StaleReads: Hashable, Sendable, Codable {
         shown[token] = Shown(answer: answer, left: reads, until: now + Self.longest)
     }
 
-    /// - Returns: what one read shows instead of the truth: `.some(nil)` means not found.
+    /// - Returns: the answer of one read in place of the present state: `.some(nil)` means not found.
     mutating func read(_ token: String, at now: Int64) -> JSON?? {
         guard var entry = shown.removeValue(forKey: token), now < entry.until else { return nil }
         entry.left -= 1

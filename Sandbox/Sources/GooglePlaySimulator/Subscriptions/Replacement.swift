@@ -21,7 +21,7 @@ struct Replacement {
     private var now: Int64 { circumstances.now }
     private var oldBase: SubscriptionItem? { old.items.first { $0.isOwned } }
 
-    /// - Returns: what follows for the new token; the old one is left as it is read from now on.
+    /// - Returns: the effects on the new token; `old` is left as it is read from now on.
     mutating func perform() throws(Refusal) -> [SubscriptionEffect] {
         try check()
         new.linkedToken = old.token

@@ -25,7 +25,7 @@ struct SubscriptionItem: Hashable, Sendable, Codable {
     var priceChange: PriceChange?
     var stepUp: StepUp?
     var installments: Installments?
-    /// Since when a prepaid plan can be topped up again.
+    /// The instant from which a prepaid plan can be topped up again.
     var extendAfter: Int64?
     /// Time that account hold took away, to be given back.
     var suspended: Int64?

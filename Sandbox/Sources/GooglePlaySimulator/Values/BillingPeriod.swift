@@ -50,7 +50,7 @@ struct BillingPeriod: Hashable, Sendable, Codable, CustomStringConvertible {
         }
     }
 
-    /// How many of `other` it is, as a fraction: a month is 1/12 of a year.
+    /// The length as a fraction of `other`: a month is 1/12 of a year.
     func ratio(to other: BillingPeriod) -> (Int64, Int64) {
         if let months, let others = other.months, others > 0 { return (months, others) }
         return (length / Timestamp.day, max(1, other.length / Timestamp.day))

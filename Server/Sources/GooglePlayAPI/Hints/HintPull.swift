@@ -25,7 +25,7 @@ extension GooglePlay {
 
         private var durable: [(id: String, since: Int64)] = []
         private var restsUntil: Int64 = .min
-        /// How long it rests at most: a clock that went back freezes nothing.
+        /// The length of the present rest, at most: a clock that went back freezes nothing.
         private var rest: Int64 = 0
         private var failures: Int64 = 0
 

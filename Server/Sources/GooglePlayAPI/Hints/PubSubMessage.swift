@@ -44,7 +44,7 @@ extension GooglePlay {
 
     /// A pulled message in the form of a push, unread: one that cannot be read keeps no other one back.
     public struct PulledMessage: Hashable, Sendable {
-        /// By which it is acknowledged.
+        /// The id that acknowledges it.
         public let ackID: String
         /// The body that a push of it would have.
         public let body: [UInt8]

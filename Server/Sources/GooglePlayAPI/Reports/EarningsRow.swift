@@ -5,7 +5,7 @@ extension GooglePlay {
     /// Neither the buyer's state nor postal code is read.
     public struct EarningsRow: Hashable, Sendable {
         public enum Kind: String, Hashable, Sendable {
-            /// What the buyer paid, or got back.
+            /// A payment of the buyer, or a refund to them.
             case charge
             /// Google's fee, or its return.
             case fee
@@ -25,7 +25,7 @@ extension GooglePlay {
         /// `Transaction Type`: `Charge`, `Google fee`, `Tax refund`, ….
         public let type: String
         public let kind: Kind
-        /// Whether it belongs to a refund.
+        /// `true` for a line of a refund.
         public let isRefund: Bool
         public let package: String
         public let product: String
@@ -33,8 +33,8 @@ extension GooglePlay {
         public let buyerCurrency: String
         /// Millionths of the buyer's currency.
         public let buyerAmount: Int64
-        /// What one unit of the buyer's currency is worth in the merchant's, as it is written; `nil`
-        /// where the report does not say.
+        /// The exchange rate from the buyer's currency to the merchant's, as it is written; `nil` where the
+        /// report states none.
         public let rate: String?
         public let merchantCurrency: String
         /// Millionths of the merchant's currency.

@@ -6,7 +6,7 @@ extension GooglePlay {
         public enum Kind: String, Hashable, Sendable, CaseIterable {
             case sales, earnings, payouts
 
-            /// Where the bucket has them.
+            /// The folder of the bucket that has them.
             public var prefix: String { rawValue + "/" }
         }
 

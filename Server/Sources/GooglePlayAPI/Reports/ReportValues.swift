@@ -50,7 +50,7 @@ extension GooglePlay {
         }
     }
 
-    /// How reports write amounts and times.
+    /// The notation of amounts and times in reports.
     enum ReportValues {
         /// Millionths: `1,234.50`, `-0.99`; beyond six decimals rounded, halves away from zero.
         ///

@@ -12,7 +12,7 @@ enum ZipArchive {
         var contents: [UInt8]
     }
 
-    /// What is wrong with the bytes.
+    /// A reason for which bytes cannot be read as an archive.
     enum Failure: Error, Hashable, CustomStringConvertible {
         case notZip
         case truncated
@@ -37,7 +37,7 @@ enum ZipArchive {
     /// The most files of one archive.
     private static let mostFiles = 256
 
-    /// Whether bytes begin as a zip file does.
+    /// Returns `true` if bytes begin as a zip file does.
     static func recognizes(_ bytes: [UInt8]) -> Bool {
         bytes.starts(with: [0x50, 0x4B, 0x03, 0x04])
             || bytes.starts(with: [0x50, 0x4B, 0x05, 0x06])
@@ -71,7 +71,7 @@ enum ZipArchive {
         return files
     }
 
-    /// Where the end of the central directory is said: the last place whose comment ends with the file.
+    /// The offset of the end-of-central-directory record: the last one whose comment ends with the file.
     private static func end(of bytes: [UInt8]) -> Int? {
         let shortest = 22
         guard bytes.count >= shortest else { return nil }
@@ -87,10 +87,10 @@ enum ZipArchive {
     }
 }
 
-/// What the central directory says of one file.
+/// One file's entry in the central directory.
 private struct Entry {
     var name: String
-    /// Where the next entry begins.
+    /// The offset of the next entry.
     var end: Int
     private var method: Int
     private var checksum: UInt32

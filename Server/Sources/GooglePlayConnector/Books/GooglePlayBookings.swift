@@ -1,7 +1,7 @@
 internal import Reports
 internal import TollgateCore
 
-/// What a report says of one charge or refund: its lines together.
+/// The lines of a report about one charge or refund, together.
 protocol GooglePlayBooking: Sendable {
     var order: String { get }
     var isRefund: Bool { get }
@@ -9,12 +9,12 @@ protocol GooglePlayBooking: Sendable {
     var at: Instant? { get }
     var package: String { get }
     var product: String { get }
-    /// Where its first line stands.
+    /// The place of its first line.
     var place: String { get }
-    /// What it says in money, for whoever looks at it alone.
+    /// The amount to show where the booking stands alone.
     var amount: Finance.Money? { get }
 
-    /// Whether it names the amount of a movement.
+    /// Returns `true` if it states the amount of the movement.
     func isAbout(_ movement: Finance.Movement) -> Bool
 }
 
@@ -28,7 +28,7 @@ struct GooglePlaySales: GooglePlayBooking, Hashable {
     var product: String
     var place: String
     var country: String?
-    /// What was paid or went back with tax, and the tax in it, never negative; `nil` where lines are in
+    /// The amount paid or refunded with tax, and the tax in it, never negative; `nil` where lines are in
     /// several currencies.
     var charged: Finance.Money?
     var tax: Finance.Money?
@@ -71,7 +71,7 @@ struct GooglePlaySales: GooglePlayBooking, Hashable {
 
 /// The lines of earnings of one charge or refund: what was paid, Google's fee, taxes.
 struct GooglePlayEarnings: GooglePlayBooking, Hashable {
-    /// What the lines say in the buyer's currency, signed from our side.
+    /// The sums of the lines in the buyer's currency, signed from our side.
     struct Split: Hashable, Sendable {
         var price: Finance.Money
         var fee: Finance.Money
@@ -88,7 +88,7 @@ struct GooglePlayEarnings: GooglePlayBooking, Hashable {
     var country: String?
     var lines: [GooglePlayEarning]
 
-    /// What Google pays for it; `nil` where lines are in several currencies.
+    /// The amount that Google pays for it; `nil` where lines are in several currencies.
     var earned: Finance.Money? {
         lines.dropFirst().reduce(lines.first?.earned) { $0.plus($1.earned) }
     }

@@ -89,7 +89,7 @@ public struct GooglePlayBooks: StoreBooks {
         )
     }
 
-    /// What reports say of some days.
+    /// The bookings that reports have of some days.
     private struct Told {
         var sold: [GooglePlayReports.Placed<GooglePlaySale>] = []
         var earned: [GooglePlayReports.Placed<GooglePlayEarning>] = []
@@ -136,7 +136,7 @@ public struct GooglePlayBooks: StoreBooks {
         return settlements
     }
 
-    /// Whether settings or the catalog speak of Google Play: where they do not, no sales are read for an
+    /// `true` where settings or the catalog name Google Play; elsewhere no sales are read for an
     /// estimate.
     var isSelling: Bool {
         let catalog = context.records.history.current
@@ -169,7 +169,7 @@ public struct GooglePlayBooks: StoreBooks {
 
     // MARK: - What reports are about
 
-    /// Whether the reports tell of what is asked: Google's are of production, whatever keys the server
+    /// Returns `true` for a span that reports cover: Google's are of production, whatever keys the server
     /// has.
     static func isReported(_ span: BookSpan) -> Bool { span.environment == .production }
 
@@ -223,7 +223,7 @@ public struct GooglePlayBooks: StoreBooks {
         return found.isEmpty ? nil : Set(found)
     }
 
-    /// What was bought in the other environment, as far as there are reports at all.
+    /// The movements of the other environment, where there are reports at all.
     private static func elsewhere(
         _ movements: [Finance.Movement],
         _ span: BookSpan,

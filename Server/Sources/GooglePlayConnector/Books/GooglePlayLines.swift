@@ -37,7 +37,7 @@ struct GooglePlayEarning: Hashable, Codable, Sendable {
     /// Signed from our side, in the buyer's currency and in ours.
     var paid: Finance.Money
     var earned: Finance.Money
-    /// By what `paid` was multiplied, as it is written.
+    /// The factor by which `paid` was multiplied, as it is written.
     var rate: String?
 }
 

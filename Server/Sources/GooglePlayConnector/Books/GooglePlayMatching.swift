@@ -13,7 +13,7 @@ struct GooglePlayMatching<Booking: GooglePlayBooking> {
 
     struct Result: Sendable {
         var pairs: [Pair] = []
-        /// What one side lacks.
+        /// The bookings and movements that one side lacks.
         var differences: [Finance.Difference] = []
         /// Movements of days that no report covers yet.
         var pending: [Finance.Movement] = []
@@ -143,7 +143,7 @@ struct GooglePlayMatching<Booking: GooglePlayBooking> {
 }
 
 extension GooglePlayBooking {
-    /// How far it is from when the record has it, in milliseconds.
+    /// The time between it and the movement of the record, in milliseconds.
     fileprivate func distance(to movement: Finance.Movement) -> UInt64 {
         let noon = day.start.advanced(by: 20 * 3_600_000)
         let (distance, overflow) = (at ?? noon).milliseconds

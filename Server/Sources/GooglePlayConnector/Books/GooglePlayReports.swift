@@ -19,7 +19,7 @@ public struct GooglePlayReports: Sendable {
 
     public init(_ store: RecordStore) { self.store = store }
 
-    /// Whether a file is one of these, by its name.
+    /// Returns `true` if a file is one of these, by its name.
     public static func recognizes(_ name: String) -> Bool {
         GooglePlay.Report.kind(of: name) != nil && GooglePlay.Report.month(of: name) != nil
     }
@@ -90,8 +90,8 @@ public struct GooglePlayReports: Sendable {
         return TakenReport(kind: kind, period: period, rows: rows.count, isNew: isNew)
     }
 
-    /// Whether all lines that are kept are there again, so that the report has only gone on: that of the
-    /// current month grows each day.
+    /// Returns `true` if all lines that are kept are there again, so that the report only has new ones: the
+    /// current month's grows each day.
     private func isGrown(
         _ kind: String,
         _ period: String,

@@ -19,7 +19,7 @@ struct GooglePlayTerms: Hashable, Sendable {
 
     /// The split of a sale or refund that no earnings report has yet.
     ///
-    /// - Parameter tax: what the estimated sales say; `nil`: unknown, and none is taken off.
+    /// - Parameter tax: the tax in the estimated sales; `nil`: unknown, and none is taken off.
     func estimate(_ movement: Finance.Movement, taxed tax: Finance.Money?) -> Finance.Settlement {
         let gross = movement.gross
         let known = tax.flatMap { $0.currency == gross.currency ? $0 : nil }

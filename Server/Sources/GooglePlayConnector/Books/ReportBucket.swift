@@ -20,13 +20,13 @@ struct ReportBucket: Sendable {
         (self.client, self.reports, self.logger) = (client, reports, logger)
     }
 
-    /// What was seen of a bucket.
+    /// The objects of a bucket that were read.
     ///
     /// Operational: forgetting it costs reading everything once more.
     struct Seen: Codable, Hashable, Sendable {
         struct Object: Codable, Hashable, Sendable {
             var generation: String
-            /// When Google changed it last, in UNIX milliseconds.
+            /// The time of Google's last change, in UNIX milliseconds.
             var updated: Int64?
             /// Why it could not be read; it is tried again when it changes, or by a newer program.
             var problem: String?
@@ -44,7 +44,7 @@ struct ReportBucket: Sendable {
             try await store.cursors.value(name) ?? Seen()
         }
 
-        /// Whether an object has to be read.
+        /// Returns `true` if an object has to be read.
         fileprivate func lacks(_ object: GooglePlay.StorageClient.Object) -> Bool {
             guard let known = objects[object.name], known.generation == object.generation else {
                 return true

@@ -26,7 +26,7 @@ public struct PurchaseImport: Sendable {
         /// Consumables that were consumed: whoever sold them has credited them.
         public var consumed = 0
         public var unmatched: [Unmatched] = []
-        /// How many more there were than are listed.
+        /// The number of further lines that are not listed.
         public var unmatchedNotListed = 0
 
         enum CodingKeys: String, CodingKey {
@@ -230,8 +230,9 @@ public struct PurchaseImport: Sendable {
         return try await context.records.holds(customer, known.key)
     }
 
-    /// What the file says of the owner: as little as a device that observes, it takes nothing from
-    /// anybody.
+    /// The owner that the file names.
+    ///
+    /// Like a device that observes, a file takes nothing from anybody.
     private func claim(_ line: PurchaseImportLine) async throws -> PlayClaim? {
         guard let user = line.appUserID else { return nil }
         var request = API.CreateCustomerRequest(appUserID: user)

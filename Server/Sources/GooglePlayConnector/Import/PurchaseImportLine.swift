@@ -4,7 +4,7 @@ internal import TollgateAPI
 
 /// One line of a file of purchases.
 struct PurchaseImportLine: Hashable, Sendable {
-    /// By what Google finds the purchase.
+    /// The id by which Google finds the purchase.
     enum Subject: Hashable, Sendable {
         case token(String)
         case order(String)
@@ -14,7 +14,7 @@ struct PurchaseImportLine: Hashable, Sendable {
     var productID: String?
     /// `nil`: it is found out by reading.
     var kind: API.GooglePlayPurchaseRequest.Kind?
-    /// Whose it is; `nil`: whose account id the purchase bears.
+    /// The owner; `nil`: the customer whose account id the purchase bears.
     var appUserID: String?
     var appAccountToken: String?
     var packageName: String?

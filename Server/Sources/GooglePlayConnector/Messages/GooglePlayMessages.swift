@@ -12,7 +12,7 @@ struct GooglePlayMessages: Sendable {
 
     /// Translates the body of a push, or of a pulled message in the form of one.
     ///
-    /// What cannot be used is parked: a message that is not accepted comes again for seven days.
+    /// Messages that cannot be used are parked: one that is not accepted comes again for seven days.
     func translate(_ message: ReceivedMessage, at now: Instant) -> Translation {
         let digest = Data(SHA256.hash(data: message.body)).base64EncodedString()
         var evidence = Evidence(
@@ -163,7 +163,7 @@ struct GooglePlayMessages: Sendable {
         }
     }
 
-    /// What a question is about before its purchase was read, which alone tells the environment.
+    /// The key of a purchase before it was read: only the read tells the environment.
     static func hintKey(_ id: String, of package: String) -> Purchase.Key {
         Purchase.Key(store: .googlePlay, environment: .production, application: package, id: id)
     }

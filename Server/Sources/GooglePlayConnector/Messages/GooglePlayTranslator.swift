@@ -83,7 +83,7 @@ enum GooglePlayTranslator {
         )
     }
 
-    /// Whether the next renewal is at a price to which the buyer has to agree: without that it ends.
+    /// Returns `true` if the buyer has to agree to the price of the next renewal: otherwise it ends.
     private static func awaitsConsent(
         _ change: GooglePlay.SubscriptionLineItem.PriceChange,
         _ expiry: Int64?
@@ -320,7 +320,7 @@ extension Purchase {
 
     /// Returns whether the record's newest word is `statement`, uncontested.
     ///
-    /// What we did ourselves is no news: an acknowledgement, with which Google forgets who resubscribed,
+    /// Our own acts are no news: an acknowledgement, with which Google forgets who resubscribed,
     /// and a consumption.
     func states(_ statement: Statement) -> Bool {
         guard let play = googlePlay else { return false }

@@ -18,11 +18,11 @@ struct GooglePlayQuestions: Sendable {
         var questions: Questions
     }
 
-    /// How long a hint is believed to be ahead of what can be read, in milliseconds.
+    /// The longest time that a hint may be ahead of reads, in milliseconds.
     private static let patience: Int64 = 15 * 60_000
 
-    /// How far a read's clock may be behind its sending: it is the second before the `Date` of its
-    /// answer.
+    /// The longest time by which a read's clock may be behind its sending, in milliseconds: it is the
+    /// second before the `Date` of its answer.
     private static let lag: Int64 = 2_000
     /// The age of a hint at which a second look at it is the last one.
     private static let secondLook: Int64 = 10_000
@@ -64,7 +64,7 @@ struct GooglePlayQuestions: Sendable {
         return isWell
     }
 
-    /// What an answer means for its question.
+    /// The outcome of a question.
     private enum Verdict {
         case settled
         /// The read speaks of a time before the question was raised.

@@ -19,7 +19,7 @@ struct GooglePlayReads: Sendable {
     /// Called while a quota leaves no room; `nil`: the call fails at once.
     private var rest: (@Sendable () async throws -> Void)?
     private let order = VirtualOrder()
-    /// How often a refused service account is told.
+    /// The pace of alarms about a refused service account.
     private let alarmPace = WorkPace()
     private let foreignPace = WorkPace()
     /// Tokens that Google did not show.
@@ -46,9 +46,9 @@ struct GooglePlayReads: Sendable {
         var isNews: Bool
         /// The purchase that it is about; `nil` where it names none.
         var key: Purchase.Key?
-        /// Since when the record says the same.
+        /// The instant from which on the record says the same.
         var knownSince: Instant?
-        /// What has to be done at Google by what it says.
+        /// The acts at Google that the read requires.
         var acts: [Wanted] = []
         /// `true` where nothing was kept, as the reader asked.
         var isLeftOut = false
@@ -56,7 +56,7 @@ struct GooglePlayReads: Sendable {
 
     /// Reads a subscription.
     ///
-    /// - Parameter claim: what the reader says of its owner, journalled with the read.
+    /// - Parameter claim: the reader's claim to the purchase, journalled with the read.
     func read(
         subscription token: String,
         of app: GooglePlaySetUp.App,
@@ -464,7 +464,7 @@ private final class UnknownTokens: Sendable {
 /// All that one read leads to.
 struct PlayRead {
     var meaning: Translation.Meaning
-    /// What has to be done at Google because of it.
+    /// The acts at Google that it requires.
     var acts: [Wanted]
 
     init(_ meaning: Translation.Meaning, acts: [Wanted] = []) {
@@ -472,7 +472,7 @@ struct PlayRead {
     }
 }
 
-/// What a customer says who presents a token.
+/// The claim of a customer who presents a token.
 struct PlayClaim: Sendable {
     var claim: Claim
     var stated: Instant

@@ -12,7 +12,7 @@ struct QuotaBucket: Hashable, Sendable {
     private var blockedUntil: Int64 = .min
     private var refusals: Int64 = 0
     private var refusedAt: Int64?
-    /// Until when our credentials may not ask, as Google has said last; `nil`: they may.
+    /// The end of the time in which Google refuses our credentials; `nil`: it does not.
     private(set) var forbiddenUntil: Int64?
 
     /// The longest pause after refusals in a row, in milliseconds.
@@ -67,7 +67,7 @@ struct QuotaBucket: Hashable, Sendable {
 
     /// Takes note of an answer.
     ///
-    /// - Parameter begun: when its call began: one that was under way beside a refusal takes nothing of
+    /// - Parameter begun: the start of the call: one that was under way beside a refusal takes nothing of
     ///   its pause.
     mutating func answered(begun: Int64) {
         if let refusedAt, begun <= refusedAt { return }
@@ -102,7 +102,7 @@ public final class PlayQuotas: Sendable {
         case subscriptions, oneTime, orders
         /// `purchases.voidedpurchases`, which has a quota of its own.
         case voided
-        /// What is done: it spends the quota of what is read, and has a permission of its own.
+        /// Acts: they spend the quota of reads, and have a permission of their own.
         case subscriptionActs, oneTimeActs, orderActs
 
         /// The bucket whose quota a call spends.
@@ -168,7 +168,7 @@ public final class PlayQuotas: Sendable {
         }
     }
 
-    /// Until when our credentials may not ask; `nil`: they may.
+    /// The end of the time in which Google refuses our credentials; `nil`: it does not.
     func forbiddenUntil(_ bucket: Bucket, of app: String) -> Int64? {
         change(bucket, of: app) { $0.forbiddenUntil }
     }

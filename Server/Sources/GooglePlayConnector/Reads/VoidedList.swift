@@ -8,22 +8,22 @@ internal import TollgateCore
 /// Reads the list of voided purchases, of which Google keeps 30 days.
 struct VoidedList: Sendable {
     let reads: GooglePlayReads
-    /// What the last look at each app's list covers.
+    /// The time that the last look at each app's list covers.
     private let covered = Covered()
     private var context: StoreContext { reads.context }
 
-    /// How far back the list goes, in milliseconds.
+    /// The length of the list, in milliseconds.
     static let memory: Int64 = 30 * 86_400_000
     /// Milliseconds between two looks that hints cause: Google allows 6,000 calls a day.
     private static let pause: Int64 = 30_000
-    /// What a hint announces may be in the list under an earlier time.
+    /// The time by which an entry may be earlier than its hint, in milliseconds.
     private static let margin: Int64 = 3_600_000
 
     init(_ reads: GooglePlayReads) { self.reads = reads }
 
     /// Reads what was voided since an instant, unless it was looked at in the last half minute.
     ///
-    /// - Returns: whether the list was read after `instant`.
+    /// - Returns: `true` if the list was read after `instant`.
     func read(of app: GooglePlaySetUp.App, from instant: Instant) async throws -> Bool {
         let since = instant.milliseconds - Self.margin
         // Many hints of one refund wave need one look.
@@ -87,14 +87,14 @@ struct VoidedList: Sendable {
         return look
     }
 
-    /// What one look at the list has shown.
+    /// The result of one look at the list.
     struct Look {
         /// As of when its first page speaks.
         var instant: Instant
-        /// How many entries it has shown, and how many of them said anything new.
+        /// The number of entries, and of those that said anything new.
         var seen = 0
         var news = 0
-        /// When the first entry was voided whose purchase Google could not show; `nil`: all were read.
+        /// The time of the first void whose purchase Google could not show; `nil`: all were read.
         var firstLeft: Int64?
     }
 
@@ -121,10 +121,10 @@ extension GooglePlay.APIFault {
 
 /// The newest look at each app's list: from when, as of when.
 private final class Covered: Sendable {
-    /// What was voided in the moment of a look may not have been in it yet, in milliseconds.
+    /// The time by which the list may lag behind a void, in milliseconds.
     private static let lag: Int64 = 2_000
     private let looks = Mutex<[String: (since: Int64, to: Instant)]>([:])
-    /// When hints last had each list looked at.
+    /// The last look at each list that a hint asked for.
     private let begun = Mutex<[String: Instant]>([:])
 
     /// Returns whether hints may have the list looked at again; if so, it counts as done.

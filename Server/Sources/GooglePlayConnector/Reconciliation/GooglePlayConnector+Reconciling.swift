@@ -26,7 +26,7 @@ extension GooglePlayConnector {
     ///
     /// - Parameter reach: `.news` reads what looks overdue, the voided purchases and the orders; the
     ///   others also every purchase that can still change.
-    /// - Returns: what was found; `nil` where another server is at it.
+    /// - Returns: the findings; `nil` where another server is at it.
     /// - Throws: `QuotaUsedUp` where waiting took too long; another run goes on from there.
     public func reconcile(
         reach: ReconciliationReach = .news

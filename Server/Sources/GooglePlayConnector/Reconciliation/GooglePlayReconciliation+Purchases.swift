@@ -95,7 +95,7 @@ extension GooglePlayReconciliation {
 extension Purchase {
     /// Returns whether Google can say anything new about the purchase itself.
     ///
-    /// What is EXPIRED, or bought once and CANCELLED, stays so (RULES §18.1), and a token that was
+    /// A state EXPIRED, or CANCELLED of a one-time purchase, is final (RULES §18.1), and a token that was
     /// answered with 410 stays unreadable.
     ///
     /// - Parameter since: purchases that ended before are left out.

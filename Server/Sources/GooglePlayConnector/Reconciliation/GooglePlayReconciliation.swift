@@ -7,7 +7,7 @@ internal import Synchronization
 internal import TollgateAPI
 internal import TollgateCore
 
-/// What `tollgate reconcile google-play` has found.
+/// The findings of `tollgate reconcile google-play`.
 public struct GooglePlayReconciled: Codable, Hashable, Sendable {
     /// Purchases that looked overdue, and how many had news.
     public var overdue = 0
@@ -34,13 +34,13 @@ public struct GooglePlayReconciled: Codable, Hashable, Sendable {
 struct GooglePlayReconciliation: Sendable {
     private(set) var reads: GooglePlayReads
     private var voids: VoidedList
-    /// When overdue purchases were read last: what has no news is not read every minute.
+    /// The last reads of overdue purchases: those without news are not read every minute.
     private let asked = AskedPurchases()
     var context: StoreContext { reads.context }
 
     /// Milliseconds between two looks at the list of voided purchases.
     private static let voidPause: Int64 = 3_600_000
-    /// What is seen as voided may be listed a while later.
+    /// The time by which an entry may be listed late, in milliseconds.
     private static let voidOverlap: Int64 = 86_400_000
     /// Milliseconds between two rounds over the orders.
     private static let orderPause: Int64 = 86_400_000
@@ -64,17 +64,17 @@ struct GooglePlayReconciliation: Sendable {
         return patient
     }
 
-    /// How far one app's passes have come.
+    /// The progress of one app's passes.
     struct Place: Codable, Hashable {
         /// Up to when the list of voided purchases was read, in milliseconds of the stores' time.
         var voidsTo: Int64?
-        /// When it was looked at, where an entry could not be followed then: `voidsTo` is before it.
+        /// The time of the last look in which an entry could not be followed: `voidsTo` is before it.
         var voidsAt: Int64?
-        /// When this round over the orders began.
+        /// The start of this round over the orders.
         var ordersSince: Int64?
         /// The last purchase whose orders were read; `nil`: the round is over.
         var ordersAfter: RowKey?
-        /// When the last pass ended, by real time.
+        /// The end of the last pass, by real time.
         var passed: Int64?
         /// The round over all purchases that is under way.
         var round: Round?
@@ -89,7 +89,7 @@ struct GooglePlayReconciliation: Sendable {
 
     /// A round over all purchases that can still change.
     struct Round: Codable, Hashable {
-        /// When it began, in milliseconds of the stores' time.
+        /// Its start, in milliseconds of the stores' time.
         var began: Int64
         /// Purchases that ended before are left out.
         var since: Int64?
@@ -98,7 +98,7 @@ struct GooglePlayReconciliation: Sendable {
 
     /// Does one pass over an app, if no other server is at it.
     ///
-    /// - Parameter reach: how much is read now; `nil`: what is due, and everything after a gap.
+    /// - Parameter reach: the extent of the reads; `nil`: all that is due, and everything after a gap.
     /// - Returns: `nil` where another server is at it.
     func run(
         _ app: GooglePlaySetUp.App,
@@ -232,7 +232,7 @@ struct GooglePlayReconciliation: Sendable {
         }
     }
 
-    /// - Throws: what concerns more than this purchase.
+    /// - Throws: faults that concern more than this purchase.
     private func takeNote(
         of fault: GooglePlay.APIFault,
         asking kind: Wanted.Kind,
@@ -323,7 +323,7 @@ struct GooglePlayReconciliation: Sendable {
     }
 
     /// - Returns: the fault after which the pass ends here: Google is in trouble.
-    /// - Throws: what concerns more than this order.
+    /// - Throws: faults that concern more than this order.
     private func read(
         _ order: String,
         of key: Purchase.Key,
@@ -379,7 +379,7 @@ struct GooglePlayReconciliation: Sendable {
     }
 }
 
-/// When purchases were read last, kept in memory: forgetting one costs one more read.
+/// The last read of each purchase, kept in memory: forgetting one costs one more read.
 private final class AskedPurchases: Sendable {
     private let times = Mutex<[Purchase.Key: Int64]>([:])
 

@@ -2,7 +2,7 @@ internal import Storage
 internal import TollgateCore
 
 extension Purchase {
-    /// When Google Play should have said something of a purchase; `nil`: nothing is awaited.
+    /// The time by which Google Play should have said something of a purchase; `nil`: nothing is awaited.
     var awaited: Awaited? {
         guard let overdue else { return nil }
         return Awaited(
@@ -44,15 +44,15 @@ extension Purchase {
 
     /// The span in which a payment is awaited: cash is paid within days, or never.
     ///
-    /// What is paid has to be acknowledged within three days, and a one-time purchase may have no
-    /// notification.
+    /// The next look at a pending purchase: once paid it has to be acknowledged within three days, and a
+    /// one-time purchase may have no notification.
     private static func overdue(pendingSince read: Instant) -> (since: Instant, until: Instant) {
         (read.advanced(by: Overdue.hour), read.advanced(by: 30 * Overdue.day))
     }
 
     private static let pending = "PENDING"
 
-    /// How long a purchase that looks overdue is left alone after it was read, in milliseconds.
+    /// The pause after a read of a purchase that looks overdue, in milliseconds.
     var pauseBetweenReads: Int64 {
         switch googlePlay?.subscription?.value.state {
         case "ON_HOLD", "PAUSED": Overdue.day

@@ -81,7 +81,7 @@ public struct GooglePlayRows: StoreRows {
         return Charge(line: line, sale: sale, known: known)
     }
 
-    /// What went back of an order, spread over what it paid for.
+    /// The refunds of an order, spread over its lines.
     private static func takenBack(
         _ charges: [Reports.Sale],
         of order: GooglePlayOrder
@@ -175,7 +175,7 @@ public struct GooglePlayRows: StoreRows {
 }
 
 extension GooglePlayOrder {
-    /// When it was charged.
+    /// The time of the charge.
     fileprivate var charged: Instant {
         processed ?? created ?? lines.compactMap(\.start).min() ?? Instant(milliseconds: 0)
     }

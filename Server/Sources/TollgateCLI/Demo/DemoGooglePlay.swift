@@ -10,7 +10,7 @@ import TollgateCore
 extension GooglePlaySetUp {
     /// Asks the simulated Google Play as its own service account, and takes what it pushes.
     ///
-    /// - Parameter endpoint: where it pushes, and the audience of its tokens.
+    /// - Parameter endpoint: the address to which it pushes, and the audience of its tokens.
     init(
         _ play: SimulatedGooglePlay,
         packageName: String,
@@ -53,7 +53,7 @@ extension GooglePlaySetUp {
     }
 }
 
-/// What Google Play sells of a catalog, in the form of its control API.
+/// The products of a catalog that Google Play sells, in the form of its control API.
 struct SoldInGooglePlay: Encodable {
     private struct Subscription: Encodable {
         var productID: String

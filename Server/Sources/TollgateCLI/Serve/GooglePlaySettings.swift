@@ -8,7 +8,7 @@ import NIOCore
 import NIOHTTP1
 import TollgateCore
 
-/// How Google Play is reached, from `TOLLGATE_GOOGLE_PLAY_…`.
+/// The settings of Google Play, from `TOLLGATE_GOOGLE_PLAY_…`.
 struct GooglePlaySettings: Sendable {
     /// The key file's bytes; `nil`: Google Play is not set up.
     private var serviceAccount: [UInt8]?
@@ -132,7 +132,7 @@ struct GooglePlaySettings: Sendable {
         return keys
     }
 
-    /// How Google Play is spoken to.
+    /// Makes the connections to Google Play.
     ///
     /// - Throws: a usage error for a key file that is none.
     func setUp(over client: HTTPClient) async throws -> GooglePlaySetUp {

@@ -49,7 +49,7 @@ extension PortalView.Purchase {
 }
 
 extension GooglePlayRecord {
-    /// When the newest order was refunded as a whole, or voided; `nil`: it was not.
+    /// The time at which the newest order was refunded as a whole, or voided; `nil`: it was not.
     fileprivate var refundedWhole: Instant? {
         let newest = orders.map(\.value).filter(\.isPaid)
             .max { ($0.paid, $0.id) < ($1.paid, $1.id) }
@@ -58,7 +58,7 @@ extension GooglePlayRecord {
             ?? voids.map(\.value).first { $0.order == newest.id && $0.quantity == nil }?.at
     }
 
-    /// How something bought once stands.
+    /// The state of a one-time purchase.
     fileprivate func stateOfPurchase(_ until: Instant?, isActive: Bool) -> PortalState {
         guard let purchase = purchase?.value else { return .inactive }
         switch purchase.state {
@@ -74,6 +74,6 @@ extension GooglePlayRecord {
 }
 
 extension GooglePlayOrder {
-    /// When it was paid; orders without a time come first.
+    /// The time of the payment; orders without one come first.
     fileprivate var paid: Instant { processed ?? created ?? Instant(milliseconds: .min) }
 }

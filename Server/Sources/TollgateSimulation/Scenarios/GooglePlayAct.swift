@@ -1,4 +1,4 @@
-/// What a buyer, a bank, Google, the team or the app does in Google Play, as scenario files name it.
+/// An act of a buyer, a bank, Google, the team or the app in Google Play, as scenario files name it.
 ///
 /// The acts are those of `tollgate sandbox google-play act`, with underscores, so that what the
 /// sandbox writes down can be played; `GooglePlayAct.forms` has a few more.
@@ -8,25 +8,25 @@ public struct GooglePlayAct: Hashable, Sendable {
     public var which = Which()
     /// By the keys of the control API.
     public var values: [String: Value] = [:]
-    /// Whether Google Play must refuse it.
+    /// `true` where it must be refused.
     public var isRefused = false
 
     /// An act that does not happen.
     static let nothing = GooglePlayAct(name: "")
 
-    /// Which purchase is meant, of those of a customer.
+    /// A choice among the purchases of a customer.
     public struct Which: Hashable, Sendable {
         /// A product of the catalog; `nil`: any.
         public var product: String?
         /// 1 is the first one; `nil`: the latest.
         public var number: Int?
-        /// Which order of the purchase, from 1; `nil`: the latest.
+        /// The number of the order of the purchase, from 1; `nil`: the latest.
         public var order: Int?
-        /// Whose purchase; `nil`: the customer's own.
+        /// The owner of the purchase; `nil`: the customer.
         public var owner: String?
     }
 
-    /// What stands behind a key.
+    /// The value of a key.
     public enum Value: Hashable, Sendable {
         case text(String)
         case texts([String])
@@ -35,7 +35,7 @@ public struct GooglePlayAct: Hashable, Sendable {
         case truth(Bool)
     }
 
-    /// What an act is about.
+    /// The object of an act.
     enum Subject: Hashable, Sendable {
         case account
         case newPurchase
@@ -48,7 +48,7 @@ public struct GooglePlayAct: Hashable, Sendable {
         case nothing
     }
 
-    /// What stands behind a key, as it is read.
+    /// The type of a key's value.
     enum Kind: Hashable, Sendable {
         case text
         case words([String])
@@ -59,7 +59,7 @@ public struct GooglePlayAct: Hashable, Sendable {
         case instant
     }
 
-    /// How an act is written.
+    /// The object and the keys of an act.
     struct Form: Sendable {
         var subject: Subject
         var keys: [(String, Kind)] = []
@@ -80,7 +80,7 @@ public struct GooglePlayAct: Hashable, Sendable {
         $0.merge($1) { first, _ in first }
     }
 
-    /// What buyers begin, and what the app does with it.
+    /// Acts of buyers that begin something, and of the app.
     private static let bought: [String: Form] = [
         "set_account": Form(
             subject: .account,
@@ -110,7 +110,7 @@ public struct GooglePlayAct: Hashable, Sendable {
         ),
     ]
 
-    /// What becomes of a subscription by its buyer's will.
+    /// Acts of buyers on their subscriptions.
     private static let running: [String: Form] = [
         "change": Form(subject: .subscription, keys: plan),
         "top_up": Form(subject: .subscription),
@@ -123,7 +123,7 @@ public struct GooglePlayAct: Hashable, Sendable {
         "consent": Form(subject: .subscription),
     ]
 
-    /// What the team, a bank or Google decides.
+    /// Acts of the team, of banks and of Google.
     private static let decided: [String: Form] = [
         "price": Form(
             subject: .product,
@@ -154,7 +154,7 @@ public struct GooglePlayAct: Hashable, Sendable {
         "step_up": Form(subject: .subscription),
     ]
 
-    /// What goes wrong on the way, and messages about nothing.
+    /// Faults on the way, and messages about nothing.
     private static let wrong: [String: Form] = [
         "tell": Form(subject: .purchase, keys: [("type", .number)]),
         "publish": Form(subject: .nothing, keys: [("data", .text)]),
@@ -184,7 +184,7 @@ public struct GooglePlayAct: Hashable, Sendable {
         ),
     ]
 
-    /// How the acts are written.
+    /// The names of the acts.
     static let words = forms.keys.sorted()
 
     /// The products of the catalog that it names.

@@ -1,14 +1,14 @@
-/// How the simulated Google Play is set up for a story.
+/// The set-up of the simulated Google Play for a story.
 extension Scenario {
     /// Base plans, offers and ways to buy that a catalog does not tell.
     public struct GooglePlaySettings: Sendable {
         /// By product of the catalog.
         public var plans: [String: Plan] = [:]
         public var offers: [Offer] = []
-        /// What faults are drawn from; `nil`: from the story's name.
+        /// The seed of faults; `nil`: drawn from the story's name.
         public var seed: UInt64?
 
-        /// What Play Console says of a product's base plan, or of its purchase option.
+        /// The settings of a base plan or purchase option in the Play Console.
         public struct Plan: Hashable, Sendable {
             /// `auto_renewing`, `prepaid`, `installments`.
             public var kind: String?

@@ -22,7 +22,7 @@ struct GooglePlayStage: Sendable {
     let switches: [String: GooglePlayAct.Value]
     /// The ids of Google accounts, by customer.
     private(set) var accounts: [String: String] = [:]
-    /// What each customer bought, the first purchase first.
+    /// The purchases of each customer, the first one first.
     private(set) var purchases: [String: [GooglePurchase]] = [:]
 
     init(_ play: SimulatedGooglePlay, _ loaded: LoadedScenario, _ telling: Play.Telling) {

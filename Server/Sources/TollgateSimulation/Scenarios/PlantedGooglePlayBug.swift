@@ -22,7 +22,7 @@ public enum PlantedGooglePlayBug: String, CaseIterable, Sendable {
     case testPurchaseIsProduction
     /// A void of some pieces takes all.
     case quantityVoidedWhole
-    /// What waits for its payment is taken for paid.
+    /// A pending purchase is taken for paid.
     case pendingIsPaid
     /// The end that was read first holds, though the store has moved it.
     case firstExpiryStays
@@ -51,7 +51,7 @@ final class GooglePlayPlanting: Sendable {
         var over: Set<String> = []
         /// The newest answer about each address.
         var answers: [String: String] = [:]
-        /// When the last notification about a purchase was made, in UNIX milliseconds.
+        /// The time of the last notification about each purchase, in UNIX milliseconds.
         var told: [String: Int64] = [:]
         /// The first end of each purchase.
         var ends: [String: String] = [:]
@@ -84,7 +84,7 @@ final class GooglePlayPlanting: Sendable {
 
     // MARK: - Answers
 
-    /// What stands in for a call; `nil`: it is made.
+    /// The answer in place of a call; `nil`: the call is made.
     func reply(instead method: String, _ target: String) -> SimulatedGooglePlay.Reply? {
         guard bug == .acknowledgementForgotten, method == "POST", target.hasSuffix(":acknowledge")
         else { return nil }
@@ -139,7 +139,7 @@ final class GooglePlayPlanting: Sendable {
 
     // MARK: - The journal
 
-    /// What the bug makes of something that is to be journalled.
+    /// Returns an item as the bug has it journalled.
     func alter(_ item: JournalItem) -> JournalItem {
         guard bug == .hintTimeIsVersion, case .facts(let facts) = item.content else { return item }
         var item = item

@@ -4,9 +4,10 @@ import GooglePlaySimulator
 import SandboxClock
 import TollgateCore
 
-/// What all simulated Google Plays of stories share: making keys takes longer than a story.
+/// Keys and tokens that all simulated Google Plays of stories share: making keys takes longer than a
+/// story.
 enum GooglePlayAccess {
-    /// What the server of every story reads with.
+    /// The access token with which the server of every story reads.
     static let token = "ya29.scenario"
     static let tokenURL = "https://google-play.test/token"
     /// The audience of the tokens of pushes: their endpoint.
@@ -133,7 +134,7 @@ extension SimulatedGooglePlay {
     }
 }
 
-/// What the simulated Google Play answered to something that it did not do.
+/// A refusal of the simulated Google Play.
 struct GooglePlayRefused: Error, CustomStringConvertible {
     var status: Int
     var message: String
@@ -141,7 +142,7 @@ struct GooglePlayRefused: Error, CustomStringConvertible {
     var description: String { "Google Play answers \(status): \(message)" }
 }
 
-/// What Google Play sells of a catalog, as its control API takes it.
+/// The products of a catalog that Google Play sells, as its control API takes them.
 struct GooglePlayShelf {
     private let catalog: Catalog
     private let settings: Scenario.GooglePlaySettings

@@ -156,7 +156,7 @@ final class GooglePlayLine: Sendable {
         )
     }
 
-    /// What Google Play answers, as a mistaken server takes it.
+    /// The answer of Google Play, as a mistaken server takes it.
     private func reply(
         to request: GooglePlay.HTTPRequest,
         _ target: String,
@@ -172,7 +172,7 @@ final class GooglePlayLine: Sendable {
         return planting?.alter(answer, to: target) ?? answer
     }
 
-    /// What an answer is about.
+    /// The reading that an answer is; `nil`: none.
     private static func reading(
         _ target: String,
         _ reply: SimulatedGooglePlay.Reply

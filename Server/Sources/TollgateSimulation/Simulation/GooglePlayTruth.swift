@@ -2,7 +2,7 @@ import Foundation
 import GooglePlaySimulator
 import TollgateCore
 
-/// What a customer must have by Google Play's own books.
+/// The access and coins of a customer by Google Play's own books.
 ///
 /// Shares nothing with the engine that is judged by it but the catalog's list of products. Rules are
 /// those of https://developer.android.com/google/play/billing/lifecycle and
@@ -47,7 +47,7 @@ struct GooglePlayTruth {
         var state: String
         var lineItems: [Line]
 
-        /// Whether the money came, whatever went back.
+        /// `true` once the money came, whatever was refunded.
         var isPaid: Bool { state != "PENDING" && state != "CANCELED" }
     }
 
@@ -90,11 +90,11 @@ struct GooglePlayTruth {
 
         var isSubscription: Bool { kind == "subscription" }
 
-        /// Whether it took the place of the purchase that it is linked to: a payment that is pending, or
-        /// never came, replaces nothing.
+        /// `true` if it took the place of the linked purchase: a payment that is pending, or never came,
+        /// replaces nothing.
         fileprivate var hasBegun: Bool { !state.hasPrefix("PENDING") }
 
-        /// Whether Play Billing tells the app of it: what may be used, or is not consumed yet.
+        /// `true` if Play Billing shows it to the app: it may be used, or is not consumed yet.
         var isShownToApp: Bool {
             if isSubscription { return ["ACTIVE", "IN_GRACE_PERIOD", "CANCELED"].contains(state) }
             return state == "PURCHASED" && consumed != true
@@ -128,12 +128,12 @@ struct GooglePlayTruth {
         return try JSONDecoder().decode(type, from: reply.body)
     }
 
-    /// How many purchases Google took back because nobody acknowledged them.
+    /// The number of purchases that Google took back because nobody acknowledged them.
     var unacknowledged: Int { voids.count { $0.voidedReason?.value == 8 } }
 
     // MARK: - One customer
 
-    /// What the customer of these purchases must have.
+    /// The access and coins of the customer of these purchases.
     ///
     /// - Parameter shown: the tokens that devices have shown, of purchases without an account id.
     func read(_ purchases: [Purchase], shown: Set<String>) -> Truth {
@@ -152,7 +152,7 @@ struct GooglePlayTruth {
         return truth
     }
 
-    /// Whether it is known whose it is: by its account id, or because it or what it took the place of
+    /// Returns `true` if the owner is known: by its account id, or because it or the purchase before it
     /// was shown.
     private func isKnown(
         _ purchase: Purchase,
@@ -198,7 +198,7 @@ struct GooglePlayTruth {
         }
     }
 
-    /// What is bought once is there until all of it was voided; each piece has its coins.
+    /// A one-time purchase lasts until all of it was voided; each piece has its coins.
     private func readOneTime(_ purchase: Purchase, _ truth: inout Truth) {
         guard purchase.state != "PENDING" else { return }
         let own = voids.filter { $0.purchaseToken == purchase.purchase_token }

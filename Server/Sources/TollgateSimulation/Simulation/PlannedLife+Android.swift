@@ -2,7 +2,7 @@ extension WorldPlan {
     /// From where on people with Android phones, and their acts, are numbered.
     static let firstOfAndroid = 60_000
 
-    /// Whether anybody has an Android phone.
+    /// `true` if anybody has an Android phone.
     var hasAndroid: Bool {
         acts.contains { if case .googlePlay = $0.deed { true } else { false } }
     }

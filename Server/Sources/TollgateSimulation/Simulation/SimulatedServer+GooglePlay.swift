@@ -34,7 +34,7 @@ extension SimulatedServer {
         return isTaken && !strikesGooglePlay(trouble.unanswered)
     }
 
-    /// Whether something goes wrong, drawn apart from what goes wrong elsewhere.
+    /// Returns `true` if a fault strikes, drawn apart from faults elsewhere.
     private func strikesGooglePlay(_ share: Double) -> Bool {
         !parts.fate.isHealed && parts.playFate.strikes(share)
     }
@@ -66,7 +66,7 @@ extension SimulatedServer {
 
     private struct NoAnswer: Error {}
 
-    /// How Google Play is asked; not at all where nobody has bought there.
+    /// The connections to Google Play; none where nobody has bought there.
     func googlePlaySetUp(_ stores: Stores) -> GooglePlaySetUp {
         guard let play = stores.googlePlay, let tokens = stores.googlePlayTokens else {
             return GooglePlaySetUp()
@@ -118,7 +118,7 @@ extension SimulatedServer {
 /// Reads that lag behind the notifications that led to them, for a minute.
 final class ReadLag: Sendable {
     private struct State {
-        /// When the newest notification about a purchase came.
+        /// The time of the newest notification about each purchase.
         var heard: [String: Int64] = [:]
         /// The newest answer about each address.
         var answers: [String: GooglePlay.HTTPResponse] = [:]

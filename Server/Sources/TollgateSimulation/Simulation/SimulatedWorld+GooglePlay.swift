@@ -2,7 +2,7 @@ import GooglePlaySimulator
 import TollgateCore
 
 extension SimulatedWorld {
-    /// What a customer must have by Google Play's books: in production, since nobody is a tester.
+    /// The access and coins of a customer by Google Play's books: in production, since nobody is a tester.
     func googlePlayTruth(of customer: ScenarioCustomer) async throws -> Truth {
         guard let stage = play.googlePlay, let account = stage.accounts[customer.name] else {
             return Truth()
@@ -32,7 +32,7 @@ extension SimulatedWorld {
         }
     }
 
-    /// Where nothing goes wrong, nothing is taken back because nobody acknowledged it.
+    /// In a world without faults no purchase is taken back because nobody acknowledged it.
     mutating func compareAcknowledgements() async throws {
         guard let stage = play.googlePlay, fate.trouble.isCalm else { return }
         let truth = try await GooglePlayTruth(of: stage.play, at: now, in: catalog)

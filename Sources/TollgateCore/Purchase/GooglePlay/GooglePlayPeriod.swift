@@ -1,4 +1,4 @@
-/// What reads have said of one product of a subscription under one order.
+/// The statements of reads about one product of a subscription under one order.
 ///
 /// A read names only the latest order of each product, and for a renewal there is a new one.
 public struct GooglePlayPeriod: Hashable, Codable, Sendable {
@@ -10,7 +10,7 @@ public struct GooglePlayPeriod: Hashable, Codable, Sendable {
     public private(set) var first: Instant
     /// The latest end that was stated while nothing had failed; `nil`: none.
     ///
-    /// What lies behind it was grace.
+    /// Time after it was grace.
     public private(set) var paidUntil: Instant?
     /// `true`: the rest of a period in which the plan was changed; `nil`, not `false`.
     public private(set) var isProration: Bool?

@@ -14,7 +14,7 @@ extension GooglePlayRecord {
         evaluation.wanted.append(Wanted(kind: kind, object: ownership.key.id))
     }
 
-    /// When another token took this one's place (RULES §18.3).
+    /// The instant at which another token took this one's place (RULES §18.3).
     public var replaced: Instant? { (successors ?? []).map(\.since).min() }
 
     // MARK: - Subscriptions (RULES §18.2)
@@ -83,7 +83,7 @@ extension GooglePlayRecord {
         return intervals + [interval(end, max(end, tried), .renewal)]
     }
 
-    /// Whether nothing says that no renewal follows (RULES §3).
+    /// Returns `true` unless something says that no renewal follows (RULES §3).
     private func renews(
         _ item: GooglePlaySubscription.Item,
         _ subscription: GooglePlaySubscription
@@ -95,19 +95,19 @@ extension GooglePlayRecord {
         return item.renews || item.replacement != nil
     }
 
-    /// When an item began: with the purchase, unless a read showed the purchase before the item.
+    /// The start of an item: the purchase's, unless a read showed the purchase before the item.
     private func begin(of item: GooglePlaySubscription.Item, _ began: Instant) -> Instant {
         let own = periods.filter { $0.sold == item.sold }.min { $0.first < $1.first }
         guard let own, periods.contains(where: { $0.first < own.first }) else { return began }
         return max(began, begin(of: own))
     }
 
-    /// When a period began: a read that names its order may come later.
+    /// The start of a period: a read that names its order may come later.
     private func begin(of period: GooglePlayPeriod) -> Instant {
         min(line(period.order, period.product)?.start ?? period.first, period.first)
     }
 
-    /// What is left of a time without account holds and pauses.
+    /// The parts of a time that are not account holds or pauses.
     private func spans(
         from start: Instant,
         to end: Instant,
@@ -124,7 +124,7 @@ extension GooglePlayRecord {
         return spans
     }
 
-    /// Where the paid time of an item ended whose renewal failed.
+    /// The end of the paid time of an item whose renewal failed.
     private func paidEnd(of item: GooglePlaySubscription.Item, _ since: Instant) -> Instant? {
         guard let order = item.order else { return since }
         return period(order, item.product)?.paidUntil ?? line(order, item.product)?.end

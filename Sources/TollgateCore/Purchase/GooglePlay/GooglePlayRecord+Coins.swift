@@ -40,7 +40,7 @@ extension GooglePlayRecord {
         }
     }
 
-    /// What reads named as paid, and what orders say was paid before anybody read.
+    /// The charges that reads name as paid, and those that orders state from before the first read.
     var charges: [Charge] {
         var charges = periods.map { period in
             let line = line(period.order, period.product)
@@ -74,7 +74,7 @@ extension GooglePlayRecord {
         return charges
     }
 
-    /// What an entry of the list of voided purchases takes back of an order's coins: the share of its
+    /// The coins of an order that an entry of the list of voided purchases takes back: the share of its
     /// money that was refunded, as a later read of the order says, else all.
     private func takenBack(of coins: Int64, paidBy id: String) -> Int64 {
         let voided = voids.map(\.value).filter { $0.order == id }.map(\.at).max()
@@ -91,7 +91,7 @@ extension GooglePlayRecord {
 
     /// The coins of one line of what was bought once.
     ///
-    /// - Parameter taken: how many of it were taken back.
+    /// - Parameter taken: the number of pieces that were taken back.
     func credit(
         _ line: GooglePlayPurchase.Line,
         _ taken: Int64,
@@ -114,8 +114,8 @@ extension GooglePlayRecord {
         )
     }
 
-    /// How many of a line were taken back, as the list of voided purchases says, and when all were
-    /// gone.
+    /// The number of pieces of a line that were taken back, as the list of voided purchases says, and the
+    /// instant from which on none was left.
     ///
     /// A bundle is refunded as a whole, so parts are of what is the only product.
     /// https://developer.android.com/google/play/billing/one-time-product-bundles

@@ -4,19 +4,19 @@
 public struct GooglePlayRecord: Hashable, Codable, Sendable {
     /// The newest read of a subscription; once one says EXPIRED, the newest of those.
     public private(set) var subscription: Newest<GooglePlaySubscription>?
-    /// When it began: the earliest that reads state; `nil`: its payment is pending.
+    /// The start: the earliest that reads state; `nil`: its payment is pending.
     public private(set) var began: Instant?
     /// The newest read of a one-time purchase; once one says CANCELLED, the newest of those.
     public private(set) var purchase: Newest<GooglePlayPurchase>?
-    /// Whether two reads of the newest second disagree, so that it has to be read again (RULES §18.1).
+    /// `true` if two reads of the newest second disagree, so that it has to be read again (RULES §18.1).
     public private(set) var isContested = false
     /// The account id of the newest read that states one.
     public private(set) var account: Newest<String>?
-    /// What is stated only until the acknowledgement.
+    /// The context of a resubscription, which reads state only until the acknowledgement.
     public private(set) var resubscription: Newest<GooglePlaySubscription.Resubscription>?
-    /// What reads said of each order of a subscription, sorted by order and product.
+    /// The statements of reads about each order of a subscription, sorted by order and product.
     public private(set) var periods: [GooglePlayPeriod] = []
-    /// When a one-time purchase was paid; `nil`: no read shows it paid.
+    /// The time at which a one-time purchase was paid; `nil`: no read shows it paid.
     public private(set) var completed: Instant?
     /// The earliest clock that states a one-time purchase cancelled; `nil`: none does.
     public private(set) var cancelled: Instant?
@@ -34,7 +34,7 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
     ///
     /// Their coins are credited there (RULES §18.5).
     public private(set) var inheritedOrders: [String]?
-    /// What figures about the past need of renewals that failed; `nil`: none did.
+    /// Failed renewals, for figures about the past; `nil`: none failed.
     public private(set) var failures: BillingFailures?
 
     /// Takes in one fact about the purchase token `id`.
@@ -96,9 +96,9 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
 
     /// Keeps the newer of two reads.
     ///
-    /// What is over stays over: a read may show an earlier state.
+    /// A state that is final stays: a read may show an earlier one.
     ///
-    /// - Returns: whether reads of the newest second disagree.
+    /// - Returns: `true` if reads of the newest second disagree.
     private static func join<Read: GooglePlayRead>(
         _ stated: Newest<Read>,
         into known: inout Newest<Read>?,
@@ -133,7 +133,7 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
 
     /// Takes over what the purchase `id` knows: whose it is, and the orders that it credits.
     ///
-    /// - Returns: whether this one continues that.
+    /// - Returns: `true` if this one continues that.
     mutating func follow(_ predecessor: GooglePlayRecord, id: String) -> Bool {
         guard var known = predecessors,
             case .found(let index) = known.position(of: id, by: { $0.id })
@@ -155,7 +155,7 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
     /// The account id of who bought: this purchase's, else the one that it continues.
     var buyer: String? { ownAccount ?? inheritedAccount }
 
-    /// Since when restores are about who bought; `nil`: nobody else came before.
+    /// The instant from which restores are about the buyer; `nil`: nobody else came before.
     var buyerSince: Instant? {
         let isNewBuyer = ownAccount != nil && inheritedAccount.map { $0 != ownAccount } ?? false
         return isNewBuyer ? began : predecessors?.first { $0.token != nil }?.buyerSince
@@ -187,7 +187,7 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
 
 /// A read that the next one replaces.
 private protocol GooglePlayRead: Hashable, Codable, Sendable {
-    /// Whether it says that nothing more comes of the purchase.
+    /// `true` if it says that nothing more comes of the purchase.
     var isOver: Bool { get }
 }
 
@@ -204,16 +204,16 @@ extension GooglePlaySubscription: GooglePlayRead {
     /// The phase of what is left of a period in which the plan was changed.
     static let proration = "prorationPeriod"
 
-    /// Whether it was paid: a DEFERRED replacement may state no start.
+    /// `true` if it was paid: a DEFERRED replacement may state no start.
     var hasBegun: Bool { start != nil || isEntitling || isSuspended }
 
-    /// Whether its items may be used while their time runs.
+    /// `true` if its items may be used while their time runs.
     var isEntitling: Bool { isPaid || state == Self.inGracePeriod }
 
-    /// Whether its items may not be used until it is paid or resumed.
+    /// `true` if its items may not be used until it is paid or resumed.
     var isSuspended: Bool { state == Self.onHold || state == Self.paused }
 
-    /// Whether its items may be used and no payment has failed.
+    /// `true` if its items may be used and no payment has failed.
     var isPaid: Bool { state == Self.active || state == Self.canceled }
 }
 
