@@ -143,6 +143,28 @@ struct ClientTests {
         )
     }
 
+    @Test("Many orders are asked for in one call, and each is read as if it were alone")
+    func orders() async throws {
+        let body = #"{"orders":[{"orderId":"GPA.1","purchaseToken":"t"},{"orderId":"GPA.1..0"}]}"#
+        let google = Google([
+            GooglePlay.HTTPResponse(
+                status: 200,
+                headers: ["Date": "Wed, 25 Nov 2026 09:00:00 GMT"],
+                body: Array(body.utf8)
+            )
+        ])
+        let answers = try await Self.client(google).orders(["GPA.1", "GPA.1..0"])
+        #expect(
+            google.requests.first?.url
+                == "http://127.0.0.1:1/androidpublisher/v3/applications/com.example.app/"
+                + "orders:batchGet?orderIds=GPA.1&orderIds=GPA.1..0"
+        )
+        #expect(answers.map(\.value.id) == ["GPA.1", "GPA.1..0"])
+        #expect(answers.map(\.value.purchaseToken) == ["t", nil])
+        #expect(answers.allSatisfy { $0.date == "Wed, 25 Nov 2026 09:00:00 GMT" })
+        #expect(answers[1].body == Array(#"{"orderId":"GPA.1..0"}"#.utf8))
+    }
+
     @Test("Acts name their purchase and say what Google's schema asks for")
     func acts() async throws {
         let google = Google(Array(repeating: GooglePlay.HTTPResponse(status: 204), count: 4))

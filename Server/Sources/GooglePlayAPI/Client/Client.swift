@@ -112,6 +112,27 @@ extension GooglePlay {
             }
         }
 
+        /// `orders.batchGet`: up to 1,000 different orders in one call.
+        ///
+        /// One id that Google does not know fails the whole call.
+        ///
+        /// - Returns: the orders, each as `orders.get` answers it.
+        public func orders(_ ids: [String]) async throws(APIFault) -> [Answer<Order>] {
+            let answer = try await get(
+                "orders.batchget",
+                ["orders"],
+                verb: "batchGet",
+                ids.map { ("orderIds", $0) }
+            ) { json throws(DecodingError) in
+                try Fields(json, "BatchGetOrdersResponse").list("orders") {
+                    order throws(DecodingError) in try Order(order.json)
+                }
+            }
+            return answer.value.map { order in
+                Answer(value: order, date: answer.date, body: Array(order.json.rawBytes))
+            }
+        }
+
         /// `purchases.voidedpurchases.list`: one page of what was voided since a time, with
         /// subscriptions and with refunds of a part of a quantity.
         ///
@@ -155,11 +176,17 @@ extension GooglePlay {
         private func get<Value>(
             _ operation: String,
             _ path: [String],
+            verb: String? = nil,
             _ query: [(String, String)] = [],
             _ read: (JSON) throws(DecodingError) -> Value
         ) async throws(APIFault) -> Answer<Value> {
             let response = try await Self.send(
-                HTTPRequest(method: "GET", url: url(path, query: query), headers: [:], body: nil),
+                HTTPRequest(
+                    method: "GET",
+                    url: url(path, verb: verb, query: query),
+                    headers: [:],
+                    body: nil
+                ),
                 operation,
                 tokens,
                 transport
@@ -184,7 +211,7 @@ extension GooglePlay {
             _ = try await Self.send(
                 HTTPRequest(
                     method: "POST",
-                    url: url(path, query: []) + ":" + verb,
+                    url: url(path, verb: verb, query: []),
                     headers: body == nil ? [:] : ["Content-Type": "application/json"],
                     body: body?.bytes ?? []
                 ),
@@ -194,9 +221,14 @@ extension GooglePlay {
             )
         }
 
-        private func url(_ path: [String], query: [(String, String)]) -> String {
+        private func url(
+            _ path: [String],
+            verb: String?,
+            query: [(String, String)]
+        ) -> String {
             let parts = ["androidpublisher", "v3", "applications", packageName] + path
             var url = apiBase + "/" + parts.map(URLText.escaped).joined(separator: "/")
+            if let verb { url += ":" + verb }
             if !query.isEmpty {
                 url += "?" + query.map { "\($0)=\(URLText.escaped($1))" }.joined(separator: "&")
             }

@@ -136,6 +136,25 @@ struct GooglePlayReads: Sendable {
         return try await take(order: answer, id, of: app, leaving: reserve)
     }
 
+    /// Reads orders in one call.
+    ///
+    /// - Returns: the outcome of each order, by its id; orders that the answer lacks are missing.
+    /// - Throws: Google's fault where one of the orders cannot be read.
+    func read(
+        orders ids: [String],
+        of app: GooglePlaySetUp.App,
+        leaving reserve: Int64 = 0
+    ) async throws -> [String: Outcome] {
+        let answers = try await call(.orders, app, leaving: reserve) { try await $0.orders(ids) }
+        let wanted = Set(ids)
+        var outcomes: [String: Outcome] = [:]
+        for answer in answers where wanted.contains(answer.value.id) {
+            let id = answer.value.id
+            outcomes[id] = try await take(order: answer, id, of: app, leaving: reserve)
+        }
+        return outcomes
+    }
+
     /// Journals an order that was read, after its purchase.
     @discardableResult
     func take(
@@ -438,25 +457,6 @@ private final class VirtualOrder: Sendable {
                 } ?? now
             last = next
             return next
-        }
-    }
-}
-
-/// Tokens that Google did not show, kept in memory for a day: forgetting one costs two more reads.
-private final class UnknownTokens: Sendable {
-    private static let (memory, capacity): (Int64, Int) = (86_400_000, 50_000)
-    private let times = Mutex<[String: Int64]>([:])
-
-    func holds(_ token: String, at wall: Instant) -> Bool {
-        times.withLock { times in
-            times[token].map { (0..<Self.memory).contains(wall.milliseconds - $0) } ?? false
-        }
-    }
-
-    func note(_ token: String, at wall: Instant) {
-        times.withLock { times in
-            if times.count >= Self.capacity { times.removeAll() }
-            times[token] = wall.milliseconds
         }
     }
 }

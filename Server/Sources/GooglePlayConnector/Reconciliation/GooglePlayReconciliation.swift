@@ -42,10 +42,6 @@ struct GooglePlayReconciliation: Sendable {
     private static let voidPause: Int64 = 3_600_000
     /// The time by which an entry may be listed late, in milliseconds.
     private static let voidOverlap: Int64 = 86_400_000
-    /// Milliseconds between two rounds over the orders.
-    private static let orderPause: Int64 = 86_400_000
-    /// Records that one pass looks at, and orders that it reads.
-    private static let (mostRecords, mostOrders) = (5_000, 500)
     /// Hundredths of the quota that a pass leaves to hints and acts.
     static let reserve: Int64 = 30
     /// Milliseconds of real time after the last pass from which on hints may have been lost: the server
@@ -280,78 +276,10 @@ struct GooglePlayReconciliation: Sendable {
         place.voidsAt = now
     }
 
-    // MARK: - Orders
+    // MARK: - Questions
 
-    /// Reads the orders of the next purchases of the round: a refund of a part, or one that leaves the
-    /// access, is told by nothing else.
-    private func readOrders(
-        _ app: GooglePlaySetUp.App,
-        _ place: inout Place,
-        _ found: inout GooglePlayReconciled,
-        _ troubles: inout Troubles,
-        _ prolong: @Sendable () async throws -> Void
-    ) async throws {
-        let now = await context.clocks.now().milliseconds
-        if place.ordersAfter == nil {
-            if let began = place.ordersSince, began <= now, now - began < Self.orderPause { return }
-            place.ordersSince = now
-        }
-        var (looked, asked) = (0, 0)
-        while looked < Self.mostRecords, asked < Self.mostOrders {
-            let page = try await context.records.records(
-                after: place.ordersAfter,
-                limit: 500
-            )
-            for (row, record) in page {
-                looked += 1
-                var trouble: GooglePlay.APIFault?
-                if record.key.store == .googlePlay, record.key.application == app.packageName {
-                    for order in record.openOrders(at: now) where trouble == nil {
-                        asked += 1
-                        trouble = try await read(order, of: record.key, app, &found, &troubles)
-                        try await prolong()
-                    }
-                }
-                place.ordersAfter = row
-                if let trouble { throw trouble }
-            }
-            guard !page.isEmpty else {
-                place.ordersAfter = nil
-                return
-            }
-        }
-    }
-
-    /// - Returns: the fault after which the pass ends here: Google is in trouble.
-    /// - Throws: faults that concern more than this order.
-    private func read(
-        _ order: String,
-        of key: Purchase.Key,
-        _ app: GooglePlaySetUp.App,
-        _ found: inout GooglePlayReconciled,
-        _ troubles: inout Troubles
-    ) async throws -> GooglePlay.APIFault? {
-        found.orders += 1
-        do {
-            let outcome = try await reads.read(order: order, of: app, leaving: Self.reserve)
-            troubles.end()
-            if outcome.isNews { found.orderNews += 1 }
-        } catch let fault as GooglePlay.APIFault {
-            switch fault.meaning {
-            case .notAllowed, .tooMany: throw fault
-            case .unavailable:
-                found.unreadable += 1
-                try await askLater(.googlePlayOrder, order, about: key)
-                return troubles.add() ? fault : nil
-            case .notFound, .noLongerReadable, .invalid, .changedMeanwhile, .unreadable:
-                found.unreadable += 1
-            }
-        }
-        return nil
-    }
-
-    /// Leaves what Google could not answer to the questions, which ask again by themselves.
-    private func askLater(
+    /// Leaves an object for which Google had no answer to the questions, which ask again by themselves.
+    func askLater(
         _ kind: Wanted.Kind,
         _ object: String,
         about key: Purchase.Key
@@ -397,7 +325,7 @@ private final class AskedPurchases: Sendable {
 }
 
 /// Calls in a row that Google did not answer: one may be its object's own fault, several are Google's.
-private struct Troubles {
+struct Troubles {
     private var count = 0
 
     /// An answer came.
@@ -407,34 +335,5 @@ private struct Troubles {
     mutating func add() -> Bool {
         count += 1
         return count >= 3
-    }
-}
-
-extension Purchase {
-    /// The orders to read today, of those that may still change.
-    ///
-    /// Google refunds for three years. An order is read each day for ninety days after it was charged
-    /// and after its period has ended; later, a thirtieth of the orders is read each day.
-    fileprivate func openOrders(at now: Int64) -> [String] {
-        guard let play = googlePlay else { return [] }
-        let day: Int64 = 86_400_000
-        var orders: Set<String> = []
-        let known = Dictionary(
-            play.orders.map { ($0.value.id, $0.value) },
-            uniquingKeysWith: { first, _ in first }
-        )
-        for period in play.periods where known[period.order] == nil { orders.insert(period.order) }
-        if let order = play.purchase?.value.order, known[order] == nil { orders.insert(order) }
-        for order in known.values where order.state != "REFUNDED" && order.state != "CANCELED" {
-            let ends =
-                order.lines.compactMap(\.end)
-                + [order.processed ?? order.created].compactMap(\.self)
-            let age = now - (ends.max()?.milliseconds ?? now)
-            let turn = order.id.utf8.reduce(Int64(0)) { ($0 * 31 + Int64($1)) % 30 }
-            if age <= 90 * day || (age <= 3 * 366 * day && now / day % 30 == turn) {
-                orders.insert(order.id)
-            }
-        }
-        return orders.sorted()
     }
 }

@@ -439,7 +439,9 @@ struct PlayReconciliationTests {
         let bad = Mutex<String?>(nil)
         try await PlayWorld.run(
             intercept: { request in
-                guard let order = bad.withLock({ $0 }), request.url.contains("/orders/\(order)")
+                guard let order = bad.withLock({ $0 }),
+                    request.url.contains("/orders/\(order)")
+                        || request.url.contains("orderIds=\(order)")
                 else { return nil }
                 return GooglePlay.HTTPResponse(status: 500)
             }

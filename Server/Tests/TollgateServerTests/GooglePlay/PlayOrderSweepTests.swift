@@ -1,0 +1,114 @@
+import GooglePlayAPI
+import Stores
+import Synchronization
+import Testing
+import TollgateCore
+
+@testable import GooglePlayConnector
+
+/// Google counts calls and not orders: `orders.batchGet` answers for many at once.
+@Suite("Orders are read together")
+struct PlayOrderSweepTests {
+    /// The calls about orders.
+    private final class Calls: Sendable {
+        private let urls = Mutex<[String]>([])
+
+        func note(_ request: GooglePlay.HTTPRequest) { urls.withLock { $0.append(request.url) } }
+        func forget() { urls.withLock { $0.removeAll() } }
+
+        var together: Int { urls.withLock { $0.count { $0.contains("/orders:batchGet?") } } }
+        var alone: Int { urls.withLock { $0.count { $0.contains("/orders/") } } }
+    }
+
+    /// Has people buy, and gives the money back without the access.
+    ///
+    /// - Returns: the purchase tokens.
+    private static func refunded(_ count: Int, _ world: PlayWorld) async throws -> [String] {
+        var tokens: [String] = []
+        for number in 0..<count {
+            let (_, account) = try await world.person("buyer\(number)")
+            let token = try await world.buy("lifetime", for: account)
+            try await world.settle()
+            let order = try #require(try await world.look(token)["order_id"].string)
+            try await world.act("orders/\(order)/refund", #"{"revoke":false}"#)
+            tokens.append(token)
+        }
+        return tokens
+    }
+
+    private static func refunds(_ token: String, _ world: PlayWorld) async throws -> Int? {
+        try await world.record(token)?.googlePlay?.orders.first?.value.refunds.count
+    }
+
+    @Test("The orders of ten purchases cost one call, and their refunds are found (G18)")
+    func together() async throws {
+        let calls = Calls()
+        try await PlayWorld.run(
+            intercept: { request in
+                calls.note(request)
+                return nil
+            }
+        ) { world in
+            let tokens = try await Self.refunded(10, world)
+            await world.wait(days: 1)
+            calls.forget()
+            let found = try #require(try await world.room.reconcile())
+            #expect(found.orders == 10 && found.unreadable == 0)
+            #expect(calls.together == 1 && calls.alone == 0)
+            for token in tokens { #expect(try await Self.refunds(token, world) == 1) }
+        }
+    }
+
+    @Test("An order that Google does not know fails a call for many, and keeps no refund back")
+    func unknown() async throws {
+        let calls = Calls()
+        try await PlayWorld.run(
+            intercept: { request in
+                calls.note(request)
+                return nil
+            }
+        ) { world in
+            let (_, account) = try await world.person("subscriber")
+            let plan = try await world.buy("pro", for: account)
+            try await world.settle()
+            for _ in 0..<2 {
+                await world.wait(days: 31)
+                try await world.settle()
+            }
+            let tokens = try await Self.refunded(10, world)
+            // The first renewal is an order of the past.
+            try await world.act("behaviour", #"{"old_orders_answer":false}"#, "PUT")
+            await world.wait(days: 1)
+            calls.forget()
+            let found = try #require(try await world.room.reconcile())
+            #expect(found.orders == 13 && found.unreadable == 1)
+            // Thirteen, six and seven together; those with the unknown one alone.
+            #expect(calls.together == 3 && (6...7).contains(calls.alone))
+            for token in tokens { #expect(try await Self.refunds(token, world) == 1) }
+            #expect(try await world.record(plan)?.googlePlay?.orders.count == 3)
+        }
+    }
+
+    @Test("A pass that Google refuses begins the same orders again")
+    func refused() async throws {
+        let isRefused = Mutex(false)
+        try await PlayWorld.run(
+            intercept: { request in
+                guard isRefused.withLock({ $0 }), request.url.contains("/orders") else {
+                    return nil
+                }
+                return GooglePlay.HTTPResponse(status: 403)
+            }
+        ) { world in
+            let tokens = try await Self.refunded(2, world)
+            await world.wait(days: 2)
+            isRefused.withLock { $0 = true }
+            _ = try await world.room.reconcileIfDue()
+            #expect(try await Self.refunds(tokens[0], world) == 0)
+            isRefused.withLock { $0 = false }
+            world.server.wall.advance(seconds: 600)
+            #expect(try await world.room.reconcileIfDue())
+            for token in tokens { #expect(try await Self.refunds(token, world) == 1) }
+        }
+    }
+}
