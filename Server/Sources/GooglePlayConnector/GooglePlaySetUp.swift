@@ -1,4 +1,6 @@
 public import GooglePlayAPI
+internal import Stores
+internal import TollgateAPI
 internal import TollgateCore
 
 /// The configured connections to Google Play.
@@ -41,6 +43,29 @@ public struct GooglePlaySetUp: Sendable {
             self.client = client
             self.licenseKey = licenseKey
         }
+    }
+
+    /// The app with this package; the first one where none is named.
+    ///
+    /// - Throws: refusals 404 `app_unknown`, 503 `store_unavailable` where Google Play is not configured.
+    func requireApp(_ packageName: String?) throws -> App {
+        guard let first = apps.first else {
+            throw Refusal(
+                503,
+                .storeUnavailable,
+                "Google Play is not configured: set TOLLGATE_GOOGLE_PLAY_SERVICE_ACCOUNT_FILE and TOLLGATE_GOOGLE_PLAY_PACKAGE_NAME."
+            )
+        }
+        guard let packageName else { return first }
+        guard let app = app(packageName) else {
+            throw Refusal(
+                404,
+                "app_unknown",
+                "No app with the package '\(packageName.prefix(80))' is configured.",
+                param: "package_name"
+            )
+        }
+        return app
     }
 
     /// The app with this package; `nil` for one that is not configured.

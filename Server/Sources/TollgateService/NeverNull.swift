@@ -29,6 +29,13 @@ extension API.AppStoreReceiptRequest: NeverNull {
     static let neverNull = ["customer", "mode"]
 }
 
+extension API.GooglePlayExternalTransactionsRequest: NeverNull {
+    static let neverNull = [
+        "external_transaction_token", "region_code", "administrative_area",
+        "included_tax_percent", "package_name",
+    ]
+}
+
 extension API.SigningKeyRotation: NeverNull {
     static let neverNull = ["at_once", "forget_former"]
 }

@@ -81,6 +81,10 @@ extension Tollgate {
         Purchases(records: store, clocks: clocks, directory: directory)
     }
 
+    public var externalTransactions: ExternalTransactions {
+        ExternalTransactions(records: store, googlePlay: googlePlay)
+    }
+
     public var freeSubscriptions: FreeSubscriptions {
         FreeSubscriptions(
             records: store,

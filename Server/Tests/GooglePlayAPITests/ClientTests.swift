@@ -165,6 +165,73 @@ struct ClientTests {
         #expect(answers[1].body == Array(#"{"orderId":"GPA.1..0"}"#.utf8))
     }
 
+    @Test("Sales outside Google Play's billing are told in the words of Google's schema")
+    func externalTransactions() async throws {
+        let known = GooglePlay.HTTPResponse(
+            status: 200,
+            body: Array(
+                #"""
+                {"externalTransactionId":"in_1","transactionState":"TRANSACTION_REPORTED",\#
+                "currentPreTaxAmount":{"priceMicros":"8325000","currency":"EUR"},"testPurchase":{}}
+                """#.utf8
+            )
+        )
+        let google = Google(Array(repeating: known, count: 5))
+        let client = try await Self.client(google)
+        func report(_ kind: GooglePlay.ExternalTransactionReport.Kind) async throws {
+            _ = try await client.createExternalTransaction(
+                GooglePlay.ExternalTransactionReport(
+                    id: "in_1",
+                    preTax: .init(currency: "EUR", micros: 8_325_000),
+                    tax: .init(currency: "EUR", micros: 1_665_000),
+                    time: 1_795_597_200_000,
+                    kind: kind,
+                    region: "FR"
+                )
+            )
+        }
+        try await report(.oneTime(token: "t"))
+        try await report(.subscription(token: "t"))
+        try await report(.renewal(of: "in_0"))
+        let part = GooglePlay.ExternalTransactionRefund.Part(
+            id: "re_1",
+            preTax: .init(currency: "EUR", micros: 1)
+        )
+        _ = try await client.refundExternalTransaction("in_1", .init(time: 0, part: part))
+        let read = try await client.refundExternalTransaction("in_1", .init(time: 0)).value
+        #expect(read.state == .reported && read.isTest)
+        #expect(read.currentPreTax == .init(currency: "EUR", micros: 8_325_000))
+        let root = "http://127.0.0.1:1/androidpublisher/v3/applications/com.example.app"
+        #expect(
+            Set(google.requests.map(\.url)) == [
+                root + "/externalTransactions?externalTransactionId=in_1",
+                root + "/externalTransactions/in_1:refund",
+            ]
+        )
+        let bodies = google.requests.map { String(decoding: $0.body ?? [], as: UTF8.self) }
+        let start =
+            #"{"originalPreTaxAmount":{"priceMicros":"8325000","currency":"EUR"},"#
+            + #""originalTaxAmount":{"priceMicros":"1665000","currency":"EUR"},"#
+        #expect(bodies.prefix(3).allSatisfy { $0.hasPrefix(start) })
+        #expect(
+            bodies.prefix(3).allSatisfy { $0.hasSuffix(#""userTaxAddress":{"regionCode":"FR"}}"#) }
+        )
+        let recurring = #""externalSubscription":{"subscriptionType":"RECURRING"}"#
+        #expect(bodies[0].contains(#""oneTimeTransaction":{"externalTransactionToken":"t"}"#))
+        #expect(
+            bodies[1].contains(
+                #""recurringTransaction":{"externalTransactionToken":"t",\#(recurring)}"#
+            )
+        )
+        #expect(
+            bodies[2].contains(
+                #""recurringTransaction":{"initialExternalTransactionId":"in_0",\#(recurring)}"#
+            )
+        )
+        #expect(bodies[3].contains(#""partialRefund":{"refundId":"re_1","#))
+        #expect(bodies[4].contains(#""fullRefund":{}"#) && !bodies[4].contains("partialRefund"))
+    }
+
     @Test("Acts name their purchase and say what Google's schema asks for")
     func acts() async throws {
         let google = Google(Array(repeating: GooglePlay.HTTPResponse(status: 204), count: 4))

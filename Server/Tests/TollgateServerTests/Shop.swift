@@ -3,6 +3,7 @@ import AppStoreAPI
 import AppStoreSimulator
 import AsyncHTTPClient
 import Foundation
+import GooglePlayConnector
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
@@ -73,12 +74,14 @@ struct Shop: Sendable {
     /// - Parameters:
     ///   - change: changes the sample catalog first.
     ///   - version: the API version in which Stripe writes its events.
+    ///   - googlePlay: the connections to a Google Play beside it.
     static func run(
         on backend: Backend = .sqlite,
         catalog change: @Sendable (inout TollgateCore.Catalog) -> Void = { _ in },
         policy: StripeSimulator.Policy = .init(),
         version: String? = nil,
         hasWebhook: Bool = true,
+        googlePlay: GooglePlaySetUp = GooglePlaySetUp(),
         _ test: @escaping @Sendable (Shop) async throws -> Void
     ) async throws {
         let clock = VirtualClock(now: start)
@@ -106,6 +109,7 @@ struct Shop: Sendable {
                 base,
                 version,
                 hasWebhook,
+                googlePlay,
                 test
             )
         }
@@ -119,6 +123,7 @@ struct Shop: Sendable {
         _ base: String,
         _ version: String?,
         _ hasWebhook: Bool,
+        _ googlePlay: GooglePlaySetUp,
         _ test: @escaping @Sendable (Shop) async throws -> Void
     ) async throws {
         let driver = try await backend.open()
@@ -155,6 +160,7 @@ struct Shop: Sendable {
                 environments: [.sandbox]
             ),
             stripe: api,
+            googlePlay: googlePlay,
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },
                 wall: wall,

@@ -60,6 +60,9 @@ extension APIPath {
         template: "/v1/google_play/purchase_preparations"
     )
     public static let googlePlayPurchases = Self(template: "/v1/google_play/purchases")
+    public static let googlePlayExternalTransactions = Self(
+        template: "/v1/google_play/external_transactions"
+    )
     public static let consents = Self(template: "/v1/consents")
     public static let events = Self(template: "/v1/events")
     public static let report = Self(template: "/v1/reports/{name}")

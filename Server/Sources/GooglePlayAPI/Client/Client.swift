@@ -173,7 +173,7 @@ extension GooglePlay {
 
         // MARK: - Calls
 
-        private func get<Value>(
+        func get<Value>(
             _ operation: String,
             _ path: [String],
             verb: String? = nil,
@@ -191,9 +191,18 @@ extension GooglePlay {
                 tokens,
                 transport
             )
+            return try Self.answer(response, to: operation, read)
+        }
+
+        /// Reads the object that an answer is.
+        static func answer<Value>(
+            _ response: HTTPResponse,
+            to operation: String,
+            _ read: (JSON) throws(DecodingError) -> Value
+        ) throws(APIFault) -> Answer<Value> {
             do throws(DecodingError) {
                 return Answer(
-                    value: try read(try Self.json(response, operation)),
+                    value: try read(try json(response, operation)),
                     date: response.headers["date"],
                     body: response.body
                 )
@@ -202,16 +211,18 @@ extension GooglePlay {
             }
         }
 
-        private func post(
+        @discardableResult
+        func post(
             _ operation: String,
             _ path: [String],
-            verb: String,
+            verb: String? = nil,
+            query: [(String, String)] = [],
             _ body: JSONText?
-        ) async throws(APIFault) {
-            _ = try await Self.send(
+        ) async throws(APIFault) -> HTTPResponse {
+            try await Self.send(
                 HTTPRequest(
                     method: "POST",
-                    url: url(path, verb: verb, query: []),
+                    url: url(path, verb: verb, query: query),
                     headers: body == nil ? [:] : ["Content-Type": "application/json"],
                     body: body?.bytes ?? []
                 ),

@@ -111,29 +111,13 @@ public struct DevicePurchases: Sendable {
         of request: API.GooglePlayPurchaseRequest,
         _ asking: String?
     ) throws -> GooglePlaySetUp.App {
-        guard let first = reads.setUp.apps.first else {
-            throw Refusal(
-                503,
-                .storeUnavailable,
-                "Google Play is not configured: set TOLLGATE_GOOGLE_PLAY_SERVICE_ACCOUNT_FILE and TOLLGATE_GOOGLE_PLAY_PACKAGE_NAME."
-            )
-        }
         guard Self.isToken(request.purchaseToken) else {
             throw Refusal.invalid(
                 "purchase_token",
                 "This is no purchase token: send Purchase.getPurchaseToken() as it is."
             )
         }
-        guard let package = request.packageName ?? asking else { return first }
-        guard let app = reads.setUp.app(package) else {
-            throw Refusal(
-                404,
-                "app_unknown",
-                "No app with the package '\(package.prefix(80))' is configured.",
-                param: "package_name"
-            )
-        }
-        return app
+        return try reads.setUp.requireApp(request.packageName ?? asking)
     }
 
     /// Google's tokens are letters, digits, `.`, `-` and `_`.

@@ -102,6 +102,8 @@ public final class PlayQuotas: Sendable {
         case subscriptions, oneTime, orders
         /// `purchases.voidedpurchases`, which has a quota of its own.
         case voided
+        /// Reports of sales outside Google Play's billing.
+        case external
         /// Acts: they spend the quota of reads, and have a permission of their own.
         case subscriptionActs, oneTimeActs, orderActs
 
@@ -111,7 +113,7 @@ public final class PlayQuotas: Sendable {
             case .subscriptionActs: .subscriptions
             case .oneTimeActs: .oneTime
             case .orderActs: .orders
-            case .subscriptions, .oneTime, .orders, .voided: self
+            case .subscriptions, .oneTime, .orders, .voided, .external: self
             }
         }
     }
@@ -121,7 +123,7 @@ public final class PlayQuotas: Sendable {
         public var perMinute: [Bucket: Int64] = [
             .subscriptions: 3_000, .oneTime: 3_000, .orders: 3_000,
             // 30 within 30 seconds: a whole bucket, and what comes back in that time.
-            .voided: 20,
+            .voided: 20, .external: 1_200,
         ]
 
         public init() {}

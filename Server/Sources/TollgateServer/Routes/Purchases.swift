@@ -89,7 +89,7 @@ private func addInAppPurchases(to router: Router<ServerRequestContext>, _ tollga
     }
 }
 
-/// What Android devices ask and present.
+/// Purchases of Android devices, and what is sold to them outside Google Play.
 private func addGooglePlay(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.post(APIPath.googlePlayPreparations.route) { request, _ in
         let credentials = try await Credentials(request, tollgate)
@@ -112,6 +112,13 @@ private func addGooglePlay(to router: Router<ServerRequestContext>, _ tollgate: 
             in: try credentials.askingApp(request.headers, tollgate)?.app.packageName
         )
         return try Response.json(reply)
+    }
+    router.post(APIPath.googlePlayExternalTransactions.route) { request, context in
+        let credentials = try await Credentials(request, tollgate)
+        try credentials.requireSecret()
+        let wanted = try await request.json(API.GooglePlayExternalTransactionsRequest.self)
+        try credentials.admitStoreCall(request, context, tollgate)
+        return try Response.json(try await tollgate.externalTransactions.report(wanted))
     }
 }
 

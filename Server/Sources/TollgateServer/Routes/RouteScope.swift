@@ -38,6 +38,7 @@ package enum RouteScope: Hashable, Sendable {
         (.post, .appStoreReceipts, .scope(.customers)),
         (.post, .googlePlayPreparations, .noSecretKey),
         (.post, .googlePlayPurchases, .noSecretKey),
+        (.post, .googlePlayExternalTransactions, .scope(.customers)),
         (.get, .consents, .noSecretKey),
         (.post, .consents, .noSecretKey),
         (.get, .events, .scope(.read)),

@@ -104,6 +104,27 @@ struct PlayWorld: Sendable {
         }
     }
 
+    /// Plays Google Play while `test` runs, without a server beside it.
+    static func alone(
+        _ test: @escaping @Sendable (GooglePlaySetUp) async throws -> Void
+    ) async throws {
+        let play = try SimulatedGooglePlay(
+            configuration: .init(packageName: package, catalog: Data(products.utf8)),
+            clock: VirtualClock(now: TestServer.start)
+        )
+        try await play.application(host: "127.0.0.1", port: 0).test(.ahc(.http)) { client in
+            let setUp = try await Self.setUp(
+                of: play,
+                port: client.port ?? 0,
+                .pushed,
+                [],
+                bucket: nil,
+                { _ in nil }
+            )
+            try await test(setUp)
+        }
+    }
+
     /// The app as the sandbox knows it.
     private static func app(at port: Int) async throws -> JSONValue {
         let answer = try await transport(

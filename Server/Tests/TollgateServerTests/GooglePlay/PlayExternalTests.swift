@@ -1,0 +1,138 @@
+import GooglePlayAPI
+import Storage
+import Stores
+import StripeSimulator
+import Testing
+import TollgateCore
+import TollgateService
+
+@testable import GooglePlayConnector
+
+/// An Android app leads to Stripe, and the server tells Google.
+///
+/// https://developer.android.com/google/play/billing/outside-gpb-backend
+@Suite("Purchases outside Google Play's billing are reported to Google")
+struct PlayExternalTests {
+    private static let path = "/v1/google_play/external_transactions"
+
+    /// The state of each transaction of an answer, and `true` where it was made known.
+    private static func told(_ answer: Answer) -> [String] {
+        (answer.json["external_transactions"].array ?? []).map {
+            "\($0["state"].string ?? "") \($0["new"].bool ?? false)"
+        }
+    }
+
+    private static func purchase(of customer: String, _ shop: Shop) async throws -> String {
+        let list = try await shop.server.get("/v1/customers/\(customer)/entitlements")
+        return try #require(list.json["data"].array?.first?["purchase"].string)
+    }
+
+    @Test("A plan sold at Stripe is reported with its renewals and refunds, each once")
+    func plan() async throws {
+        try await PlayWorld.alone { setUp in
+            try await Shop.run(googlePlay: setUp) { shop in
+                let id = try await shop.server.customer()
+                try await shop.buy("pro_monthly", for: id)
+                await shop.server.tollgate.fetchWanted()
+                let purchase = try await Self.purchase(of: id, shop)
+                func report(_ more: String = "") async throws -> Answer {
+                    let body = #"{"purchase":"\#(purchase)","region_code":"FR","#
+                    return try await shop.server.post(
+                        Self.path,
+                        body + #""included_tax_percent":20\#(more)}"#
+                    )
+                }
+                func left(_ answer: Answer, _ index: Int) async throws -> Int64? {
+                    let list = answer.json["external_transactions"].array ?? []
+                    let transaction = try #require(list.dropFirst(index).first)
+                    let id = try #require(transaction["id"].string)
+                    return try await setUp.apps[0].client
+                        .externalTransaction(id)
+                        .value.currentPreTax?.micros
+                }
+                let without = try await report()
+                #expect(without.status == 400 && without.code == "parameter_missing")
+                #expect(without.json["error"]["param"].string == "external_transaction_token")
+
+                let first = try await report(#","external_transaction_token":"of-play-billing""#)
+                #expect(Self.told(first) == ["TRANSACTION_REPORTED true"])
+                // 9.99 with 20 per cent in it: 8.325 and 1.665.
+                #expect(try await left(first, 0) == 8_325_000)
+                let again = try await report()
+                #expect(Self.told(again) == ["TRANSACTION_REPORTED false"])
+
+                try await shop.wait(days: 31)
+                try await shop.wait(hours: 2)
+                let renewed = try await report()
+                #expect(
+                    Self.told(renewed) == [
+                        "TRANSACTION_REPORTED false", "TRANSACTION_REPORTED true",
+                    ]
+                )
+
+                // A third of the renewal goes back, then the rest.
+                let customer = try await shop.stripeCustomer(of: id)
+                try await shop.stripe.refund(customer: customer, amount: 333)
+                await shop.server.tollgate.fetchWanted()
+                for _ in 0..<2 {
+                    let answer = try await report()
+                    #expect(try await left(answer, 1) == 5_550_000)
+                }
+                try await shop.stripe.refund(customer: customer, amount: 666)
+                await shop.server.tollgate.fetchWanted()
+                for _ in 0..<2 {
+                    let states = Self.told(try await report())
+                    #expect(states == ["TRANSACTION_REPORTED false", "TRANSACTION_CANCELED false"])
+                }
+            }
+        }
+    }
+
+    @Test("What is bought once is reported under the id of its payment")
+    func once() async throws {
+        try await PlayWorld.alone { setUp in
+            try await Shop.run(googlePlay: setUp) { shop in
+                let id = try await shop.server.customer()
+                try await shop.buy("lifetime", for: id)
+                await shop.server.tollgate.fetchWanted()
+                let purchase = try await Self.purchase(of: id, shop)
+                let answer = try await shop.server.post(
+                    Self.path,
+                    #"{"purchase":"\#(purchase)","region_code":"FR","external_transaction_token":"t"}"#
+                )
+                #expect(Self.told(answer) == ["TRANSACTION_REPORTED true"])
+                let told = try #require(
+                    answer.json["external_transactions"].array?.first?["id"].string
+                )
+                #expect(purchase.hasSuffix("/\(told)"))
+            }
+        }
+    }
+
+    @Test("Only purchases at Stripe are reported, and the backend alone reports them")
+    func refusals() async throws {
+        try await PlayWorld.alone { setUp in
+            try await Shop.run(googlePlay: setUp) { shop in
+                for (purchase, status, code) in [
+                    ("sub_1", 400, "parameter_invalid"),
+                    ("google_play/production/com.example.app/t", 400, "parameter_invalid"),
+                    ("stripe/sandbox/-/sub_none", 404, "resource_missing"),
+                ] {
+                    let answer = try await shop.server.post(
+                        Self.path,
+                        #"{"purchase":"\#(purchase)"}"#
+                    )
+                    #expect(answer.status == status && answer.code == code, "\(purchase)")
+                }
+                let customer = try await shop.server.customer()
+                let session = try await shop.server.session(of: customer)
+                let answer = try await shop.server.post(
+                    Self.path,
+                    as: session,
+                    #"{"purchase":"stripe/sandbox/-/sub_1"}"#
+                )
+                #expect(answer.status == 403 && answer.code == "key_scope")
+            }
+        }
+    }
+}
