@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from .google_api import QUOTA_PER_MINUTE
+
 
 @dataclass
 class Goal:
@@ -88,6 +90,19 @@ def goals(run: dict) -> list[Goal]:
     found.append(
         Goal("ingest with figures of reports / without", 0.9, 0.95,
              reached=_ratio(with_figures, without), note=_rates(with_figures, without)))
+    google = run.get("google_play") or {}
+    read, notification = google.get("read") or {}, google.get("notification") or {}
+    hints = google.get("hints") or {}
+    found += [
+        Goal("CPU per read of Google Play, its hint in it / per notification", 1.5, 1.2, smaller=True, unit="×",
+             reached=_ratio(read.get("cpu_us"), notification.get("cpu_us")),
+             note=_rates(read.get("cpu_us"), notification.get("cpu_us"), "µs")),
+        Goal("hints taken a minute, Google's API at 50 ms", 10_000, 10_000, reached=hints.get("per_minute"),
+             note=_steady(hints)),
+        Goal("purchases read in that minute / Google's quota", 0.9, 1,
+             reached=_ratio(hints.get("reads_per_minute"), QUOTA_PER_MINUTE),
+             note=_rates(hints.get("reads_per_minute"), QUOTA_PER_MINUTE)),
+    ]
     if postgres_large:
         found += [
             Goal(f"PostgreSQL: CPU per read, {_sizes(run, 'postgres')}", 1.25, 1.1, smaller=True, unit="×",
@@ -176,6 +191,11 @@ def _growth(flood):
 
 def _flood(flood):
     return f"resident {flood['before']:.1f} → {flood['after']:.1f} MiB, {flood['sent']:.0f} MiB sent" if flood else ""
+
+
+def _steady(hints):
+    return (f"p99 {hints['p99_ms']:.1f} ms, {hints['cores']:.2f} cores, {hints['refused']:,.0f} reads beyond the quota"
+            if hints else "")
 
 
 def _ratio(ours, theirs):

@@ -83,7 +83,7 @@ class Tollgate(Server):
     """`tollgate serve`, configured only by what CONTRACT.md fixes."""
 
     def __init__(self, program: Path, database: str, root: Path, directory: Path,
-                 helper: Postgres | None = None):
+                 helper: Postgres | None = None, environment: dict | None = None):
         self.name = "tollgate"
         self.port = free_port()
         self.database = database
@@ -100,7 +100,7 @@ class Tollgate(Server):
                 # Without Stripe's secret key the server never calls out: only loopback traffic here.
                 "TOLLGATE_STRIPE_SECRET_KEY": "",
                 "TOLLGATE_STRIPE_WEBHOOK_SECRETS": WEBHOOK_SECRET,
-            },
+            } | (environment or {}),
             directory / "tollgate.log", helper=helper, cwd=directory)
 
     @property
