@@ -210,7 +210,13 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
 
     /// Answers one call of the Developer API.
     func answer(_ endpoint: Endpoint, _ call: Call, seconds: Int64) throws -> JSON? {
-        if enforcesQuotas { try quotas.draw(endpoint.bucket, seconds: seconds) }
+        if enforcesQuotas {
+            try quotas.draw(
+                endpoint.bucket,
+                seconds: seconds,
+                ordersPerDay: store.behaviour.ordersPerDay
+            )
+        }
         guard account.permissions.contains(endpoint.permission) else {
             throw APIError.permissionDenied
         }

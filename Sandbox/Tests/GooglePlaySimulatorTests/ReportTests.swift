@@ -34,6 +34,28 @@ struct ReportTests {
         #expect(text.contains("2026-04-15,2026-03,USD,8.49"))
     }
 
+    @Test(
+        "The columns of payouts, which nobody knows, have several spellings",
+        arguments: [
+            (PayoutReport.Columns.payout, "Payout Amount"),
+            (PayoutReport.Columns.payment, "Earnings Month"),
+            (PayoutReport.Columns.merchant, "Amount (Merchant Currency)"),
+        ]
+    )
+    func payoutColumns(_ columns: PayoutReport.Columns, _ name: String) {
+        let payout = PayoutReport.Payout(
+            id: "PO.1",
+            date: "2026-04-15",
+            month: "2026-03",
+            amount: Money(currency: "USD", micros: 8_490_000)
+        )
+        let table = PayoutReport.table([payout], columns)
+        #expect(table.columns.contains(name))
+        #expect(table.rows.allSatisfy { $0.count == table.columns.count })
+        #expect(table.rows[0].first == "PO.1" && table.rows[0].last == "8.49")
+        #expect(table.rows[0].contains("2026-03") == (columns != .merchant))
+    }
+
     @Test("A report that reads otherwise has another generation, and else the same")
     func generations() throws {
         let play = try PlayFixture()

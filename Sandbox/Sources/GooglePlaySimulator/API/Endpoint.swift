@@ -98,12 +98,25 @@ struct Endpoint: Sendable {
     }
 }
 
-/// The calls of each quota bucket in the current minute of real time.
+/// The calls of each quota bucket in the current minute, and those for orders in the current day, of
+/// real time.
 struct Quotas: Hashable, Sendable {
     private var minute: Int64 = 0
     private var used: [QuotaBucket: Int] = [:]
+    private var day: Int64 = 0
+    private var ordersOfDay = 0
 
-    mutating func draw(_ bucket: QuotaBucket, seconds: Int64) throws(APIError) {
+    /// - Parameter ordersPerDay: calls for orders in a day; 0: without limit.
+    mutating func draw(
+        _ bucket: QuotaBucket,
+        seconds: Int64,
+        ordersPerDay: Int = 0
+    ) throws(APIError) {
+        if seconds / 86_400 != day { (day, ordersOfDay) = (seconds / 86_400, 0) }
+        if bucket == .orders, ordersPerDay > 0 {
+            ordersOfDay += 1
+            guard ordersOfDay <= ordersPerDay else { throw .rateLimited }
+        }
         if seconds / 60 != minute { (minute, used) = (seconds / 60, [:]) }
         used[bucket, default: 0] += 1
         guard used[bucket, default: 0] <= bucket.perMinute else { throw .rateLimited }

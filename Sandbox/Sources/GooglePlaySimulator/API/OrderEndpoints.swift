@@ -43,8 +43,11 @@ enum OrderEndpoints {
         ),
     ]
 
-    private static func find(_ id: String, _ store: PlayStore) throws -> Order {
-        guard let order = store.orders[id] else {
+    private static func find(_ id: String, _ call: Call, _ store: PlayStore) throws -> Order {
+        let days = min(store.behaviour.orderDays, 36_500)
+        guard let order = store.orders[id],
+            days <= 0 || call.now < order.createdAt + days * Timestamp.day
+        else {
             throw APIError.notFound("The order was not found.")
         }
         let isOld =
@@ -57,7 +60,7 @@ enum OrderEndpoints {
     }
 
     private static func get(_ call: Call, _ store: inout PlayStore) throws -> JSON? {
-        try find(call.parameter("orderId"), store).wire(store.catalog)
+        try find(call.parameter("orderId"), call, store).wire(store.catalog)
     }
 
     private static func batchGet(_ call: Call, _ store: inout PlayStore) throws -> JSON? {
@@ -65,12 +68,12 @@ enum OrderEndpoints {
         guard (1...1000).contains(ids.count), Set(ids).count == ids.count else {
             throw APIError.invalid("There must be between 1 and 1000 distinct order IDs.")
         }
-        let orders = try ids.map { try find($0, store).wire(store.catalog) }
+        let orders = try ids.map { try find($0, call, store).wire(store.catalog) }
         return ["orders": .array(orders)]
     }
 
     private static func refund(_ call: Call, _ store: inout PlayStore) throws -> JSON? {
-        let order = try find(call.parameter("orderId"), store)
+        let order = try find(call.parameter("orderId"), call, store)
         guard order.isRefundable, call.now <= order.createdAt + 3 * 366 * Timestamp.day else {
             throw APIError.failedPrecondition("The order cannot be refunded.")
         }
@@ -95,7 +98,7 @@ enum OrderEndpoints {
     }
 
     private static func reviewRefund(_ call: Call, _ store: inout PlayStore) throws -> JSON? {
-        let order = try find(call.parameter("orderId"), store)
+        let order = try find(call.parameter("orderId"), call, store)
         let body = try call.object
         guard let token = body["pendingRefundToken"]?.text, var review = store.reviews[token],
             review.orderID == order.id

@@ -22,6 +22,7 @@ enum DevicePurchase {
     }
 
     private static func original(_ subscription: Subscription, _ store: PlayStore) -> JSON {
+        let names = store.behaviour.signedPurchaseNamesAccount
         let owned = subscription.items.filter { !$0.isEnded }.map(\.productID)
         return [
             "orderId": .string(subscription.orderID),
@@ -30,7 +31,7 @@ enum DevicePurchase {
             "purchaseTime": .integer(subscription.startTime ?? subscription.boughtAt),
             "purchaseState": subscription.phase == .pending ? 4 : 0,
             "purchaseToken": .string(subscription.token),
-            "obfuscatedAccountId": .text(subscription.identifiers.accountID),
+            "obfuscatedAccountId": .text(names ? subscription.identifiers.accountID : nil),
             "obfuscatedProfileId": .text(subscription.identifiers.profileID),
             "quantity": 1,
             "autoRenewing": .bool(subscription.isRenewing),
@@ -39,14 +40,15 @@ enum DevicePurchase {
     }
 
     private static func original(_ purchase: ProductPurchase, _ store: PlayStore) -> JSON {
-        [
+        let names = store.behaviour.signedPurchaseNamesAccount
+        return [
             "orderId": .text(purchase.orderID),
             "packageName": .string(store.packageName),
             "productId": .string(purchase.lines[0].productID),
             "purchaseTime": .integer(purchase.completedAt ?? purchase.boughtAt),
             "purchaseState": purchase.state == .pending ? 4 : 0,
             "purchaseToken": .string(purchase.token),
-            "obfuscatedAccountId": .text(purchase.identifiers.accountID),
+            "obfuscatedAccountId": .text(names ? purchase.identifiers.accountID : nil),
             "obfuscatedProfileId": .text(purchase.identifiers.profileID),
             "quantity": .whole(purchase.lines[0].quantity),
             "acknowledged": .bool(purchase.isAcknowledged),

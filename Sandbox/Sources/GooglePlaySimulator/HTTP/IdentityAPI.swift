@@ -8,9 +8,9 @@ struct IdentityAPI: Sendable {
         switch (exchange.method, exchange.path.joined(separator: "/")) {
         case ("POST", "token"), ("POST", "o/oauth2/token"), ("POST", "oauth2/v4/token"):
             return await token(exchange)
-        case ("GET", "oauth2/v1/certs"): return cached(await play.keys.certificates)
+        case ("GET", "oauth2/v1/certs"): return await cached(await play.keys.certificates)
         case ("GET", "oauth2/v3/certs"):
-            do { return cached(try await play.keys.webKeys) } catch {
+            do { return await cached(try await play.keys.webKeys) } catch {
                 Trouble.tell(error, during: exchange)
                 return .error(.internalError)
             }
@@ -18,8 +18,9 @@ struct IdentityAPI: Sendable {
         }
     }
 
-    private func cached(_ keys: JSON) -> Answer {
+    private func cached(_ keys: JSON) async -> Answer {
         var answer = Answer.json(keys)
+        guard await play.store.behaviour.certificatesAreCacheable else { return answer }
         answer.headers.append(
             ("Cache-Control", "public, max-age=\(GoogleKeys.maxAge), must-revalidate, no-transform")
         )

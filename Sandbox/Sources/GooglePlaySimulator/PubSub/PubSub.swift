@@ -13,6 +13,7 @@ struct PubSubMessage: Hashable, Sendable, Codable {
         let hasTwins = isPushed && behaviour.pushHasSnakeCaseTwins
         return [
             "data": .string(encoded), "messageId": .string(id), "publishTime": .time(publishedAt),
+            "orderingKey": behaviour.setsOrderingKeys ? .string("play") : nil,
             "message_id": hasTwins ? .string(id) : nil,
             "publish_time": hasTwins ? .time(publishedAt) : nil,
         ]

@@ -12,6 +12,8 @@ struct Bucket: Hashable, Sendable, Codable {
         var feePerMille: Int64?
         /// Day of the month on which the earnings of the month before are paid; 15 if left out.
         var payoutDay: Int64?
+        /// The names of the columns of payout reports; `payout` if left out.
+        var payoutColumns: PayoutReport.Columns?
         /// Tables in UTF-16 within their zip files.
         var utf16: Bool?
         /// The columns of each table from the last to the first.
@@ -116,7 +118,7 @@ struct Bucket: Hashable, Sendable, Codable {
         )
         return file(
             "payouts/payout_\(date.monthName).zip",
-            of: PayoutReport.table([payout]),
+            of: PayoutReport.table([payout], rules.payoutColumns ?? .payout),
             named: "payout_\(date.monthName).csv",
             at: paid
         )

@@ -10,6 +10,10 @@ struct Behaviour: Hashable, Sendable, Codable {
     var pushHasSnakeCaseTwins = true
     /// The data of a message has no padding.
     var dataIsUnpadded = false
+    /// Messages have an ordering key.
+    var setsOrderingKeys = false
+    /// Google's certificates say for how long they may be kept.
+    var certificatesAreCacheable = true
     /// Tokens for push name their issuer without `https://`.
     var issuerHasNoScheme = false
     /// OneTimeProductNotifications are sent: "all notifications" in Play Console.
@@ -27,6 +31,17 @@ struct Behaviour: Hashable, Sendable, Codable {
     var olderConsumedIsGone = false
     /// Orders of past renewals (`..0`, `..1`) answer.
     var oldOrdersAnswer = true
+    /// Days after its creation from which an order is not found; 0: it always is.
+    var orderDays: Int64 = 0
+    /// Calls for orders in a day, as the description of `Order` has it (200,000); 0: no limit but that of
+    /// the minute.
+    var ordersPerDay = 0
+    /// A purchase states no `startTime` until a DEFERRED replacement takes effect.
+    var deferredReplacementHasNoStart = false
+    /// An item that is revoked alone is in the list of voided purchases.
+    var revokedItemIsListed = false
+    /// The purchase that the app gets names the account id.
+    var signedPurchaseNamesAccount = true
     /// PRICE_CHANGE_CONFIRMED (8) is sent beside PRICE_CHANGE_UPDATED (19).
     var sendsPriceChangeConfirmed = true
     /// Without a grace period a plan stays ACTIVE for a day after a declined renewal.
@@ -69,6 +84,13 @@ extension Behaviour {
         try read(.eventTimeIsNumber, \.eventTimeIsNumber)
         try read(.pushHasSnakeCaseTwins, \.pushHasSnakeCaseTwins)
         try read(.dataIsUnpadded, \.dataIsUnpadded)
+        try read(.setsOrderingKeys, \.setsOrderingKeys)
+        try read(.certificatesAreCacheable, \.certificatesAreCacheable)
+        try read(.orderDays, \.orderDays)
+        try read(.ordersPerDay, \.ordersPerDay)
+        try read(.deferredReplacementHasNoStart, \.deferredReplacementHasNoStart)
+        try read(.revokedItemIsListed, \.revokedItemIsListed)
+        try read(.signedPurchaseNamesAccount, \.signedPurchaseNamesAccount)
         try read(.issuerHasNoScheme, \.issuerHasNoScheme)
         try read(.sendsOneTimeNotifications, \.sendsOneTimeNotifications)
         try read(.replacedTokenExpiresAtOnce, \.replacedTokenExpiresAtOnce)

@@ -179,7 +179,7 @@ struct PlayStore: Hashable, Sendable, Codable {
             }
         }
         // A product's share of an order is told by the order alone.
-        guard void.productID == nil || isWhole else { return }
+        guard void.productID == nil || isWhole || behaviour.revokedItemIsListed else { return }
         record(
             VoidedPurchase(
                 token: subscription.token,

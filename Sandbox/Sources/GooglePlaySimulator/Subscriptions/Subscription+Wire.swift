@@ -1,11 +1,13 @@
 extension Subscription {
     /// `SubscriptionPurchaseV2`.
     func wire(at now: Int64, _ behaviour: Behaviour) -> JSON {
-        [
+        let isDeferred = items.contains { $0.deferredReplacement != nil && !$0.isEnded }
+        let hasStart = !isDeferred || !behaviour.deferredReplacementHasNoStart
+        return [
             "kind": "androidpublisher#subscriptionPurchaseV2",
             "etag": .string(etag),
             "regionCode": .string(region),
-            "startTime": .time(startTime),
+            "startTime": .time(hasStart ? startTime : nil),
             "subscriptionState": .string(stateName(behaviour)),
             "acknowledgementState": isAcknowledged && startTime != nil
                 ? "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED" : "ACKNOWLEDGEMENT_STATE_PENDING",

@@ -80,6 +80,7 @@ public struct Variant: Sendable {
         googlePlay("stale_reads", .number(1), notWith: ["post", "faults", "behaviour"]),
         googlePlay("omits_auto_renew_false", .truth(false), ["cancel", "change"]),
         googlePlay("replaced_token_expires_at_once", .truth(false), ["change", "top_up"]),
+        googlePlay("deferred_replacement_has_no_start", .truth(true), ["change"]),
         googlePlay("replaced_expired_is_sent", .text("before"), ["change", "top_up"]),
         googlePlay(
             "replaced_expired_is_never_sent",

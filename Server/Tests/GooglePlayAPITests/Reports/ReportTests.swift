@@ -115,6 +115,28 @@ struct ReportTests {
         #expect(rows.map(\.date.description) == ["2026-06-15", "2026-07-15"])
     }
 
+    @Test(
+        "Payouts are read in each spelling of the sandbox's columns",
+        arguments: [
+            "Payout ID,Payout Date,Earnings Month,Payout Currency,Payout Amount\nPO.1,2026-06-15,2026-05,USD,8.49",
+            "Payment ID,Payment Date,Earnings Month,Currency,Amount\nPO.1,2026-06-15,2026-05,USD,8.49",
+            "Payment ID,Payment Date,Merchant Currency,Amount (Merchant Currency)\nPO.1,2026-06-15,USD,8.49",
+        ]
+    )
+    func payoutColumns(_ text: String) throws {
+        guard
+            case .payouts(let rows) = try GooglePlay.Report(
+                Array(text.utf8),
+                named: "payouts/payout_202606.csv"
+            ).rows
+        else {
+            Issue.record("no payouts")
+            return
+        }
+        #expect(rows.map(\.id) == ["PO.1"] && rows.map(\.amount) == [8_490_000])
+        #expect(rows.map(\.currency) == ["USD"])
+    }
+
     @Test("Columns may stand anywhere, be spelled otherwise, and come with others")
     func columns() throws {
         let lines = Self.sales.split(separator: "\n").prefix(2)
