@@ -56,6 +56,8 @@ class Shop(
             tollgate.prepare(product)
         } catch (refusal: TollgateRefusal) {
             return onProblem(refusal.message.orEmpty()) // `already_active` among others
+        } catch (_: IOException) {
+            return onProblem("The server cannot be reached; nothing was bought.")
         }
         types[preparation.playProductId] = type
         val wanted = QueryProductDetailsParams.Product.newBuilder()
@@ -75,7 +77,7 @@ class Shop(
             .setProductDetailsParamsList(listOf(item.build()))
             .setObfuscatedAccountId(preparation.obfuscatedAccountId)
             .build()
-        billing.launchBillingFlow(activity, params)
+        billing.launchBillingFlow(activity, params) // onPurchasesUpdated hears of failures, too
     }
 
     /** Google Play tells of a purchase that the app has started, or that became paid meanwhile. */
