@@ -91,7 +91,7 @@ struct TokenEndpoint: Hashable, Sendable, Codable {
         grants[token] = Grant(scopes: Self.scopes, expires: .max)
     }
 
-    /// Returns whether a request's bearer token is good for one of `scopes`: one that was granted, or one
+    /// Returns `true` if a request's bearer token is good for one of `scopes`: one that was granted, or one
     /// that the account signed for itself, as Google's newer libraries do.
     func accepts(
         _ authorization: String?,

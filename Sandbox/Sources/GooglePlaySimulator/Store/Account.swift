@@ -22,7 +22,7 @@ struct Account: Hashable, Sendable, Codable {
     /// The default account ids of the buyer's purchases.
     var identifiers: Identifiers
 
-    /// Returns whether a charge goes through.
+    /// Returns `true` if a charge goes through.
     var pays: Bool { payment == .approves || payment == .slowlyApproves }
 }
 

@@ -124,7 +124,7 @@ extension Subscription {
 }
 
 extension SubscriptionItem {
-    /// Returns whether a missing consent to a new price prevents the renewal.
+    /// Returns `true` if a missing consent to a new price prevents the renewal.
     func lacksConsent(at now: Int64) -> Bool {
         if let change = priceChange, change.state == .outstanding, change.effective <= now {
             return true

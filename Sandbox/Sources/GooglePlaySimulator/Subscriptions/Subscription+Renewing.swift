@@ -40,7 +40,7 @@ extension Subscription {
         return [.hint(.pendingPurchaseCanceled)]
     }
 
-    /// Returns whether an item starts when another one ends.
+    /// Returns `true` if an item starts when another one ends.
     private func isAwaited(_ product: String) -> Bool {
         items.contains { $0.deferredReplacement == product && !$0.isEnded }
     }

@@ -39,7 +39,7 @@ extension GooglePlay {
             return .use(keys)
         }
 
-        /// Returns whether a fetch may help with an unknown key id.
+        /// Returns `true` if a fetch may help with an unknown key id.
         public func mayFetchAnew(now: Int64) -> Bool {
             guard mayTryAgain(now: now) else { return false }
             return fetchedAt.map { now - $0 >= Self.shortestPause || now < $0 } ?? true

@@ -25,7 +25,7 @@ struct Fields {
         return value
     }
 
-    /// Returns whether the field is there: some of Google's objects are empty and mean something.
+    /// Returns `true` if the field is there: some of Google's objects are empty and mean something.
     func has(_ field: StaticString) -> Bool { value(field) != nil }
 
     // MARK: - Scalars

@@ -134,7 +134,7 @@ public struct DevicePurchases: Sendable {
             }
     }
 
-    /// Returns whether Google signed the purchase for the app, where that can be checked.
+    /// Returns `true` if Google signed the purchase for the app, where that can be checked.
     private func isSigned(
         _ request: API.GooglePlayPurchaseRequest,
         of app: GooglePlaySetUp.App

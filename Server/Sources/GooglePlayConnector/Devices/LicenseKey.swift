@@ -18,7 +18,7 @@ public struct LicenseKey: Sendable {
         self.der = der
     }
 
-    /// Returns whether `signature`, base64 of RSA with SHA-1 (PKCS #1 1.5), is Google's of `text`.
+    /// Returns `true` if `signature`, base64 of RSA with SHA-1 (PKCS #1 1.5), is Google's of `text`.
     ///
     /// SHA-1 is what Google uses here:
     /// https://developer.android.com/google/play/billing/security#verify

@@ -217,7 +217,7 @@ public struct PurchaseImport: Sendable {
         }
     }
 
-    /// Returns whether another line has brought the purchase of an order in.
+    /// Returns `true` if another line has brought the purchase of an order in.
     private func isKnown(
         _ token: String,
         to customer: Customer.ID?,

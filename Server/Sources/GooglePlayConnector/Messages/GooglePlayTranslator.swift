@@ -310,7 +310,7 @@ extension GooglePlay.SubscriptionLineItem.Phase {
 }
 
 extension Purchase {
-    /// Returns whether the record's newest word is `fact`, under its names or the hashes of an erased
+    /// Returns `true` if the record's newest word is `fact`, under its names or the hashes of an erased
     /// customer's.
     func states(_ fact: Fact) -> Bool {
         if states(fact.statement) { return true }
@@ -318,7 +318,7 @@ extension Purchase {
         return hashed.map { states($0.statement) } ?? false
     }
 
-    /// Returns whether the record's newest word is `statement`, uncontested.
+    /// Returns `true` if the record's newest word is `statement`, uncontested.
     ///
     /// Our own acts are no news: an acknowledgement, with which Google forgets who resubscribed,
     /// and a consumption.
@@ -346,7 +346,7 @@ extension Purchase {
         }
     }
 
-    /// Returns whether the record answers a device that shows the purchase.
+    /// Returns `true` if the record answers a device that shows the purchase.
     ///
     /// It does where it gives access now, or where nothing more comes of the purchase. Anything
     /// else is read: a payment may have come through, or a pause have ended. So is a consumable, which
@@ -370,7 +370,7 @@ extension Purchase {
     /// True where the record is of one-time products that were paid.
     var isBoughtOnce: Bool { googlePlay?.purchase?.value.state == "PURCHASED" }
 
-    /// Returns whether a claim would change nothing.
+    /// Returns `true` if a claim would change nothing.
     func knows(_ claim: Claim) -> Bool {
         guard let known = claims.first(where: { $0.customer == claim.customer }) else {
             return false

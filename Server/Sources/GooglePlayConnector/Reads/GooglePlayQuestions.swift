@@ -216,7 +216,7 @@ struct GooglePlayQuestions: Sendable {
 }
 
 extension GooglePlayReads {
-    /// Returns whether a question of this kind may be asked now, by its app's quota.
+    /// Returns `true` if a question of this kind may be asked now, by its app's quota.
     func isOpen(_ kind: Wanted.Kind, of row: WantedRow, now: Int64) -> Bool {
         guard let package = row.purchase?.application else { return true }
         let bucket: PlayQuotas.Bucket =

@@ -35,7 +35,7 @@ struct QuotaBucket: Hashable, Sendable {
         return true
     }
 
-    /// Returns whether a call may be made now.
+    /// Returns `true` if a call may be made now.
     mutating func isOpen(now: Int64) -> Bool {
         refill(now)
         return now >= blockedUntil && tokens >= 1000

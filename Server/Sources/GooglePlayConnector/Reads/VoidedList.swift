@@ -127,7 +127,7 @@ private final class Covered: Sendable {
     /// The last look at each list that a hint asked for.
     private let begun = Mutex<[String: Instant]>([:])
 
-    /// Returns whether hints may have the list looked at again; if so, it counts as done.
+    /// Returns `true` if hints may have the list looked at again; if so, it counts as done.
     func isDue(_ package: String, at now: Instant, every pause: Int64) -> Bool {
         begun.withLock { begun in
             if let last = begun[package], last <= now, now < last.advanced(by: pause) {

@@ -127,7 +127,7 @@ extension GooglePlayReconciliation {
             )
             troubles.end()
             found.orders += outcomes.count
-            found.orderNews += outcomes.values.count(where: \.isNews)
+            found.orderNews += outcomes.values.count { $0.isNews }
             return (orders.filter { outcomes[$0.id] == nil }, false)
         } catch let fault as GooglePlay.APIFault {
             switch fault.meaning {

@@ -93,7 +93,7 @@ extension GooglePlayReconciliation {
 }
 
 extension Purchase {
-    /// Returns whether Google can say anything new about the purchase itself.
+    /// Returns `true` if Google can say anything new about the purchase itself.
     ///
     /// A state EXPIRED, or CANCELLED of a one-time purchase, is final (RULES §18.1), and a token that was
     /// answered with 410 stays unreadable.

@@ -331,7 +331,7 @@ struct Troubles {
     /// An answer came.
     mutating func end() { count = 0 }
 
-    /// Returns whether it is better to stop asking.
+    /// Returns `true` if it is better to stop asking.
     mutating func add() -> Bool {
         count += 1
         return count >= 3
