@@ -24,6 +24,14 @@ struct Node {
     /// one more than its place in `Document.unescapedRanges`.
     var tag: UInt32
 
+    @inline(__always)
+    init(_ kind: JSON.Kind, from start: Int, to end: Int, next: Int) {
+        self.start = UInt32(truncatingIfNeeded: start)
+        self.end = UInt32(truncatingIfNeeded: end)
+        self.next = UInt32(truncatingIfNeeded: next)
+        tag = UInt32(kind.rawValue)
+    }
+
     var kind: JSON.Kind { JSON.Kind(rawValue: UInt8(truncatingIfNeeded: tag)) ?? .null }
     var count: Int { Int(tag >> 8) }
 }

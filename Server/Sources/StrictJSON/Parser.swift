@@ -65,14 +65,7 @@ struct Parser {
     }
 
     private mutating func append(_ kind: JSON.Kind, from start: Int, to end: Int) {
-        nodes.append(
-            Node(
-                start: UInt32(truncatingIfNeeded: start),
-                end: UInt32(truncatingIfNeeded: end),
-                next: UInt32(truncatingIfNeeded: nodes.count + 1),
-                tag: UInt32(kind.rawValue)
-            )
-        )
+        nodes.append(Node(kind, from: start, to: end, next: nodes.count + 1))
     }
 
     private mutating func close(_ container: Int, count: Int) {
@@ -294,12 +287,7 @@ struct Parser {
         let start = at
         try skipPlain()
         if text[at] == UInt8(ascii: "\"") {
-            let node = Node(
-                start: UInt32(truncatingIfNeeded: start),
-                end: UInt32(truncatingIfNeeded: at),
-                next: 0,
-                tag: UInt32(JSON.Kind.string.rawValue)
-            )
+            let node = Node(.string, from: start, to: at, next: 0)
             at += 1
             return node
         }
@@ -317,13 +305,8 @@ struct Parser {
             unescaped.append(contentsOf: text[plain..<at])
         }
         unescapedRanges.append(first..<unescaped.count)
-        let node = Node(
-            start: UInt32(truncatingIfNeeded: start),
-            end: UInt32(truncatingIfNeeded: at),
-            next: 0,
-            tag: UInt32(JSON.Kind.string.rawValue)
-                | UInt32(truncatingIfNeeded: unescapedRanges.count) << 8
-        )
+        var node = Node(.string, from: start, to: at, next: 0)
+        node.tag |= UInt32(truncatingIfNeeded: unescapedRanges.count) << 8
         at += 1
         return node
     }

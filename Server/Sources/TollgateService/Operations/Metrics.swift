@@ -34,15 +34,18 @@ public struct Metrics: Sendable {
     }
 
     private func databaseText() async throws -> String {
-        var text = ""
-        func gauge(_ name: String, _ values: [(labels: String, value: Int64)]) {
-            text += "# TYPE \(name) gauge\n"
-            for (labels, value) in values {
-                text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
-            }
-        }
+        var text = GaugeText(wall: clocks.wall(), now: await clocks.now())
+        try await addQueues(to: &text)
+        try await addAccess(to: &text)
+        try await addStores(to: &text)
+        try await addDeliveries(to: &text)
+        return text.text
+    }
+
+    /// How much is kept, and how much waits.
+    private func addQueues(to text: inout GaugeText) async throws {
         let parked = try await records.parked.counts()
-        gauge(
+        text.add(
             "tollgate_parked_messages",
             Store.selling.map { store in
                 (
@@ -52,63 +55,92 @@ public struct Metrics: Sendable {
             }
         )
         let lengths = try await records.queueLengths()
-        let wall = clocks.wall()
-        let now = await clocks.now()
-        func seconds(from instant: Instant?, to now: Instant) -> Int64 {
-            instant.map { max(0, (now.milliseconds - $0.milliseconds) / 1_000) } ?? 0
-        }
-        gauge(
+        let (wall, now) = (text.wall, text.now)
+        text.add(
             "tollgate_parked_oldest_seconds",
-            [("", seconds(from: lengths.oldestParked, to: wall))]
+            value: seconds(from: lengths.oldestParked, to: wall)
         )
-        gauge("tollgate_commit_waiting", [("", Int64(lengths.commits))])
-        gauge("tollgate_journal_newest", [("", lengths.journal)])
+        text.add("tollgate_commit_waiting", value: Int64(lengths.commits))
+        text.add("tollgate_journal_newest", value: lengths.journal)
         let figures = try await FigureDerivation.lag(of: records)
-        gauge("tollgate_figures_waiting", [("", figures)])
-        gauge("tollgate_feed_newest", [("", lengths.published)])
-        gauge("tollgate_feed_waiting", [("", lengths.unpublished)])
-        gauge("tollgate_feed_lag_seconds", [("", seconds(from: lengths.swept, to: now))])
-        gauge(
-            "tollgate_wanted",
-            lengths.wanted.map { ("kind=\"\($0.kind)\"", $0.count) }
-        )
-        gauge(
+        text.add("tollgate_figures_waiting", value: figures)
+        text.add("tollgate_feed_newest", value: lengths.published)
+        text.add("tollgate_feed_waiting", value: lengths.unpublished)
+        text.add("tollgate_feed_lag_seconds", value: seconds(from: lengths.swept, to: now))
+        text.add("tollgate_wanted", lengths.wanted.map { ("kind=\"\($0.kind)\"", $0.count) })
+        text.add(
             "tollgate_wanted_oldest_seconds",
             lengths.wanted.map { ("kind=\"\($0.kind)\"", seconds(from: $0.oldest, to: now)) }
         )
-        gauge(
+        text.add(
             "tollgate_work_age_seconds",
             lengths.cursors.map { ("work=\"\($0.name)\"", seconds(from: $0.updated, to: wall)) }
         )
-        let access = try await accessChecks.summary()
-        if let access {
-            let age = seconds(from: access.ended, to: wall)
-            gauge("tollgate_access_check_age_seconds", [("", age)])
-            let kinds = [AccessFinding.Kind.letIn, .lockedOut].map(\.rawValue)
-            gauge(
-                "tollgate_access_findings",
-                kinds.map { ("kind=\"\($0)\"", Int64(access.counts[$0] ?? 0)) }
-            )
-            gauge(
-                "tollgate_access_findings_oldest_seconds",
-                kinds.map { ("kind=\"\($0)\"", seconds(from: access.since[$0], to: now)) }
-            )
-        }
+    }
+
+    /// What the check of access found last.
+    private func addAccess(to text: inout GaugeText) async throws {
+        guard let access = try await accessChecks.summary() else { return }
+        let (wall, now) = (text.wall, text.now)
+        text.add("tollgate_access_check_age_seconds", value: seconds(from: access.ended, to: wall))
+        let kinds = [AccessFinding.Kind.letIn, .lockedOut].map(\.rawValue)
+        text.add(
+            "tollgate_access_findings",
+            kinds.map { ("kind=\"\($0)\"", Int64(access.counts[$0] ?? 0)) }
+        )
+        text.add(
+            "tollgate_access_findings_oldest_seconds",
+            kinds.map { ("kind=\"\($0)\"", seconds(from: access.since[$0], to: now)) }
+        )
+    }
+
+    /// What only some store has.
+    private func addStores(to text: inout GaugeText) async throws {
         var ofStores: [StoreGauge] = []
         for connector in connectors { ofStores += try await connector.gauges() }
         for (name, gauges) in Dictionary(grouping: ofStores, by: \.name).sorted(by: {
             $0.key < $1.key
         }) {
-            gauge(name, gauges.map { ($0.labels, $0.value) })
+            text.add(name, gauges.map { ($0.labels, $0.value) })
         }
+    }
+
+    private func addDeliveries(to text: inout GaugeText) async throws {
         let deliveries = try await records.webhooks.deliveryCounts()
         func label(_ endpoint: String) -> String { "endpoint=\"\(endpoint)\"" }
-        gauge("tollgate_webhook_waiting", deliveries.map { (label($0.endpoint), $0.waiting) })
-        gauge("tollgate_webhook_dead", deliveries.map { (label($0.endpoint), $0.dead) })
-        gauge(
+        let wall = text.wall
+        text.add("tollgate_webhook_waiting", deliveries.map { (label($0.endpoint), $0.waiting) })
+        text.add("tollgate_webhook_dead", deliveries.map { (label($0.endpoint), $0.dead) })
+        text.add(
             "tollgate_webhook_oldest_seconds",
             deliveries.map { (label($0.endpoint), seconds(from: $0.oldest, to: wall)) }
         )
-        return text
+    }
+
+    private func seconds(from instant: Instant?, to now: Instant) -> Int64 {
+        instant.map { max(0, (now.milliseconds - $0.milliseconds) / 1_000) } ?? 0
+    }
+}
+
+/// Gauges as Prometheus reads them, one after the other, of one instant.
+private struct GaugeText {
+    let wall: Instant
+    let now: Instant
+    private(set) var text = ""
+
+    init(wall: Instant, now: Instant) {
+        (self.wall, self.now) = (wall, now)
+    }
+
+    /// Adds a gauge without labels.
+    mutating func add(_ name: String, value: Int64) {
+        add(name, [("", value)])
+    }
+
+    mutating func add(_ name: String, _ values: [(labels: String, value: Int64)]) {
+        text += "# TYPE \(name) gauge\n"
+        for (labels, value) in values {
+            text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
+        }
     }
 }
