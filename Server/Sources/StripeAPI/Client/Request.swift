@@ -1,3 +1,5 @@
+internal import StrictJSON
+
 extension Stripe {
     /// An HTTP request to Stripe, ready to be sent.
     public struct Request: Hashable, Sendable {
@@ -48,5 +50,34 @@ extension Stripe {
         public var requestID: String?
         /// Whether this is the stored answer to an earlier request with the same key.
         public var isReplayed: Bool
+    }
+}
+
+extension Stripe.Answer {
+    /// Reads what Stripe answered.
+    init(
+        _ response: Stripe.Response,
+        _ decode: (JSON) throws(Stripe.DecodingError) -> Value
+    ) throws(Stripe.RequestError) {
+        let json: JSON
+        do {
+            json = try JSON(response.body)
+        } catch {
+            throw .unreadable(
+                Stripe.DecodingError(object: "answer", field: "", expected: "JSON: \(error)")
+            )
+        }
+        let value: Value
+        do throws(Stripe.DecodingError) {
+            value = try decode(json)
+        } catch {
+            throw .unreadable(error)
+        }
+        self.init(
+            value: value,
+            date: response.headers["date"].flatMap(HTTPDate.seconds(of:)),
+            requestID: response.headers["request-id"],
+            isReplayed: response.headers["idempotent-replayed"] == "true"
+        )
     }
 }
