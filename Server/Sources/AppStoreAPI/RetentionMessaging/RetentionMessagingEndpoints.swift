@@ -25,24 +25,19 @@ extension AppStore.ServerAPIClient {
             query: [("imageSize", size.rawValue)]
         )
         call.png = png
-        try await send(call)
+        try await sender.send(call)
     }
 
     /// Delete Image; refused with 4030019 while a message has it.
     public func deleteImage(_ imageIdentifier: UUID) async throws(AppStore.ServerAPIError) {
-        try await send(
-            Call(
-                operation: "Delete Image",
-                method: "DELETE",
-                path: "\(Self.messaging)/image/\(Self.text(imageIdentifier))"
-            )
-        )
+        let path = "\(Self.messaging)/image/\(Self.text(imageIdentifier))"
+        try await sender.send(Call(operation: "Delete Image", method: "DELETE", path: path))
     }
 
     /// Get Image List: all images and whether they are approved.
     public func imageList() async throws(AppStore.ServerAPIError) -> [AppStore.RetentionImage] {
         let call = Call(operation: "Get Image List", path: "\(Self.messaging)/image/list")
-        return try await send(call) { fields throws(AppStore.VerificationError) in
+        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.objects("imageIdentifiers", AppStore.RetentionImage.init)
         }
     }
@@ -56,7 +51,7 @@ extension AppStore.ServerAPIClient {
         _ messageIdentifier: UUID,
         _ message: AppStore.RetentionMessage
     ) async throws(AppStore.ServerAPIError) {
-        try await send(
+        try await sender.send(
             Call(
                 operation: "Upload Message",
                 method: "PUT",
@@ -68,13 +63,8 @@ extension AppStore.ServerAPIClient {
 
     /// Delete Message.
     public func deleteMessage(_ messageIdentifier: UUID) async throws(AppStore.ServerAPIError) {
-        try await send(
-            Call(
-                operation: "Delete Message",
-                method: "DELETE",
-                path: "\(Self.messaging)/message/\(Self.text(messageIdentifier))"
-            )
-        )
+        let path = "\(Self.messaging)/message/\(Self.text(messageIdentifier))"
+        try await sender.send(Call(operation: "Delete Message", method: "DELETE", path: path))
     }
 
     /// Get Message List: all messages and whether they are approved.
@@ -82,7 +72,7 @@ extension AppStore.ServerAPIClient {
         async throws(AppStore.ServerAPIError) -> [AppStore.UploadedRetentionMessage]
     {
         let call = Call(operation: "Get Message List", path: "\(Self.messaging)/message/list")
-        return try await send(call) { fields throws(AppStore.VerificationError) in
+        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.objects("messageIdentifiers", AppStore.UploadedRetentionMessage.init)
         }
     }
@@ -97,7 +87,7 @@ extension AppStore.ServerAPIClient {
         locale: String
     ) async throws(AppStore.ServerAPIError) {
         let operation = "Configure Default Message"
-        try await send(
+        try await sender.send(
             Call(
                 operation: operation,
                 method: "PUT",
@@ -114,7 +104,7 @@ extension AppStore.ServerAPIClient {
     ) async throws(AppStore.ServerAPIError) -> UUID? {
         let operation = "Get Default Message"
         let path = try Self.defaultMessage(productID, locale, operation)
-        return try await send(Call(operation: operation, path: path)) {
+        return try await sender.send(Call(operation: operation, path: path)) {
             fields throws(AppStore.VerificationError) in
             try fields.uuid("messageIdentifier")
         }
@@ -127,7 +117,7 @@ extension AppStore.ServerAPIClient {
     ) async throws(AppStore.ServerAPIError) {
         let operation = "Delete Default Message"
         let path = try Self.defaultMessage(productID, locale, operation)
-        try await send(Call(operation: operation, method: "DELETE", path: path))
+        try await sender.send(Call(operation: operation, method: "DELETE", path: path))
     }
 
     private static func defaultMessage(
@@ -135,8 +125,8 @@ extension AppStore.ServerAPIClient {
         _ locale: String,
         _ operation: String
     ) throws(AppStore.ServerAPIError) -> String {
-        let product = try path(productID, in: operation)
-        return "\(messaging)/default/\(product)/\(try path(locale, in: operation))"
+        let product = try Call.path(productID, in: operation)
+        return "\(messaging)/default/\(product)/\(try Call.path(locale, in: operation))"
     }
 
     // MARK: - The realtime URL
@@ -147,7 +137,7 @@ extension AppStore.ServerAPIClient {
     ///
     /// Production takes one once a performance test has passed (else 4030026).
     public func configureRealtimeURL(_ url: String) async throws(AppStore.ServerAPIError) {
-        try await send(
+        try await sender.send(
             Call(
                 operation: "Configure Realtime URL",
                 method: "PUT",
@@ -160,14 +150,14 @@ extension AppStore.ServerAPIClient {
     /// Get Realtime URL; refused with 4040021 where there is none.
     public func realtimeURL() async throws(AppStore.ServerAPIError) -> String {
         let call = Call(operation: "Get Realtime URL", path: Self.realtimeURLPath)
-        return try await send(call) { fields throws(AppStore.VerificationError) in
+        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.required("realtimeURL")
         }
     }
 
     /// Delete Realtime URL.
     public func deleteRealtimeURL() async throws(AppStore.ServerAPIError) {
-        try await send(
+        try await sender.send(
             Call(operation: "Delete Realtime URL", method: "DELETE", path: Self.realtimeURLPath)
         )
     }
@@ -184,7 +174,7 @@ extension AppStore.ServerAPIClient {
             path: "\(Self.messaging)/performanceTest",
             body: .object([("originalTransactionId", .string(originalTransactionID))])
         )
-        return try await send(call, AppStore.PerformanceTest.init)
+        return try await sender.send(call, AppStore.PerformanceTest.init)
     }
 
     /// Get Performance Test Results.
@@ -192,8 +182,8 @@ extension AppStore.ServerAPIClient {
         _ requestID: String
     ) async throws(AppStore.ServerAPIError) -> AppStore.PerformanceTestResult {
         let operation = "Get Performance Test Results"
-        let path = try Self.path(requestID, in: operation)
-        return try await send(
+        let path = try Call.path(requestID, in: operation)
+        return try await sender.send(
             Call(operation: operation, path: "\(Self.messaging)/performanceTest/result/\(path)"),
             AppStore.PerformanceTestResult.init
         )

@@ -65,7 +65,7 @@ extension AppStore.ServerAPIClient {
         requestIdentifier: String
     ) async throws(AppStore.ServerAPIError) -> AppStore.ExtendRenewalDateResponse {
         let operation = "Extend a Subscription Renewal Date"
-        let path = try Self.path(originalTransactionID, in: operation)
+        let path = try Call.path(originalTransactionID, in: operation)
         let call = Call(
             operation: operation,
             method: "PUT",
@@ -76,7 +76,7 @@ extension AppStore.ServerAPIClient {
                 ("requestIdentifier", .string(requestIdentifier)),
             ])
         )
-        return try await send(call, AppStore.ExtendRenewalDateResponse.init)
+        return try await sender.send(call, AppStore.ExtendRenewalDateResponse.init)
     }
 
     /// Extend Subscription Renewal Dates for All Active Subscribers of a product.
@@ -102,7 +102,7 @@ extension AppStore.ServerAPIClient {
                 ("productId", .string(productID)),
             ])
         )
-        return try await send(call) { fields throws(AppStore.VerificationError) in
+        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.required("requestIdentifier")
         }
     }
@@ -113,9 +113,9 @@ extension AppStore.ServerAPIClient {
         requestIdentifier: String
     ) async throws(AppStore.ServerAPIError) -> AppStore.MassExtendRenewalDateStatusResponse {
         let operation = "Get Status of Subscription Renewal Date Extensions"
-        let product = try Self.path(productID, in: operation)
-        let request = try Self.path(requestIdentifier, in: operation)
-        return try await send(
+        let product = try Call.path(productID, in: operation)
+        let request = try Call.path(requestIdentifier, in: operation)
+        return try await sender.send(
             Call(
                 operation: operation,
                 path: "/inApps/v1/subscriptions/extend/mass/\(product)/\(request)"

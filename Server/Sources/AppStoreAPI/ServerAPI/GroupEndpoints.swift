@@ -10,10 +10,9 @@ extension AppStore.ServerAPIClient {
         of id: String
     ) async throws(AppStore.ServerAPIError) -> [AppStore.CustomerGroup] {
         let operation = "Get Customer Groups"
-        let path = try Self.path(id, in: operation)
-        return try await send(Call(operation: operation, path: "/groups/v1/currentGroups/\(path)"))
-        {
-            fields throws(AppStore.VerificationError) in
+        let path = try Call.path(id, in: operation)
+        let call = Call(operation: operation, path: "/groups/v1/currentGroups/\(path)")
+        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.objects("groups", AppStore.CustomerGroup.init)
         }
     }
@@ -26,13 +25,13 @@ extension AppStore.ServerAPIClient {
         return AppStore.Pages(
             operation: operation,
             page: { cursor throws(AppStore.ServerAPIError) in
-                let path = try Self.path(groupID, in: operation)
+                let path = try Call.path(groupID, in: operation)
                 let call = Call(
                     operation: operation,
                     path: "/groups/v1/group/\(path)",
                     query: cursor.map { [("paginationToken", $0)] } ?? []
                 )
-                return try await send(call, AppStore.GroupMembersResponse.init)
+                return try await sender.send(call, AppStore.GroupMembersResponse.init)
             },
             cursor: { $0.hasMore ? $0.paginationToken : nil },
             start: nil
@@ -45,7 +44,7 @@ extension AppStore.ServerAPIClient {
     ) async throws(AppStore.ServerAPIError) -> AppStore.SeatInfo {
         let operation = "Get Seat Info"
         let path = try Self.seats(originalTransactionID, in: operation)
-        return try await send(Call(operation: operation, path: path), AppStore.SeatInfo.init)
+        return try await sender.send(Call(operation: operation, path: path), AppStore.SeatInfo.init)
     }
 
     /// Claim Seat, for a member who has accepted the app's invitation.
@@ -68,7 +67,7 @@ extension AppStore.ServerAPIClient {
                 ("appTransactionId", appTransactionID.map { .string($0) }),
             ])
         )
-        return try await send(call) { fields throws(AppStore.VerificationError) in
+        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.required("seatClaimId")
         }
     }
@@ -80,8 +79,10 @@ extension AppStore.ServerAPIClient {
     ) async throws(AppStore.ServerAPIError) {
         let operation = "Unclaim Seat"
         let seats = try Self.seats(originalTransactionID, in: operation)
-        let claim = try Self.path(seatClaimID, in: operation)
-        try await send(Call(operation: operation, method: "DELETE", path: "\(seats)/\(claim)"))
+        let claim = try Call.path(seatClaimID, in: operation)
+        try await sender.send(
+            Call(operation: operation, method: "DELETE", path: "\(seats)/\(claim)")
+        )
     }
 
     /// Associate Seat: tells whose the claimed seat is.
@@ -92,8 +93,8 @@ extension AppStore.ServerAPIClient {
     ) async throws(AppStore.ServerAPIError) {
         let operation = "Associate Seat"
         let seats = try Self.seats(originalTransactionID, in: operation)
-        let claim = try Self.path(seatClaimID, in: operation)
-        try await send(
+        let claim = try Call.path(seatClaimID, in: operation)
+        try await sender.send(
             Call(
                 operation: operation,
                 method: "POST",
@@ -107,7 +108,7 @@ extension AppStore.ServerAPIClient {
         _ transactionID: String,
         in operation: String
     ) throws(AppStore.ServerAPIError) -> String {
-        "/groups/v1/transactions/\(try path(transactionID, in: operation))/seats"
+        "/groups/v1/transactions/\(try Call.path(transactionID, in: operation))/seats"
     }
 }
 

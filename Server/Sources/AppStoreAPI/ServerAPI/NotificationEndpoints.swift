@@ -18,7 +18,7 @@ extension AppStore.ServerAPIClient {
                     query: cursor.map { [("paginationToken", $0)] } ?? [],
                     body: request.json
                 )
-                return try await send(call, AppStore.NotificationHistoryResponse.init)
+                return try await sender.send(call, AppStore.NotificationHistoryResponse.init)
             },
             cursor: { $0.hasMore ? $0.paginationToken : nil },
             start: token
@@ -32,7 +32,7 @@ extension AppStore.ServerAPIClient {
             method: "POST",
             path: "/inApps/v1/notifications/test"
         )
-        return try await send(call) { fields throws(AppStore.VerificationError) in
+        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.required("testNotificationToken")
         }
     }
@@ -42,8 +42,8 @@ extension AppStore.ServerAPIClient {
         _ testNotificationToken: String
     ) async throws(AppStore.ServerAPIError) -> AppStore.NotificationHistoryResponse.Item {
         let operation = "Get Test Notification Status"
-        let path = try Self.path(testNotificationToken, in: operation)
-        return try await send(
+        let path = try Call.path(testNotificationToken, in: operation)
+        return try await sender.send(
             Call(operation: operation, path: "/inApps/v1/notifications/test/\(path)"),
             AppStore.NotificationHistoryResponse.Item.init
         )

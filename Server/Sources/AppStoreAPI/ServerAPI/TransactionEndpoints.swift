@@ -7,9 +7,9 @@ extension AppStore.ServerAPIClient {
         _ transactionID: String
     ) async throws(AppStore.ServerAPIError) -> String {
         let operation = "Get Transaction Info"
-        let path = try Self.path(transactionID, in: operation)
-        return try await send(Call(operation: operation, path: "/inApps/v1/transactions/\(path)")) {
-            fields throws(AppStore.VerificationError) in
+        let path = try Call.path(transactionID, in: operation)
+        let call = Call(operation: operation, path: "/inApps/v1/transactions/\(path)")
+        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.required("signedTransactionInfo")
         }
     }
@@ -32,14 +32,14 @@ extension AppStore.ServerAPIClient {
         return AppStore.Pages(
             operation: operation,
             page: { cursor throws(AppStore.ServerAPIError) in
-                let path = try Self.path(transactionID, in: operation)
+                let path = try Call.path(transactionID, in: operation)
                 let query = request.query + (cursor.map { [("revision", $0)] } ?? [])
                 let call = Call(
                     operation: operation,
                     path: "/inApps/\(version.rawValue)/history/\(path)",
                     query: query
                 )
-                return try await send(call, AppStore.HistoryResponse.init)
+                return try await sender.send(call, AppStore.HistoryResponse.init)
             },
             cursor: { $0.hasMore ? $0.revision : nil },
             start: revision
@@ -52,9 +52,9 @@ extension AppStore.ServerAPIClient {
         status: [AppStore.Status] = []
     ) async throws(AppStore.ServerAPIError) -> AppStore.StatusResponse {
         let operation = "Get All Subscription Statuses"
-        let path = try Self.path(transactionID, in: operation)
+        let path = try Call.path(transactionID, in: operation)
         let query = status.map { ("status", String($0.rawValue)) }
-        return try await send(
+        return try await sender.send(
             Call(operation: operation, path: "/inApps/v1/subscriptions/\(path)", query: query),
             AppStore.StatusResponse.init
         )
@@ -69,13 +69,13 @@ extension AppStore.ServerAPIClient {
         return AppStore.Pages(
             operation: operation,
             page: { cursor throws(AppStore.ServerAPIError) in
-                let path = try Self.path(transactionID, in: operation)
+                let path = try Call.path(transactionID, in: operation)
                 let call = Call(
                     operation: operation,
                     path: "/inApps/v2/refund/lookup/\(path)",
                     query: cursor.map { [("revision", $0)] } ?? []
                 )
-                return try await send(call, AppStore.RefundHistoryResponse.init)
+                return try await sender.send(call, AppStore.RefundHistoryResponse.init)
             },
             cursor: { $0.hasMore ? $0.revision : nil },
             start: revision
@@ -89,8 +89,8 @@ extension AppStore.ServerAPIClient {
         _ orderID: String
     ) async throws(AppStore.ServerAPIError) -> AppStore.OrderLookupResponse {
         let operation = "Look Up Order ID"
-        let path = try Self.path(orderID, in: operation)
-        return try await send(
+        let path = try Call.path(orderID, in: operation)
+        return try await sender.send(
             Call(operation: operation, path: "/inApps/v1/lookup/\(path)"),
             AppStore.OrderLookupResponse.init
         )
@@ -101,12 +101,12 @@ extension AppStore.ServerAPIClient {
         _ transactionID: String
     ) async throws(AppStore.ServerAPIError) -> String {
         let operation = "Get App Transaction Info"
-        let path = try Self.path(transactionID, in: operation)
+        let path = try Call.path(transactionID, in: operation)
         let call = Call(
             operation: operation,
             path: "/inApps/v1/transactions/appTransactions/\(path)"
         )
-        return try await send(call) { fields throws(AppStore.VerificationError) in
+        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.required("signedAppTransactionInfo")
         }
     }
@@ -118,8 +118,8 @@ extension AppStore.ServerAPIClient {
         originalTransactionID: String
     ) async throws(AppStore.ServerAPIError) {
         let operation = "Set App Account Token"
-        let path = try Self.path(originalTransactionID, in: operation)
-        try await send(
+        let path = try Call.path(originalTransactionID, in: operation)
+        try await sender.send(
             Call(
                 operation: operation,
                 method: "PUT",
@@ -135,8 +135,8 @@ extension AppStore.ServerAPIClient {
         _ request: AppStore.ConsumptionRequest
     ) async throws(AppStore.ServerAPIError) {
         let operation = "Send Consumption Information"
-        let path = try Self.path(transactionID, in: operation)
-        try await send(
+        let path = try Call.path(transactionID, in: operation)
+        try await sender.send(
             Call(
                 operation: operation,
                 method: "PUT",
@@ -149,14 +149,8 @@ extension AppStore.ServerAPIClient {
     /// Finish Transaction, for the app (API 1.20).
     public func finishTransaction(_ transactionID: String) async throws(AppStore.ServerAPIError) {
         let operation = "Finish Transaction"
-        let path = try Self.path(transactionID, in: operation)
-        try await send(
-            Call(
-                operation: operation,
-                method: "POST",
-                path: "/inApps/v1/transactions/\(path)/finish"
-            )
-        )
+        let path = "/inApps/v1/transactions/\(try Call.path(transactionID, in: operation))/finish"
+        try await sender.send(Call(operation: operation, method: "POST", path: path))
     }
 }
 
