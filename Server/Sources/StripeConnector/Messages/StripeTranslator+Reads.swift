@@ -31,12 +31,12 @@ extension StripeTranslator {
                     isPaid: payment.isPaid,
                     customer: payment.customer,
                     reference: payment.reference,
-                    lines: items.map { lines($0) } ?? payment.lines,
+                    lines: items.map { StripePayment.itemLines($0) } ?? payment.lines,
                     amount: payment.amount,
                     currency: payment.currency,
                     created: payment.created,
                     country: payment.country ?? session.paymentIntent?.payerCountry,
-                    paidBy: payment.isPaid ? paidBy(session, readAt: instant) : nil
+                    paidBy: payment.isPaid ? session.paidBy(readAt: instant) : nil
                 )
             )
         }
@@ -52,7 +52,11 @@ extension StripeTranslator {
         at instant: Instant,
         livemode: Bool
     ) -> Translation.Meaning {
-        guard let statement = statement(subscription, items: items ?? subscription.items.data)
+        guard
+            let statement = StripeSubscription(
+                subscription,
+                items: items ?? subscription.items.data
+            )
         else { return .parked(reason: "subscription \(subscription.id) without its periods") }
         return read(subscription.id, as: .subscription(statement), at: instant, livemode: livemode)
     }
@@ -73,7 +77,7 @@ extension StripeTranslator {
         return read(
             invoice.id,
             about: subscription,
-            as: .invoice(statement(invoice, lines: lines ?? invoice.lines.data)),
+            as: .invoice(StripeInvoice(invoice, lines: lines ?? invoice.lines.data)),
             at: instant,
             livemode: livemode
         )
@@ -92,17 +96,10 @@ extension StripeTranslator {
         at instant: Instant,
         livemode: Bool
     ) -> Translation.Meaning {
-        let statement = StripeRefund(
-            id: refund.id,
-            amount: refund.amount,
-            status: refund.status?.rawValue ?? "succeeded",
-            invoice: invoice,
-            created: Instant(seconds: refund.created)
-        )
-        return read(
+        read(
             refund.id,
             about: payment,
-            as: .refund(statement),
+            as: .refund(StripeRefund(refund, paying: invoice)),
             at: instant,
             livemode: livemode
         )
@@ -116,18 +113,10 @@ extension StripeTranslator {
         at instant: Instant,
         livemode: Bool
     ) -> Translation.Meaning {
-        let statement = StripeDispute(
-            id: dispute.id,
-            amount: dispute.amount,
-            status: dispute.status.rawValue,
-            invoice: invoice,
-            created: Instant(seconds: dispute.created),
-            withdrawn: dispute.withdrawnAt.map { Instant(seconds: $0) }
-        )
-        return read(
+        read(
             dispute.id,
             about: payment,
-            as: .dispute(statement),
+            as: .dispute(StripeDispute(dispute, paying: invoice)),
             at: instant,
             livemode: livemode
         )
@@ -149,16 +138,4 @@ extension StripeTranslator {
         )
         return .facts([fact], about: key)
     }
-}
-
-extension Stripe.IDOrObject<Stripe.PaymentIntent> {
-    /// The country of the payer's billing address, if the payment and its charge were read too.
-    fileprivate var payerCountry: String? {
-        (try? object())?.latestCharge?.payerCountry
-    }
-}
-
-extension Stripe.IDOrObject<Stripe.Charge> {
-    /// The country of the payer's billing address, if the charge was read too.
-    var payerCountry: String? { (try? object())?.billingCountry }
 }

@@ -15,7 +15,7 @@ public enum StripeTranslator {
     public static func message(_ event: Stripe.Event) -> Translation.Meaning {
         guard event.isInPinnedVersion else {
             return hint(
-                reads(for: event),
+                StripeHints.reads(for: event),
                 livemode: event.livemode,
                 reason: "\(event.type) in API version \(event.apiVersion ?? "unknown")"
             )
@@ -24,13 +24,13 @@ public enum StripeTranslator {
         do {
             subject = try event.subject()
         } catch {
-            let reads = reads(for: event)
+            let reads = StripeHints.reads(for: event)
             let reason = "\(event.type): \(error)"
             guard !reads.isEmpty else { return .parked(reason: reason) }
             return hint(reads, livemode: event.livemode, reason: reason)
         }
         // A list that goes on elsewhere is no statement about the whole.
-        let reads = isWhole(subject) ? [] : reads(for: event)
+        let reads = isWhole(subject) ? [] : StripeHints.reads(for: event)
         guard reads.isEmpty else {
             return hint(reads, livemode: event.livemode, reason: "\(event.type) with more pages")
         }
@@ -44,11 +44,10 @@ public enum StripeTranslator {
         )
     }
 
-    static func lines(_ items: [Stripe.LineItem]) -> [StripePayment.Line]? {
-        let lines = items.compactMap { item in
-            item.price.map { StripePayment.Line(price: $0.id, quantity: item.quantity ?? 1) }
-        }
-        return lines.isEmpty ? nil : lines
+    /// A message that only says that something has to be read.
+    static func hint(_ reads: [Wanted], livemode: Bool, reason: String) -> Translation.Meaning {
+        guard let first = reads.first else { return .nothing(reason: reason) }
+        return .hint(reads, about: key(first.object, livemode: livemode), reason: reason)
     }
 
     static func message(
@@ -71,7 +70,9 @@ public enum StripeTranslator {
                 facts
             )
         case .subscription(let subscription):
-            guard let statement = statement(subscription, items: subscription.items.data) else {
+            guard
+                let statement = StripeSubscription(subscription, items: subscription.items.data)
+            else {
                 return .parked(reason: "subscription \(subscription.id) without its periods")
             }
             return facts(subscription.id, .subscription(statement))
@@ -91,44 +92,25 @@ public enum StripeTranslator {
             }
             return facts(
                 subscription,
-                .invoice(statement(invoice, lines: invoice.lines.data))
+                .invoice(StripeInvoice(invoice, lines: invoice.lines.data))
             )
         case .refund(let refund):
             guard let payment = refund.paymentIntent?.id else {
                 return .parked(reason: "refund \(refund.id) names no payment intent")
             }
-            return facts(payment, .refund(statement(refund)))
+            return facts(payment, .refund(StripeRefund(refund)))
         case .dispute(let dispute):
             guard let payment = dispute.paymentIntent?.id else {
                 return .parked(reason: "dispute \(dispute.id) names no payment intent")
             }
-            return facts(payment, .dispute(statement(dispute)))
+            return facts(payment, .dispute(StripeDispute(dispute)))
         case .paymentIntent(let intent):
-            guard let payment = payment(intent) else { return .nothing(reason: type) }
+            guard let payment = StripePayment(intent) else { return .nothing(reason: type) }
             return facts(intent.id, .payment(payment))
         case .customer, .product, .price, .invoicePayment, .charge, .activeEntitlementSummary,
             .deleted, .other:
             return .nothing(reason: type)
         }
-    }
-
-    private static func statement(_ refund: Stripe.Refund) -> StripeRefund {
-        StripeRefund(
-            id: refund.id,
-            amount: refund.amount,
-            status: refund.status?.rawValue ?? "succeeded",
-            created: Instant(seconds: refund.created)
-        )
-    }
-
-    private static func statement(_ dispute: Stripe.Dispute) -> StripeDispute {
-        StripeDispute(
-            id: dispute.id,
-            amount: dispute.amount,
-            status: dispute.status.rawValue,
-            created: Instant(seconds: dispute.created),
-            withdrawn: dispute.withdrawnAt.map { Instant(seconds: $0) }
-        )
     }
 
     /// Whether an object shows all of itself; of entitlements never, since Stripe's summary is
@@ -158,7 +140,7 @@ public enum StripeTranslator {
                 isPaid: session.paymentStatus != .unpaid,
                 customer: session.customer?.id,
                 reference: reference,
-                lines: lines(of: session),
+                lines: StripePayment.checkoutLines(of: session),
                 amount: session.amountTotal ?? 0,
                 currency: session.currency ?? "",
                 created: Instant(seconds: session.created),
@@ -177,87 +159,6 @@ public enum StripeTranslator {
         default:
             return .nothing(reason: "checkout in mode \(session.mode)")
         }
-    }
-
-    /// What the session sells, if it says so: by the line items that were read, or by the words we
-    /// put on it ourselves.
-    private static func lines(of session: Stripe.CheckoutSession) -> [StripePayment.Line]? {
-        if let items = session.lineItems, !items.hasMore { return lines(items.data) }
-        guard let words = session.metadata[linesKey] else { return nil }
-        var lines: [StripePayment.Line] = []
-        for word in words.split(separator: ",") {
-            guard let separator = word.lastIndex(of: ":"),
-                let quantity = Int64(word[word.index(after: separator)...]), quantity > 0
-            else { return nil }
-            lines.append(StripePayment.Line(price: String(word[..<separator]), quantity: quantity))
-        }
-        return lines.isEmpty ? nil : lines
-    }
-
-    static func statement(
-        _ subscription: Stripe.Subscription,
-        items shown: [Stripe.SubscriptionItem]
-    ) -> StripeSubscription? {
-        let isSent = subscription.collectionMethod == "send_invoice"
-        var items: [StripeSubscription.Item] = []
-        for item in shown {
-            guard let period = subscription.currentPeriod(of: item) else { return nil }
-            items.append(
-                StripeSubscription.Item(
-                    id: item.id,
-                    price: item.price.id,
-                    quantity: item.quantity ?? 1,
-                    start: Instant(seconds: period.lowerBound),
-                    end: Instant(seconds: period.upperBound),
-                    isBilledInArrears: item.price.recurring?.usageType == "metered",
-                    created: isSent ? item.created.map { Instant(seconds: $0) } : nil
-                )
-            )
-        }
-        return StripeSubscription(
-            status: subscription.status.rawValue,
-            customer: subscription.customer.id,
-            items: items,
-            cancelAt: subscription.cancelAt.map { Instant(seconds: $0) },
-            cancelsAtPeriodEnd: subscription.cancelAtPeriodEnd,
-            endedAt: subscription.endedAt.map { Instant(seconds: $0) },
-            daysUntilDue: isSent ? subscription.daysUntilDue : nil
-        )
-    }
-
-    static func statement(
-        _ invoice: Stripe.Invoice,
-        lines shown: [Stripe.InvoiceLine]
-    ) -> StripeInvoice {
-        let lines = shown.compactMap { line in
-            line.price.map { price in
-                StripeInvoice.Line(
-                    id: line.id,
-                    price: price,
-                    quantity: line.quantity ?? 1,
-                    amount: line.amount,
-                    start: Instant(seconds: line.period.lowerBound),
-                    end: Instant(seconds: line.period.upperBound),
-                    isProration: line.isProration,
-                    item: line.subscriptionItem,
-                    discount: line.discountAmount,
-                    tax: line.exclusiveTax == 0 ? nil : line.exclusiveTax
-                )
-            }
-        }
-        let isPaid = invoice.status == .paid
-        let voided = invoice.voidedAt ?? invoice.markedUncollectibleAt ?? invoice.created
-        return StripeInvoice(
-            id: invoice.id,
-            isPaid: isPaid,
-            amount: invoice.amountPaid,
-            total: invoice.total,
-            currency: invoice.currency,
-            lines: lines,
-            paid: invoice.paidAt.map { Instant(seconds: $0) },
-            country: invoice.customerCountry,
-            voided: isPaid ? nil : Instant(seconds: voided)
-        )
     }
 
     /// The record of a Stripe object.

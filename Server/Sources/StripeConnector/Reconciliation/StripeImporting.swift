@@ -109,7 +109,7 @@ public struct StripeImporting: Sendable {
         let words =
             intent.metadata[StripeTranslator.linesKey] ?? priceKey.flatMap { intent.metadata[$0] }
         let catalog = context.records.history.current
-        return words.flatMap(StripeTranslator.soldLines)?.map { line in
+        return words.flatMap(StripePayment.soldLines)?.map { line in
             guard let price = catalog.product(id: line.price)?.stripePriceIDs.first else {
                 return line
             }

@@ -50,7 +50,7 @@ extension StripeConnector {
         _ stage: StripeSweepStage,
         after last: String?,
         selling lines: (Stripe.PaymentIntent) -> [StripePayment.Line]? = {
-            $0.metadata[StripeTranslator.linesKey].flatMap(StripeTranslator.soldLines)
+            $0.metadata[StripeTranslator.linesKey].flatMap(StripePayment.soldLines)
         },
         _ each: (String, Bool) async throws -> Void
     ) async throws {

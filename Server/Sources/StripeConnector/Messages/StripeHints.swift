@@ -1,9 +1,9 @@
 internal import StrictJSON
-internal import Stores
 internal import StripeAPI
 internal import TollgateCore
 
-extension StripeTranslator {
+/// What has to be read where an event alone cannot be used.
+enum StripeHints {
     /// What has to be read because `event` alone cannot be used: by what every version of the API
     /// writes in the same way, the kind of the object and its ids.
     ///
@@ -19,7 +19,7 @@ extension StripeTranslator {
             let isSettled = ["paid", "void", "uncollectible"].contains(object["status"]?.string)
             return isSettled ? wanted(.invoice, event.objectID) : []
         case Stripe.PaymentIntent.objectName:
-            let sells = object["metadata"]?[named: linesKey]?.string != nil
+            let sells = object["metadata"]?[named: StripeTranslator.linesKey]?.string != nil
             return sells ? wanted(.payment, event.objectID) : []
         case Stripe.Refund.objectName, Stripe.Dispute.objectName:
             return wanted(.payment, reference(object["payment_intent"]))
@@ -33,12 +33,6 @@ extension StripeTranslator {
         default:
             return []
         }
-    }
-
-    /// A message that only says that something has to be read.
-    static func hint(_ reads: [Wanted], livemode: Bool, reason: String) -> Translation.Meaning {
-        guard let first = reads.first else { return .nothing(reason: reason) }
-        return .hint(reads, about: key(first.object, livemode: livemode), reason: reason)
     }
 
     private static func wanted(_ kind: Wanted.Kind, _ id: String?) -> [Wanted] {
