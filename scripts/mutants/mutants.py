@@ -56,7 +56,10 @@ PARTS = {
         "package": "Server",
         "module": "StripeConnector",
         "folder": "Server/Sources/StripeConnector",
-        "files": ["Messages/StripeTranslator*.swift"],
+        "files": [
+            "Messages/StripeHints.swift", "Messages/StripePaymentTime.swift",
+            "Messages/StripeStatements.swift", "Messages/StripeTranslator*.swift",
+        ],
         "tests": "IntakeTests",
         "quick": [],
     },

@@ -25,7 +25,13 @@ extension AppStoreRecord {
                 add(record, in: ordered, as: known, to: &access)
             }
             if let last = newestPeriod(in: ordered), epoch.contains(last) {
-                access.intervals += beyond(last, in: ordered, of: ownership.key, &evaluation)
+                let beyond = AccessBeyondPeriods(
+                    record: self,
+                    key: ownership.key,
+                    ordered: ordered,
+                    last: last
+                )
+                access.intervals += beyond.intervals(&evaluation)
             }
             access.intervals.removeAll(where: \.isVoid)
             let owners = ownership.owners(of: epoch, policy: history.ownership(at: epoch.start))

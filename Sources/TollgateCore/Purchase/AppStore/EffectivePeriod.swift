@@ -41,7 +41,7 @@ extension AppStoreRecord {
                     record.period.id == newest?.period.id, let end = record.period.end,
                     effective.end == end
                 {
-                    effective.graceEnd = grace(after: record)?.0
+                    effective.graceEnd = FailedRenewal(record: self, period: record).grace?.0
                 }
                 if effective.revoked == nil, effective.end == record.period.end,
                     let stated = statedGrace(of: record, in: ordered)
