@@ -15,7 +15,7 @@ struct QuestionRetriesTests {
         var wall = Self.start
         for seconds: Int64 in [10, 20, 40, 80, 160, 320, 600, 600, 600] {
             #expect(retries.isDue(one, raised: Self.start, at: wall))
-            retries.failed(one, .invoice, raised: Self.start, at: wall)
+            retries.failed(one, .checkoutLines, raised: Self.start, at: wall)
             wall = wall.advanced(by: seconds * 1000)
             #expect(!retries.isDue(one, raised: Self.start, at: wall.advanced(by: -1)))
             #expect(
@@ -24,7 +24,7 @@ struct QuestionRetriesTests {
             )
         }
         retries.forget(one)
-        retries.failed(one, .invoice, raised: Self.start, at: wall)
+        retries.failed(one, .checkoutLines, raised: Self.start, at: wall)
         #expect(
             retries.isDue(one, raised: Self.start, at: wall.advanced(by: 10_000)),
             "an answer begins it anew"
@@ -35,10 +35,10 @@ struct QuestionRetriesTests {
     func raisedAnew() {
         let retries = QuestionRetries()
         let (one, later) = (RowKey("one"), Self.start.advanced(by: 1))
-        retries.failed(one, .invoice, raised: Self.start, at: Self.start)
+        retries.failed(one, .checkoutLines, raised: Self.start, at: Self.start)
         #expect(!retries.isDue(one, raised: Self.start, at: Self.start))
         #expect(retries.isDue(one, raised: later, at: Self.start))
-        retries.failed(one, .invoice, raised: later, at: Self.start)
+        retries.failed(one, .checkoutLines, raised: later, at: Self.start)
         #expect(!retries.isDue(one, raised: later, at: Self.start.advanced(by: 19_999)))
         #expect(retries.isDue(one, raised: later, at: Self.start.advanced(by: 20_000)))
     }
@@ -48,16 +48,16 @@ struct QuestionRetriesTests {
         let retries = QuestionRetries()
         let due = Self.start.advanced(by: 10_000)
         for (name, kind) in [
-            ("one", Wanted.Kind.invoice), ("gone", .invoice), ("other", .payment),
+            ("one", Wanted.Kind.checkoutLines), ("gone", .checkoutLines), ("other", .payment),
         ] {
             retries.failed(RowKey(name), kind, raised: Self.start, at: Self.start)
         }
-        #expect(!retries.hasDue(.invoice, at: due.advanced(by: -1)))
-        #expect(retries.hasDue(.invoice, at: due))
-        retries.keepOnly([RowKey("one")], of: .invoice)
+        #expect(!retries.hasDue(.checkoutLines, at: due.advanced(by: -1)))
+        #expect(retries.hasDue(.checkoutLines, at: due))
+        retries.keepOnly([RowKey("one")], of: .checkoutLines)
         #expect(retries.count == 2)
-        retries.keepOnly([], of: .invoice)
-        #expect(!retries.hasDue(.invoice, at: due))
+        retries.keepOnly([], of: .checkoutLines)
+        #expect(!retries.hasDue(.checkoutLines, at: due))
         #expect(retries.hasDue(.payment, at: due))
     }
 
@@ -67,7 +67,7 @@ struct QuestionRetriesTests {
         for number in 0..<1000 {
             retries.failed(
                 RowKey("\(number)"),
-                .invoice,
+                .checkoutLines,
                 raised: Self.start,
                 at: Self.start.advanced(by: Int64(number))
             )

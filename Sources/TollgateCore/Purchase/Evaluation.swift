@@ -49,42 +49,15 @@ public struct PurchaseAccess: Hashable, Codable, Sendable {
 
 /// Something the store has to be asked, because no message carries it.
 public struct Wanted: Hashable, Codable, Sendable {
-    public enum Kind: String, Codable, Hashable, Sendable {
-        /// The line items of a Checkout Session.
-        case checkoutLines = "checkout_lines"
-        /// A Stripe subscription of which two events within one second disagree.
-        case subscription
-        /// A subscription that is active beyond every period we know.
-        case subscriptionStatus = "subscription_status"
-        /// All that an App Store customer bought, by any of their transactions: somebody who is not
-        /// to be believed says that there is news.
-        case transactionHistory = "transaction_history"
-        /// A paid Stripe invoice of which a message showed only a part.
-        case invoice
-        /// The refunds and disputes of a Stripe payment intent, and what it paid for.
-        case payment
-        /// What Stripe thinks a customer of its own may use.
-        case entitlements
-        /// A subscription of Google Play, by its purchase token.
-        case googlePlaySubscription = "google_play_subscription"
-        /// What was bought once in Google Play, by its purchase token.
-        case googlePlayPurchase = "google_play_purchase"
-        /// An order of Google Play.
-        case googlePlayOrder = "google_play_order"
-        /// The list of voided purchases of an app in Google Play; the object is its package name.
-        case googlePlayVoids = "google_play_voids"
-        // What has to be done in Google Play by a time; all that an act needs stands in its object.
-        /// A purchase to acknowledge.
-        case googlePlayAcknowledgement = "google_play_acknowledgement"
-        /// A one-time product to consume, after what it gives was credited.
-        case googlePlayConsumption = "google_play_consumption"
-        /// A pending refund about which Google asks: the order, a space and the review's token.
-        case googlePlayRefundReview = "google_play_refund_review"
-        /// A CONSUMPTION_REQUEST to be answered: not what we lack but what the store does.
-        case consumption
-        /// The token of the customer who restored a purchase is to be set with the App Store: the
-        /// object is the original transaction's id and a hash of the token, apart by a space (RULES §8).
-        case appAccountToken = "app_account_token"
+    /// What is asked: a word that the store's room defines, by which the question is found again.
+    ///
+    /// Those that a record raises by itself stand beside the record, the others in the room.
+    public struct Kind: RawRepresentable, Codable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
     }
 
     public var kind: Kind

@@ -137,3 +137,11 @@ extension AppStoreRecord {
         return Wanted(kind: isPlan ? .subscriptionStatus : .transactionHistory, object: key.id)
     }
 }
+
+extension Wanted.Kind {
+    /// A subscription that is active beyond every period we know.
+    public static let subscriptionStatus = Self(rawValue: "subscription_status")
+    /// All that an App Store customer bought, by any of their transactions: somebody who is not to be
+    /// believed says that there is news.
+    public static let transactionHistory = Self(rawValue: "transaction_history")
+}

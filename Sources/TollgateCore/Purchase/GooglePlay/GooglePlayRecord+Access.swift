@@ -196,3 +196,10 @@ extension AccessInterval {
         if ground == .renewal { stop = replaced } else { until = earlier(until, replaced) }
     }
 }
+
+extension Wanted.Kind {
+    /// A subscription of Google Play, by its purchase token.
+    public static let googlePlaySubscription = Self(rawValue: "google_play_subscription")
+    /// What was bought once in Google Play, by its purchase token.
+    public static let googlePlayPurchase = Self(rawValue: "google_play_purchase")
+}

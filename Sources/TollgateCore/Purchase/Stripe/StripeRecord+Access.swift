@@ -250,3 +250,12 @@ extension Int64 {
     /// So many days in milliseconds; Stripe allows a few thousand.
     fileprivate var days: Int64 { Swift.max(0, Swift.min(self, 36_500)) * 86_400_000 }
 }
+
+extension Wanted.Kind {
+    /// The line items of a Checkout Session.
+    public static let checkoutLines = Self(rawValue: "checkout_lines")
+    /// A Stripe subscription of which two events within one second disagree.
+    public static let subscription = Self(rawValue: "subscription")
+    /// The refunds and disputes of a Stripe payment intent, and what it paid for.
+    public static let payment = Self(rawValue: "payment")
+}
