@@ -1,6 +1,6 @@
 public import AppStoreAPI
 public import Reports
-internal import Storage
+public import Storage
 public import Stores
 internal import Synchronization
 internal import TollgateAPI
@@ -89,6 +89,10 @@ public final class AppStoreConnector: StoreConnector {
 
     /// The bundle ids of the apps, the first one first; empty where no trusted root is configured.
     public var applications: [String] { messages.verifier?.bundleIDs ?? [] }
+
+    public func messageKeys(named id: String) -> [RowKey] {
+        applications.map { RowKey("notification", $0, id.lowercased()) }
+    }
 
     /// The lookups and changes that support makes for one app.
     ///

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GooglePlayAPI
 internal import Logging
 public import Reports
-internal import Storage
+public import Storage
 public import Stores
 public import TollgateAPI
 public import TollgateCore
@@ -63,6 +63,10 @@ public final class GooglePlayConnector: StoreConnector {
 
     /// The packages of the apps, the first one first.
     public var applications: [String] { setUp.apps.map(\.packageName) }
+
+    public func messageKeys(named id: String) -> [RowKey] {
+        applications.map { RowKey("play message", $0, "message:\(id)") }
+    }
 
     /// Judges the token of a push.
     public func check(_ message: ReceivedMessage) async throws {

@@ -6,11 +6,11 @@ public import TollgateCore
 /// A customer as kept: what the app's backend said, and the names that stores know them by.
 public struct Profile: Codable, Sendable {
     public var customer: API.Customer
-    public var stripeCustomer: String?
+    /// The stores' own ids of the customer, where a store has one.
+    public var storeCustomers: [Store: String] = [:]
 
-    public init(customer: API.Customer, stripeCustomer: String? = nil) {
+    public init(customer: API.Customer) {
         self.customer = customer
-        self.stripeCustomer = stripeCustomer
     }
 
     /// - Throws: a refusal 410 `customer_erased`.
@@ -24,6 +24,36 @@ public struct Profile: Codable, Sendable {
         text.unicodeScalars.allSatisfy {
             ![.control, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
         }
+    }
+}
+
+extension Profile {
+    /// `customer`, and the id at each store under the store's name: `stripeCustomer`.
+    private struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+
+        static let customer = Key(stringValue: "customer")
+
+        init(_ store: Store) { stringValue = "\(store.rawValue)Customer" }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+
+        init?(intValue: Int) { return nil }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        self.init(customer: try values.decode(API.Customer.self, forKey: .customer))
+        for store in Store.allCases {
+            storeCustomers[store] = try values.decodeIfPresent(String.self, forKey: Key(store))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Key.self)
+        try values.encode(customer, forKey: .customer)
+        for (store, id) in storeCustomers { try values.encode(id, forKey: Key(store)) }
     }
 }
 
@@ -45,7 +75,9 @@ extension RecordStore {
             Holder(appUserID: profile.customer.appUserID), .reference(profile.customer.id),
             .token(profile.customer.appAccountToken),
         ]
-        if let stripe = profile.stripeCustomer { aliases.append(.stripeCustomer(stripe)) }
+        aliases += Store.allCases.compactMap { store in
+            profile.storeCustomers[store].flatMap { Holder.storeCustomer($0, of: store) }
+        }
         aliases += more
         let registration = Registration(
             customer: id,

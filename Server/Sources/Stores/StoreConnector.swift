@@ -1,4 +1,5 @@
 public import Reports
+public import Storage
 public import TollgateAPI
 public import TollgateCore
 
@@ -14,6 +15,8 @@ public protocol StoreConnector: Sendable {
     var context: StoreContext { get }
     /// Whether keys are configured, without which nothing of this store can be believed or asked.
     var isSetUp: Bool { get }
+    /// The apps as the store's purchases name them, the first one first; `-` where they name none.
+    var applications: [String] { get }
     /// The address at which the store reports.
     var webhook: StoreWebhook { get }
 
@@ -72,6 +75,13 @@ public protocol StoreConnector: Sendable {
     /// The store's own reports, and how they match our sales.
     var books: any StoreBooks { get }
 
+    /// The keys under which the journal may have a message that the store calls so.
+    func messageKeys(named id: String) -> [RowKey]
+
+    /// The known purchases of what the store's receipts call an order, where the store has to be asked
+    /// for them.
+    func purchases(ofOrder id: String) async -> [Purchase.Key]
+
     /// The page of the store's own on which staff find something; `nil` where it has none.
     func consoleURL(of object: StoreObject, in environment: StoreEnvironment) -> String?
 
@@ -84,6 +94,12 @@ public protocol StoreConnector: Sendable {
 
 extension StoreConnector {
     public var shopName: String { name }
+
+    public var applications: [String] { ["-"] }
+
+    public func messageKeys(named id: String) -> [RowKey] { [] }
+
+    public func purchases(ofOrder id: String) async -> [Purchase.Key] { [] }
 
     public var inShop: String { "in the \(shopName)" }
 

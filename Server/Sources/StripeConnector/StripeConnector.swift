@@ -1,5 +1,5 @@
 public import Reports
-internal import Storage
+public import Storage
 public import Stores
 public import StripeAPI
 internal import TollgateAPI
@@ -66,6 +66,10 @@ public final class StripeConnector: StoreConnector {
     }
 
     public var isSetUp: Bool { client != nil }
+
+    public func messageKeys(named id: String) -> [RowKey] {
+        ["live", "test"].map { RowKey("event", $0, id) }
+    }
 
     /// Asks at start, and every ten minutes, for what the record lacks.
     public func reconcileIfDue() async throws -> Bool {

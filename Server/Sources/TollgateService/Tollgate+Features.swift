@@ -1,6 +1,3 @@
-internal import AppStoreAPI
-internal import AppStoreConnector
-internal import GooglePlayConnector
 internal import Logging
 internal import Storage
 internal import Stores
@@ -238,9 +235,7 @@ extension Tollgate {
             records: store,
             clocks: clocks,
             directory: directory,
-            bundleIDs: appStore.verifier?.bundleIDs ?? [],
-            packageNames: googlePlay.applications,
-            purchasesOfOrder: { [googlePlay] in await googlePlay.purchases(ofOrder: $0) },
+            connectors: connectors,
             defaultEnvironment: configuration.defaultEnvironment
         )
     }

@@ -39,6 +39,15 @@ extension Holder {
         self = Self.isClaimReference(id) ? .appUser(id) : .reference(id)
     }
 
+    /// The name of the customer whom a store knows by this id of its own; `nil` where a store knows
+    /// customers by what we tell it only.
+    public static func storeCustomer(_ id: String, of store: Store) -> Holder? {
+        switch store {
+        case .stripe: .stripeCustomer(id)
+        case .appStore, .googlePlay, .tollgate: nil
+        }
+    }
+
     /// True where `text` has the form of base64url(SHA-256(secret)): 43 letters, digits, `-` and `_`.
     public static func isClaimReference(_ text: String) -> Bool {
         text.utf8.count == 43

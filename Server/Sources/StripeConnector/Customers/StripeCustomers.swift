@@ -1,5 +1,5 @@
 internal import Storage
-internal import Stores
+public import Stores
 internal import StripeAPI
 internal import TollgateAPI
 internal import TollgateCore
@@ -64,5 +64,13 @@ struct StripeCustomers: Sendable {
             let stored = try await context.records.profile(Customer.ID(ours)), !stored.body.isEmpty
         else { return nil }
         return try Profile(stored)
+    }
+}
+
+extension Profile {
+    /// Stripe's id of the customer.
+    public var stripeCustomer: String? {
+        get { storeCustomers[.stripe] }
+        set { storeCustomers[.stripe] = newValue }
     }
 }

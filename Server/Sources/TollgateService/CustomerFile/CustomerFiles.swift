@@ -1,6 +1,4 @@
 public import Storage
-internal import AppStoreAPI
-internal import AppStoreConnector
 internal import Stores
 public import TollgateAPI
 public import TollgateCore
@@ -23,8 +21,8 @@ public struct CustomerFile: Sendable {
     public var id: Customer.ID
     /// `nil` where they were erased.
     public var customer: API.Customer?
-    /// Stripe's id of them, where one is known.
-    public var stripeCustomer: String?
+    /// The stores' own ids of them, where one is known.
+    public var storeCustomers: [Store: String]
     public var environment: StoreEnvironment
     /// As of when, by the stores' clock.
     public var at: Instant
@@ -46,12 +44,7 @@ public struct CustomerFiles: Sendable {
     let records: RecordStore
     let clocks: Clocks
     let directory: CustomerDirectory
-    /// The bundle ids of the apps in the App Store; empty where none is configured.
-    let bundleIDs: [String]
-    /// The packages of the apps in Google Play; empty where none is configured.
-    let packageNames: [String]
-    /// The purchases of an order of Google Play's, as Google is asked.
-    let purchasesOfOrder: @Sendable (String) async -> [Purchase.Key]
+    let connectors: [any StoreConnector]
     let defaultEnvironment: StoreEnvironment
 
     /// The file of a customer, also of one who was erased.
@@ -85,13 +78,17 @@ public struct CustomerFiles: Sendable {
             ($0.shown.isActive ? 0 : 1, $0.shown.name, $0.key)
                 < ($1.shown.isActive ? 0 : 1, $1.shown.name, $1.key)
         }
+        var payers: [Store: String] = [:]
+        for holding in holdings {
+            guard let payer = holding.shown.storeCustomer else { continue }
+            payers[holding.key.store] = payers[holding.key.store] ?? payer
+        }
         let otherReading = try await records.reading(of: stored.customer, in: other)
         let seconds = clocks.wall().milliseconds / 1000
         return CustomerFile(
             id: stored.customer,
             customer: profile?.customer,
-            stripeCustomer: profile?.stripeCustomer
-                ?? holdings.compactMap(\.shown.stripeCustomer).first,
+            storeCustomers: payers.merging(profile?.storeCustomers ?? [:]) { $1 },
             environment: environment,
             at: now,
             entitlements: reading.timeline.active(at: now).map { API.Entitlement($0, catalog) },
@@ -117,10 +114,10 @@ public struct CustomerFiles: Sendable {
     }
 
     /// Finds whatever has this id: a customer by our id, the app's, the account token, the email or
-    /// Stripe's id; a purchase by any id of a store's; a message by the store's id of it.
+    /// a store's id; a purchase by any id of a store's; a message by the store's id of it.
     ///
-    /// Looks up keys only, so it takes as long for ten million customers as for ten. Google Play is
-    /// asked which purchase an order id (`GPA.…`) is of.
+    /// Looks up keys only, so it takes as long for ten million customers as for ten. A store is asked
+    /// which purchase an order of its own is of, such as Google Play's (`GPA.…`).
     public func find(_ text: String) async throws -> Found {
         let text = String(text.trimmingPrefix { $0.isWhitespace }.prefix(300))
             .trimmedEnd
@@ -128,12 +125,14 @@ public struct CustomerFiles: Sendable {
         guard !text.isEmpty, !text.utf8.contains(0) else { return found }
         var profiles: [StoredProfile] = []
         if let profile = try await directory.stored(text) { profiles.append(profile) }
-        for alias: Holder in [.token(text.lowercased()), .stripeCustomer(text)] {
+        let ofStores = Store.allCases.compactMap { Holder.storeCustomer(text, of: $0) }
+        for alias in [Holder.token(text.lowercased())] + ofStores {
             if let profile = try await records.profile(alias: alias) { profiles.append(profile) }
         }
         if text.contains("@") { profiles += try await records.profiles(email: text) }
-        let ofOrder = text.hasPrefix("GPA.") ? await purchasesOfOrder(text) : []
-        for key in keys(named: text) + ofOrder {
+        var keys = keys(named: text)
+        for connector in connectors { keys += await connector.purchases(ofOrder: text) }
+        for key in keys {
             guard let record = try await records.record(of: key) else { continue }
             found.purchases.append((RecordStore.row(of: key), record))
             profiles += try await records.holders(of: key)
@@ -143,7 +142,7 @@ public struct CustomerFiles: Sendable {
             let customer = profile.body.isEmpty ? nil : try Profile(profile).customer
             found.customers.append((profile.customer, customer))
         }
-        for key in messageKeys(named: text) where found.message == nil {
+        for key in connectors.flatMap({ $0.messageKeys(named: text) }) where found.message == nil {
             found.message = try await records.journal.row(dedupeKey: key)
         }
         return found
@@ -152,46 +151,20 @@ public struct CustomerFiles: Sendable {
     /// The keys of the purchases that this may be the id of.
     private func keys(named text: String) -> [Purchase.Key] {
         if let key = Purchase.Key(canonical: text) { return [key] }
-        var keys: [Purchase.Key] = []
-        for environment in StoreEnvironment.allCases {
-            for application in bundleIDs {
-                keys.append(
-                    Purchase.Key(
-                        store: .appStore,
-                        environment: environment,
-                        application: application,
-                        id: text
-                    )
-                )
-            }
-            for package in packageNames {
-                keys.append(
-                    Purchase.Key(
-                        store: .googlePlay,
-                        environment: environment,
-                        application: package,
-                        id: text
-                    )
-                )
-            }
-            for store in [Store.stripe, .tollgate] {
-                keys.append(
-                    Purchase.Key(store: store, environment: environment, application: "-", id: text)
+        var places: [(store: Store, application: String)] = [(.tollgate, "-")]
+        for connector in connectors {
+            places += connector.applications.map { (connector.store, $0) }
+        }
+        return StoreEnvironment.allCases.flatMap { environment in
+            places.map { place in
+                Purchase.Key(
+                    store: place.store,
+                    environment: environment,
+                    application: place.application,
+                    id: text
                 )
             }
         }
-        return keys
-    }
-
-    private func messageKeys(named text: String) -> [RowKey] {
-        var keys = ["live", "test"].map { RowKey("event", $0, text) }
-        for bundleID in bundleIDs {
-            keys.append(RowKey("notification", bundleID, text.lowercased()))
-        }
-        for package in packageNames {
-            keys.append(RowKey("play message", package, "message:\(text)"))
-        }
-        return keys
     }
 
     /// Customers whose answers changed last, newest first, 25 of them.

@@ -150,7 +150,7 @@ public struct Portal: Sendable {
         _ profile: Profile
     ) async throws -> [String] {
         var customers = profile.stripeCustomer.map { [$0] } ?? []
-        for customer in purchases.compactMap(\.stripeCustomer) where !customers.contains(customer) {
+        for customer in purchases.compactMap(\.storeCustomer) where !customers.contains(customer) {
             // Staff may have assigned a purchase that somebody else pays for: what that person has at
             // Stripe is nobody else's business.
             let owner = try await records.profile(alias: .stripeCustomer(customer))?.customer
@@ -234,8 +234,8 @@ public struct Portal: Sendable {
         // Whoever pays for a plan now comes before others.
         let own = try await stripeCustomers(of: purchases, profile)
         let payer = purchases.first { plan in
-            plan.renews && plan.stripeCustomer.map { own.contains($0) } ?? false
-        }?.stripeCustomer
+            plan.renews && plan.storeCustomer.map { own.contains($0) } ?? false
+        }?.storeCustomer
         for customer in [payer].compactMap(\.self) + own.filter({ $0 != payer }) {
             do {
                 let isUpdate = flow == "payment_method_update"

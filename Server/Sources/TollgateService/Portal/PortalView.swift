@@ -45,7 +45,8 @@ public struct PortalView: Sendable {
         public var choices: [Choice]
         /// What it opens now.
         var lookupKeys: [String]
-        var stripeCustomer: String?
+        /// The store's own id of the customer who pays, where the store has one.
+        var storeCustomer: String?
     }
 
     public struct Invoice: Sendable {
@@ -144,7 +145,7 @@ extension TollgateCore.Purchase {
             purchase.renews = purchase.isActive && renewal?.value.willRenew == true
             purchase.state = portalState(until, timeline, renews: purchase.renews, at: now)
         } else if let payment {
-            purchase.stripeCustomer = payment.customer
+            purchase.storeCustomer = payment.customer
             purchase.state = portalState(payment, until)
         } else {
             purchase.state = portalState(until, timeline, renews: false, at: now)
@@ -230,7 +231,7 @@ extension PortalView.Purchase {
         _ until: Instant?,
         at now: Instant
     ) {
-        stripeCustomer = subscription.customer
+        storeCustomer = subscription.customer
         let end = subscription.items.map(\.end).max() ?? now
         let stop =
             subscription.cancelAt ?? (subscription.cancelsAtPeriodEnd ? end : nil)

@@ -18,6 +18,7 @@ struct CornerShopConnector: StoreConnector {
     let shopName = "the shop at the corner"
     let context: StoreContext
     let isSetUp = true
+    let applications = ["corner-shop"]
     let webhook = StoreWebhook(
         APIPath(template: "/webhooks/corner_shop"),
         limit: 4096,

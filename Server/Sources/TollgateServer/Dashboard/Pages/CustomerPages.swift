@@ -163,13 +163,14 @@ struct CustomerPages: DashboardPages {
             if let email = customer.email {
                 lines.append(line("email", personal(email), copies: visit.member.role >= .support))
             }
-            if let stripe = file.stripeCustomer {
+            for store in Store.allCases {
+                guard let id = file.storeCustomers[store] else { continue }
                 lines.append(
                     line(
-                        "stripe_customer",
-                        stripe,
+                        "\(store.rawValue)_customer",
+                        id,
                         copies: true,
-                        href: consoleURL(.customer(stripe), at: .stripe, file.environment)
+                        href: consoleURL(.customer(id), at: store, file.environment)
                     )
                 )
             }
