@@ -104,7 +104,7 @@ let package = Package(
             name: "ReportsTests",
             dependencies: [
                 "AppStoreAPI", "AppStoreConnector", "Reports", "Storage", "StripeConnector",
-                "TollgateService", "TollgateSimulation", .core,
+                "TollgateAssembly", "TollgateService", "TollgateSimulation", .core,
             ]
         ),
 
@@ -161,6 +161,15 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
+        // Builds every store's room and hands it to the application.
+        .target(
+            name: "TollgateAssembly",
+            dependencies: [
+                "AppStoreAPI", "AppStoreConnector", "GooglePlayConnector", "Reports", "Storage",
+                "Stores", "StripeAPI", "StripeConnector", "TollgateService",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
         .target(
             name: "TollgateServer",
             dependencies: [
@@ -186,7 +195,8 @@ let package = Package(
             dependencies: [
                 "AppStoreAPI", "AppStoreConnector", "CLibPQ", "GooglePlayAPI",
                 "GooglePlayConnector", "Reports", "SecondOpinion", "Storage", "StoragePostgres",
-                "StorageSQLite", "Stores", "StripeAPI", "StripeConnector", "TollgateService", .api,
+                "StorageSQLite", "Stores", "StripeAPI", "StripeConnector", "TollgateAssembly",
+                "TollgateService", .api,
                 .appStoreSimulator, .core, .googlePlaySimulator, .sandboxClock, .scenarioWriting,
                 .stripeSimulator,
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -202,7 +212,7 @@ let package = Package(
                 "AppStoreAPI", "AppStoreConnector", "GooglePlayAPI", "GooglePlayConnector",
                 "Reports", "Storage", "StoragePostgres", "StorageSQLite", "Stores", "StrictJSON",
                 "StripeAPI", "StripeConnector",
-                "TollgateServer", "TollgateService", "TollgateSimulation", .api,
+                "TollgateAssembly", "TollgateServer", "TollgateService", "TollgateSimulation", .api,
                 .appStoreSimulator, .commandOutput, .googlePlaySimulator, .sandboxCommands, .core,
                 .markup, .sandboxClock, .stripeSimulator,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -233,7 +243,8 @@ let package = Package(
         .executableTarget(
             name: "FillDatabase",
             dependencies: [
-                "Storage", "StoragePostgres", "StorageSQLite", "Stores", "TollgateService", .api,
+                "Storage", "StoragePostgres", "StorageSQLite", "Stores", "TollgateAssembly",
+                "TollgateService", .api,
                 .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -250,7 +261,8 @@ let package = Package(
             name: "SecondOpinionTests",
             dependencies: [
                 "AppStoreAPI", "AppStoreConnector", "SecondOpinion", "Storage", "Stores",
-                "StripeAPI", "StripeConnector", "TollgateService", "TollgateSimulation", .api,
+                "StripeAPI", "StripeConnector", "TollgateAssembly", "TollgateService",
+                "TollgateSimulation", .api,
                 .appStoreSimulator, .core, .sandboxClock,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -305,7 +317,8 @@ let package = Package(
             dependencies: [
                 "AppStoreAPI", "AppStoreConnector", "GooglePlayAPI", "GooglePlayConnector",
                 "Reports", "Storage", "Stores", "StrictJSON", "StripeAPI", "StripeConnector",
-                "TollgateServer", "TollgateService", "TollgateSimulation", .acceptedConnections,
+                "TollgateAssembly", "TollgateServer", "TollgateService", "TollgateSimulation",
+                .acceptedConnections,
                 .api, .appStoreSimulator, .core, .googlePlaySimulator, .sandboxClock, .sdk,
                 .stripeSimulator,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

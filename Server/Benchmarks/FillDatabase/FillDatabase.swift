@@ -4,6 +4,7 @@ import Storage
 import StoragePostgres
 import StorageSQLite
 import Stores
+import TollgateAssembly
 import TollgateAPI
 import TollgateCore
 import TollgateService

@@ -1,10 +1,8 @@
-public import AppStoreAPI
 public import AppStoreConnector
 public import GooglePlayConnector
 public import Logging
 public import Storage
 public import Stores
-public import StripeAPI
 public import StripeConnector
 
 /// The application, without HTTP: its features, put together from what is handed in.
@@ -32,52 +30,28 @@ public final class Tollgate: Sendable {
     /// The warning that a proxy in front of the server is not believed about who is behind it.
     public let proxyWarning = Once()
 
-    /// - Parameter others: the rooms of further stores; one of a store that has a room here already takes
-    ///   its place.
+    /// - Parameters:
+    ///   - context: what every room was built with.
+    ///   - others: the rooms of further stores; one of a store that has a room here already takes its
+    ///     place.
     public init(
         configuration: Configuration,
-        store: RecordStore,
-        appStore: AppStore.SignedDataVerifier?,
-        appStoreClients: AppStoreClients? = nil,
-        appStoreOptions: AppStoreOptions = AppStoreOptions(),
-        stripe: Stripe.Client?,
-        googlePlay: GooglePlaySetUp = GooglePlaySetUp(),
+        context: StoreContext,
+        appStore: AppStoreConnector,
+        stripe: StripeConnector,
+        googlePlay: GooglePlayConnector,
+        others: [any StoreConnector] = [],
         webhooks: WebhookTransport? = nil,
         openID: OpenIDClient? = nil,
-        clocks: Clocks,
-        randomBytes: @escaping @Sendable (Int) -> [UInt8],
-        signer: AnswerSigner,
-        logger: Logger,
-        connectors others: (StoreContext) -> [any StoreConnector] = { _ in [] }
+        signer: AnswerSigner
     ) {
         self.configuration = configuration
-        self.store = store
-        let (random, counters) = (RandomSource(randomBytes), Counters())
-        context = StoreContext(
-            records: store,
-            clocks: clocks,
-            random: random,
-            counters: counters,
-            logger: logger
-        )
-        self.appStore = AppStoreConnector(
-            context,
-            verifier: appStore,
-            clients: appStoreClients,
-            options: appStoreOptions
-        )
-        self.stripe = StripeConnector(
-            context,
-            client: stripe,
-            webhookSecrets: configuration.stripeWebhookSecrets,
-            defaultEnvironment: configuration.defaultEnvironment
-        )
-        self.googlePlay = GooglePlayConnector(context, googlePlay)
-        let others = others(context)
+        self.context = context
+        store = context.records
+        (self.appStore, self.stripe, self.googlePlay) = (appStore, stripe, googlePlay)
+        let own: [any StoreConnector] = [appStore, stripe, googlePlay]
         connectors =
-            ([self.appStore, self.stripe, self.googlePlay] as [any StoreConnector]).filter { own in
-                !others.contains { $0.store == own.store }
-            } + others
+            own.filter { room in !others.contains { $0.store == room.store } } + others
         self.signer = signer
         callLimits = CallLimits()
         sealing = SealingKeys(configuration)

@@ -1,6 +1,7 @@
 import Reports
 import Storage
 import Testing
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 import TollgateSimulation

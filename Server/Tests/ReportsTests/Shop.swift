@@ -2,6 +2,7 @@ import AppStoreConnector
 import Reports
 import Storage
 import StripeConnector
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 import TollgateSimulation

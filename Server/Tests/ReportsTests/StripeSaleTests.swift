@@ -1,5 +1,6 @@
 import Reports
 import Testing
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

@@ -11,6 +11,7 @@ import StripeAPI
 import StripeConnector
 import Synchronization
 import Testing
+import TollgateAssembly
 import TollgateAPI
 import TollgateCore
 import TollgateService

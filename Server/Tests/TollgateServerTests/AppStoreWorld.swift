@@ -12,6 +12,7 @@ import SandboxClock
 import Storage
 import Stores
 import Synchronization
+import TollgateAssembly
 import TollgateAPI
 import TollgateCore
 import TollgateService

@@ -11,6 +11,7 @@ import StripeConnector
 import StripeSimulator
 import Synchronization
 import Testing
+import TollgateAssembly
 import TollgateAPI
 import TollgateCore
 import TollgateService

@@ -17,6 +17,7 @@ import StripeAPI
 import StripeSimulator
 import Synchronization
 import Testing
+import TollgateAssembly
 import TollgateAPI
 import TollgateCore
 import TollgateServer

@@ -5,6 +5,7 @@ import Storage
 import Stores
 import Synchronization
 import Testing
+import TollgateAssembly
 import TollgateAPI
 import TollgateCore
 import TollgateService

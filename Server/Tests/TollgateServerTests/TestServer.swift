@@ -16,6 +16,7 @@ import Stores
 import StripeAPI
 import Synchronization
 import Testing
+import TollgateAssembly
 import TollgateCore
 import TollgateServer
 import TollgateService

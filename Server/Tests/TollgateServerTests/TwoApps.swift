@@ -15,6 +15,7 @@ import Stores
 import StripeAPI
 import Synchronization
 import Testing
+import TollgateAssembly
 import TollgateAPI
 import TollgateCore
 import TollgateServer

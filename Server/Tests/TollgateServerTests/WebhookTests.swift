@@ -8,6 +8,7 @@ import SandboxClock
 import Stores
 import StripeConnector
 import Testing
+import TollgateAssembly
 import TollgateAPI
 import TollgateCore
 import TollgateService

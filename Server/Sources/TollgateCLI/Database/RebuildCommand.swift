@@ -4,6 +4,7 @@ import Foundation
 import Storage
 import StorageSQLite
 import Stores
+import TollgateAssembly
 import TollgateService
 
 /// `tollgate rebuild --verify`: proves that everything derived follows from the journal.

@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import Storage
 import Stores
+import TollgateAssembly
 import TollgateAPI
 import TollgateCore
 import TollgateService

@@ -10,6 +10,7 @@ import Storage
 import Stores
 import StripeAPI
 import StripeConnector
+import TollgateAssembly
 import TollgateCore
 import TollgateServer
 import TollgateService

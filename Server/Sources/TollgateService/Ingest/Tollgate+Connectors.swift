@@ -1,17 +1,8 @@
-internal import AppStoreConnector
-internal import GooglePlayConnector
-public import Reports
 internal import Storage
 public import Stores
-internal import StripeConnector
 public import TollgateCore
 
 extension Tollgate {
-    /// The rows of what each store sells; of no room, since who only reads builds none.
-    public static let storeRows: [any StoreRows] = [
-        AppStoreRows(), StripeRows(), GooglePlayRows(),
-    ]
-
     public func connector(of store: Store) -> (any StoreConnector)? {
         connectors.first { $0.store == store }
     }

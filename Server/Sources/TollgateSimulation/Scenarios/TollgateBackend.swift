@@ -11,6 +11,7 @@ import StripeAPI
 import StripeConnector
 import StripeSimulator
 import Synchronization
+import TollgateAssembly
 import TollgateAPI
 import TollgateCore
 import TollgateService

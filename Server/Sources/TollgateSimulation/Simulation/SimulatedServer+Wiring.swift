@@ -9,6 +9,7 @@ import Storage
 import Stores
 import StripeAPI
 import StripeSimulator
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

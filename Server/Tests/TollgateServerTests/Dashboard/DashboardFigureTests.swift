@@ -2,6 +2,7 @@ import Foundation
 import Reports
 import Storage
 import Testing
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 import TollgateSimulation
