@@ -49,6 +49,15 @@ public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether a message that only says that something happened names its environment; else it is kept
+    /// as one about production, and the read that it causes tells.
+    public var namesEnvironmentInHints: Bool {
+        switch self {
+        case .googlePlay: false
+        case .appStore, .stripe, .tollgate: true
+        }
+    }
+
     /// Whether its reports count units of a product at the price of one, and name no payments.
     public var reportsUnits: Bool {
         switch self {

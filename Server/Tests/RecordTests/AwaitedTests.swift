@@ -56,6 +56,7 @@ struct AwaitedTests {
             looked.withLock { $0 = [] }
             try await store.awaited.follow(
                 of: .appStore,
+                cursor: "awaited",
                 wall: Instant(milliseconds: minutes * 60_000)
             ) {
                 record in

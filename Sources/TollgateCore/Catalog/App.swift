@@ -109,7 +109,28 @@ extension Catalog.App {
     }
 }
 
+extension Catalog {
+    /// Everything it sells in a store.
+    public var storeProducts: [StoreProduct] {
+        products.flatMap { product in
+            Store.allCases.flatMap { store in
+                product.ids(in: store).map { StoreProduct(store, $0) }
+            }
+        }
+    }
+}
+
 extension Catalog.Product {
+    /// Every id under which a store sells it, in any app.
+    func ids(in store: Store) -> [String] {
+        switch store {
+        case .appStore: allAppStoreProductIDs
+        case .stripe: stripePriceIDs
+        case .googlePlay: allGooglePlayProductIDs
+        case .tollgate: []
+        }
+    }
+
     /// Every id that it has in Google Play, sorted.
     public var allGooglePlayProductIDs: [String] {
         Set((googlePlayProductIDs ?? [:]).values).union([googlePlayProductID].compactMap { $0 })

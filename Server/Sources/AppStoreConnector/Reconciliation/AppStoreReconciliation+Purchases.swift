@@ -15,6 +15,7 @@ extension AppStoreReconciliation {
         let awaited = Purchase.awaitedScope(environment, application: scope.application)
         try await context.records.awaited.follow(
             of: .appStore,
+            cursor: "awaited",
             wall: context.clocks.wall(),
             prolong: prolong
         ) { $0.awaited }

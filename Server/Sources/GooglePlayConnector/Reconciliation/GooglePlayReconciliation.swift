@@ -179,6 +179,8 @@ struct GooglePlayReconciliation: Sendable {
         let now = await context.clocks.now()
         try await context.records.awaited.follow(
             of: .googlePlay,
+            // Pending and paused purchases are awaited earlier than under the first name.
+            cursor: "awaited/google_play/2",
             wall: context.clocks.wall(),
             prolong: prolong
         ) { $0.awaited }

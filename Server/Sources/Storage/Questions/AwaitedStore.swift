@@ -35,19 +35,6 @@ public struct AwaitedStore: Sendable {
     let driver: any StorageDriver
     private var cursors: CursorStore { CursorStore(driver: driver) }
 
-    /// Each store follows the journal by itself; the name of the first one is older than the others.
-    ///
-    /// Under a new name the journal is followed from its beginning, once: for what is awaited since of
-    /// purchases that are there already.
-    private static func cursor(of store: Store) -> String {
-        switch store {
-        case .appStore: "awaited"
-        // Pending and paused purchases are awaited earlier than under the first name.
-        case .googlePlay: "awaited/google_play/2"
-        case .stripe, .tollgate: "awaited/\(store.rawValue)"
-        }
-    }
-
     /// On PostgreSQL journal ids become visible out of order: what is younger is read once more.
     private static let settling: Int64 = 600_000
 
@@ -77,6 +64,9 @@ public struct AwaitedStore: Sendable {
     ///
     /// - Parameters:
     ///   - store: whose purchases are looked at.
+    ///   - cursor: the name under which the store follows the journal by itself. Under a new name it is
+    ///     followed from its beginning, once: for what is awaited since of purchases that are there
+    ///     already.
     ///   - wall: real time.
     ///   - prolong: called after each page.
     ///   - awaited: when something should have been said of a purchase; `nil`: nothing is awaited.
@@ -84,11 +74,11 @@ public struct AwaitedStore: Sendable {
     @discardableResult
     public func follow(
         of store: Store,
+        cursor: String,
         wall: Instant,
         prolong: @Sendable () async throws -> Void = {},
         _ awaited: @escaping @Sendable (Purchase) -> Awaited?
     ) async throws -> Int {
-        let cursor = Self.cursor(of: store)
         var place =
             try await cursors.read(cursor).flatMap { Followed($0.body) }
             ?? Followed(at: wall)

@@ -111,10 +111,10 @@ extension Batch {
             "SELECT key FROM alias WHERE customer = $1",
             [name.value]
         ).map { try RowKey(bytes: $0.bytes(0)) }
-        // A hint of Google Play's is kept as one about production: only its read tells which it is.
+        // A hint that names no environment is kept as one about production.
         let hinted = subjects.compactMap { subject -> RowKey? in
-            guard var key = rows.purchases[subject]?.record.key, key.store == .googlePlay,
-                key.environment == .sandbox
+            guard var key = rows.purchases[subject]?.record.key,
+                !key.store.namesEnvironmentInHints, key.environment == .sandbox
             else { return nil }
             key.environment = .production
             return RowKey(key)

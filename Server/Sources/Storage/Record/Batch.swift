@@ -200,14 +200,3 @@ extension Holder {
         }
     }
 }
-
-extension Catalog {
-    /// Everything it sells in a store.
-    var storeProducts: [StoreProduct] {
-        products.flatMap { product in
-            product.allAppStoreProductIDs.map { StoreProduct(.appStore, $0) }
-                + product.stripePriceIDs.map { StoreProduct(.stripe, $0) }
-                + product.allGooglePlayProductIDs.map { StoreProduct(.googlePlay, $0) }
-        }
-    }
-}
