@@ -43,15 +43,17 @@ fi
 # A comparison stays silent about the next store; an exhaustive switch does not. A store's own files may
 # pick out what is theirs.
 own='Reconciliation/(AppStoreReconciliation[+]Purchases|Purchase[+]Overdue)|Reads/StripeOpinions'
-own="$own|Offers/AppStoreOffers|Devices/DeviceTransactions|Dashboard/Pages/AppStorePages"
-if grep -rnE '[!=]= \.(appStore|stripe|tollgate)\b' --include='*.swift' \
-    Sources Server/Sources/{Storage,Reports,Stores,{AppStore,Stripe}Connector,TollgateService,TollgateServer,TollgateCLI} |
+own="$own|Offers/AppStoreOffers|Devices/DeviceTransactions|Dashboard/Pages/AppStorePages|Demo/DemoStory"
+if grep -rnE '[!=]= \.(appStore|stripe|googlePlay|tollgate)\b' --include='*.swift' \
+    Sources Server/Sources/{Storage,Reports,Stores,{AppStore,Stripe}Connector,Tollgate{Service,Assembly,Server,CLI}} |
     grep -vE "/($own)[.]swift:"; then
     problem "a store is compared with; write a switch, or ask a property of Store"
 fi
 
+python3 scripts/exhaustive.py || problem "a switch over Store has a default, which hides the next store"
+
 # What is true of every store asks the connectors.
-if grep -rnE '\.(appStore|stripe)\b' Server/Sources/{Reports,Stores} |
+if grep -rnE '\.(appStore|stripe|googlePlay)\b' Server/Sources/{Reports,Stores} |
     grep -v ':[0-9]*: *//'; then
     problem "Reports and Stores know no store by name; let its connector say it"
 fi
