@@ -25,3 +25,22 @@ public struct ClaimRecord: Hashable, Codable, Sendable {
         observed = earlier(observed, other.observed)
     }
 }
+
+extension Purchase {
+    /// Whether a claim would change nothing.
+    public func knows(_ claim: Claim) -> Bool {
+        guard let known = claims.first(where: { $0.customer == claim.customer }) else {
+            return false
+        }
+        switch claim.mode {
+        case .purchased: return known.earliest != nil
+        case .observed: return known.earliest != nil || known.observed != nil
+        case .restored:
+            // Restoring again counts where somebody else restored in between.
+            guard let latest = known.latestRestore else { return false }
+            return claims.allSatisfy { other in
+                other.customer == claim.customer || other.latestRestore.map { $0 < latest } ?? true
+            }
+        }
+    }
+}

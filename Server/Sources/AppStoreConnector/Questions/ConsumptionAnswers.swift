@@ -161,32 +161,10 @@ struct ConsumptionAnswers: Sendable {
                     in: record.key.environment
                 )
                 let lot = RecordStore.lot(period.id, of: record.key)
-                if let share = Self.spentShare(of: lot, among: transfers) { return share }
+                if let share = SpentLots(of: transfers).share(of: lot) { return share }
             }
             return nil
         }
-    }
-
-    /// Lots are credited and clawed back under one name each; a spend has a name of its own.
-    static func spentShare(
-        of lot: RowKey,
-        among transfers: [(lot: RowKey, amount: Int64)]
-    ) -> Int64? {
-        var order: [RowKey] = []
-        var totals: [RowKey: Int64] = [:]
-        for transfer in transfers {
-            if totals.updateValue(
-                (totals[transfer.lot] ?? 0) + transfer.amount,
-                forKey: transfer.lot
-            )
-                == nil
-            {
-                order.append(transfer.lot)
-            }
-        }
-        let spent = totals.values.filter { $0 < 0 }.reduce(0, -)
-        let lots = order.compactMap { id in totals[id].map { (id: id, credit: $0) } }
-        return SpentLots(lots, spent: spent).share(of: lot)
     }
 
     /// How much of a pass has run, counted from when it began after those before it.

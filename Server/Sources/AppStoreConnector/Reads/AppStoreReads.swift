@@ -323,21 +323,4 @@ extension Purchase {
     func hasRestored(_ customer: Customer.ID) -> Bool {
         claims.contains { $0.customer == customer && $0.latestRestore != nil }
     }
-
-    /// Whether a claim would change nothing.
-    func knows(_ claim: Claim) -> Bool {
-        guard let known = claims.first(where: { $0.customer == claim.customer }) else {
-            return false
-        }
-        switch claim.mode {
-        case .purchased: return known.earliest != nil
-        case .observed: return known.earliest != nil || known.observed != nil
-        case .restored:
-            // Restoring again counts where somebody else restored in between.
-            guard let latest = known.latestRestore else { return false }
-            return claims.allSatisfy { other in
-                other.customer == claim.customer || other.latestRestore.map { $0 < latest } ?? true
-            }
-        }
-    }
 }

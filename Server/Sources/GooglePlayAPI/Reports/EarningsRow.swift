@@ -42,7 +42,7 @@ extension GooglePlay {
     }
 }
 
-extension GooglePlay.EarningsRow {
+extension GooglePlay.EarningsRow: ReportRow {
     private typealias Column = GooglePlay.ReportTable.Column
 
     private static let order = Column("Description")
@@ -58,26 +58,15 @@ extension GooglePlay.EarningsRow {
     private static let merchantCurrency = Column("Merchant Currency")
     private static let merchantAmount = Column("Amount (Merchant Currency)")
 
-    /// Reads an earnings report.
-    static func rows(
-        _ bytes: [UInt8],
-        named file: String
-    ) throws(GooglePlay.ReportProblem) -> [Self] {
-        let table = try GooglePlay.ReportTable(
-            bytes,
-            named: file,
-            needed: [
-                order, date, type, package, product, buyerCurrency, buyerAmount, merchantCurrency,
-                merchantAmount,
-            ],
-            optional: [time, country, rate]
-        )
-        var rows: [Self] = []
-        for row in table.rows { rows.append(try Self(row, of: table)) }
-        return rows
+    static var needed: [GooglePlay.ReportTable.Column] {
+        [
+            order, date, type, package, product, buyerCurrency, buyerAmount, merchantCurrency,
+            merchantAmount,
+        ]
     }
+    static var optional: [GooglePlay.ReportTable.Column] { [time, country, rate] }
 
-    private init(
+    init(
         _ row: GooglePlay.ReportTable.Row,
         of table: GooglePlay.ReportTable
     ) throws(GooglePlay.ReportProblem) {

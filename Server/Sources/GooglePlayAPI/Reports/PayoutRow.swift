@@ -17,7 +17,7 @@ extension GooglePlay {
     }
 }
 
-extension GooglePlay.PayoutRow {
+extension GooglePlay.PayoutRow: ReportRow {
     private typealias Column = GooglePlay.ReportTable.Column
 
     private static let id = Column("Payout ID", "Payment ID")
@@ -26,23 +26,10 @@ extension GooglePlay.PayoutRow {
     private static let currency = Column("Payout Currency", "Merchant Currency", "Currency")
     private static let amount = Column("Payout Amount", "Amount (Merchant Currency)", "Amount")
 
-    /// Reads a payout report.
-    static func rows(
-        _ bytes: [UInt8],
-        named file: String
-    ) throws(GooglePlay.ReportProblem) -> [Self] {
-        let table = try GooglePlay.ReportTable(
-            bytes,
-            named: file,
-            needed: [date, currency, amount],
-            optional: [id, month]
-        )
-        var rows: [Self] = []
-        for row in table.rows { rows.append(try Self(row, of: table)) }
-        return rows
-    }
+    static var needed: [GooglePlay.ReportTable.Column] { [date, currency, amount] }
+    static var optional: [GooglePlay.ReportTable.Column] { [id, month] }
 
-    private init(
+    init(
         _ row: GooglePlay.ReportTable.Row,
         of table: GooglePlay.ReportTable
     ) throws(GooglePlay.ReportProblem) {

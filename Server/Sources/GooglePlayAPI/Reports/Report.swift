@@ -44,24 +44,9 @@ extension GooglePlay {
             name = String(file.prefix { $0 != "." })
             let tables = try Self.tables(bytes, named: file)
             switch kind {
-            case .sales:
-                var rows: [SalesRow] = []
-                for table in tables {
-                    rows += try SalesRow.rows(table.contents, named: table.name)
-                }
-                self.rows = .sales(rows)
-            case .earnings:
-                var rows: [EarningsRow] = []
-                for table in tables {
-                    rows += try EarningsRow.rows(table.contents, named: table.name)
-                }
-                self.rows = .earnings(rows)
-            case .payouts:
-                var rows: [PayoutRow] = []
-                for table in tables {
-                    rows += try PayoutRow.rows(table.contents, named: table.name)
-                }
-                self.rows = .payouts(rows)
+            case .sales: rows = .sales(try SalesRow.rows(tables))
+            case .earnings: rows = .earnings(try EarningsRow.rows(tables))
+            case .payouts: rows = .payouts(try PayoutRow.rows(tables))
             }
         }
 

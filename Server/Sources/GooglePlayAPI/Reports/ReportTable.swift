@@ -128,6 +128,36 @@ extension GooglePlay {
     }
 }
 
+/// A line of a report, which finds its values by the names of their columns.
+protocol ReportRow {
+    /// The columns that a report has to have.
+    static var needed: [GooglePlay.ReportTable.Column] { get }
+    /// Those that older files lack.
+    static var optional: [GooglePlay.ReportTable.Column] { get }
+
+    init(
+        _ row: GooglePlay.ReportTable.Row,
+        of table: GooglePlay.ReportTable
+    ) throws(GooglePlay.ReportProblem)
+}
+
+extension ReportRow {
+    /// Reads the files of a report.
+    static func rows(_ files: [ZipArchive.File]) throws(GooglePlay.ReportProblem) -> [Self] {
+        var rows: [Self] = []
+        for file in files {
+            let table = try GooglePlay.ReportTable(
+                file.contents,
+                named: file.name,
+                needed: needed,
+                optional: optional
+            )
+            for row in table.rows { rows.append(try Self(row, of: table)) }
+        }
+        return rows
+    }
+}
+
 /// Rows of comma-separated values.
 private struct SeparatedValues {
     private let bytes: [UInt8]

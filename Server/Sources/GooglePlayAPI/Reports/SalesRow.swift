@@ -33,7 +33,7 @@ extension GooglePlay {
     }
 }
 
-extension GooglePlay.SalesRow {
+extension GooglePlay.SalesRow: ReportRow {
     private typealias Column = GooglePlay.ReportTable.Column
 
     private static let order = Column("Order Number")
@@ -48,25 +48,12 @@ extension GooglePlay.SalesRow {
     private static let charged = Column("Charged Amount")
     private static let country = Column("Country of Buyer")
 
-    /// Reads an estimated sales report.
-    static func rows(
-        _ bytes: [UInt8],
-        named file: String
-    ) throws(GooglePlay.ReportProblem) -> [Self] {
-        let table = try GooglePlay.ReportTable(
-            bytes,
-            named: file,
-            needed: [
-                order, date, status, package, product, currency, price, tax, charged,
-            ],
-            optional: [timestamp, country]
-        )
-        var rows: [Self] = []
-        for row in table.rows { rows.append(try Self(row, of: table)) }
-        return rows
+    static var needed: [GooglePlay.ReportTable.Column] {
+        [order, date, status, package, product, currency, price, tax, charged]
     }
+    static var optional: [GooglePlay.ReportTable.Column] { [timestamp, country] }
 
-    private init(
+    init(
         _ row: GooglePlay.ReportTable.Row,
         of table: GooglePlay.ReportTable
     ) throws(GooglePlay.ReportProblem) {

@@ -116,27 +116,10 @@ struct RefundReviews: Sendable {
                 of: customer,
                 in: record.key.environment
             )
-            let shares = lots.compactMap { lot in
-                Self.spentShare(of: RecordStore.lot(lot, of: record.key), among: transfers)
-            }
+            let spent = SpentLots(of: transfers)
+            let shares = lots.compactMap { spent.share(of: RecordStore.lot($0, of: record.key)) }
             if let most = shares.max() { return most }
         }
         return nil
-    }
-
-    /// Lots are credited and clawed back under one name each; a spend has a name of its own.
-    static func spentShare(
-        of lot: RowKey,
-        among transfers: [(lot: RowKey, amount: Int64)]
-    ) -> Int64? {
-        var order: [RowKey] = []
-        var totals: [RowKey: Int64] = [:]
-        for transfer in transfers {
-            if totals[transfer.lot] == nil { order.append(transfer.lot) }
-            totals[transfer.lot, default: 0] += transfer.amount
-        }
-        let spent = totals.values.filter { $0 < 0 }.reduce(0, -)
-        let lots = order.compactMap { id in totals[id].map { (id: id, credit: $0) } }
-        return SpentLots(lots, spent: spent).share(of: lot)
     }
 }

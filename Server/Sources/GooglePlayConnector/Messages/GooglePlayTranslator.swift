@@ -370,23 +370,6 @@ extension Purchase {
     /// True where the record is of one-time products that were paid.
     var isBoughtOnce: Bool { googlePlay?.purchase?.value.state == "PURCHASED" }
 
-    /// Returns `true` if a claim would change nothing.
-    func knows(_ claim: Claim) -> Bool {
-        guard let known = claims.first(where: { $0.customer == claim.customer }) else {
-            return false
-        }
-        switch claim.mode {
-        case .purchased: return known.earliest != nil
-        case .observed: return known.earliest != nil || known.observed != nil
-        case .restored:
-            // Restoring again counts where somebody else restored in between.
-            guard let latest = known.latestRestore else { return false }
-            return claims.allSatisfy { other in
-                other.customer == claim.customer || other.latestRestore.map { $0 < latest } ?? true
-            }
-        }
-    }
-
     /// The clock of the read that first said what the record says now.
     var knownSince: Instant? {
         (googlePlay?.subscription?.stated ?? googlePlay?.purchase?.stated)?.instant
