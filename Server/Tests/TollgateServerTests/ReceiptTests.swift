@@ -1,4 +1,5 @@
 import AppStoreAPI
+import TollgateAssembly
 import AppStoreConnector
 import AppStoreSimulator
 import Foundation

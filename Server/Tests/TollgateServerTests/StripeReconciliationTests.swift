@@ -1,3 +1,4 @@
+import TollgateAssembly
 import Foundation
 import Storage
 import Stores

@@ -1,3 +1,4 @@
+import TollgateAssembly
 import AppStoreConnector
 import CommandOutput
 import AppStoreAPI

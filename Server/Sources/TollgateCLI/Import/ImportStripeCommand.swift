@@ -1,5 +1,6 @@
 import CommandOutput
 import ArgumentParser
+import TollgateAssembly
 import Foundation
 import StripeConnector
 import TollgateService

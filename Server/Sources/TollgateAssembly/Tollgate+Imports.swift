@@ -1,6 +1,7 @@
 public import AppStoreConnector
 public import GooglePlayConnector
 public import StripeConnector
+public import TollgateService
 
 extension Tollgate {
     /// Brings in what the customers of another system bought, by a file of their receipts.
