@@ -6,7 +6,7 @@ import GooglePlayConnector
 import TollgateService
 
 /// `tollgate import google-play FILE`: purchases by their tokens or order ids.
-struct ImportGooglePlayCommand: AsyncParsableCommand {
+struct ImportGooglePlayCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "google-play",
         abstract: "Bring in what customers bought in Google Play, by purchase tokens or order ids.",
@@ -27,14 +27,10 @@ struct ImportGooglePlayCommand: AsyncParsableCommand {
     @Option(help: "Reads of each kind in a minute, at most; Google allows an app 3000 in all.")
     var readsPerMinute: Int64 = 600
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
     @Option(help: "The catalog: what is sold and what it grants.")
     var catalog: String?
 
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func validate() throws {
         guard (60...3000).contains(readsPerMinute) else {

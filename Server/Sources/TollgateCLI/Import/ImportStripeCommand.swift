@@ -6,7 +6,7 @@ import StripeConnector
 import TollgateService
 
 /// `tollgate import stripe`: brings an existing account in.
-struct ImportStripeCommand: AsyncParsableCommand {
+struct ImportStripeCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "stripe",
         abstract: "Bring in an existing Stripe account.",
@@ -32,14 +32,10 @@ struct ImportStripeCommand: AsyncParsableCommand {
     @Option(help: "A file of lines ‘cus_…,app_user_id’.")
     var users: String?
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
     @Option(help: "The catalog: what is sold and what it grants.")
     var catalog: String?
 
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func run() async throws {
         let names = try users.map { try Self.read($0) } ?? [:]

@@ -6,7 +6,7 @@ import TollgateCore
 import TollgateService
 
 /// `tollgate reconcile google-play`: asks Google Play for what the record lacks.
-struct ReconcileGooglePlayCommand: AsyncParsableCommand {
+struct ReconcileGooglePlayCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "google-play",
         abstract: "Ask Google Play for what its notifications missed.",
@@ -22,14 +22,10 @@ struct ReconcileGooglePlayCommand: AsyncParsableCommand {
 
     @OptionGroup var reaching: ReachOptions
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
     @Option(help: "The catalog: what is sold and what it grants.")
     var catalog: String?
 
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func run() async throws {
         let reach = try reaching.reach

@@ -6,7 +6,7 @@ import TollgateCore
 import TollgateService
 
 /// `tollgate reconcile stripe`: asks Stripe for what the record lacks.
-struct ReconcileStripeCommand: AsyncParsableCommand {
+struct ReconcileStripeCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "stripe",
         abstract: "Ask Stripe for what its webhooks missed.",
@@ -20,14 +20,10 @@ struct ReconcileStripeCommand: AsyncParsableCommand {
 
     @OptionGroup var reaching: ReachOptions
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
     @Option(help: "The catalog: what is sold and what it grants.")
     var catalog: String?
 
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func run() async throws {
         let reach = try reaching.reach

@@ -46,17 +46,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: "At most so many rows.")
     var limit: Int?
 
-    @Option(help: "Only app_store, stripe or google_play.")
-    var store: String?
-
-    @Option(help: "Only this app, where the catalog lists several.")
-    var app: String?
-
-    @Option(help: "Only this product of the catalog.")
-    var product: String?
-
-    @Option(help: "Only this country, in two letters.")
-    var country: String?
+    @OptionGroup var only: ReportFilters
 
     @Option(help: "production or sandbox; of the journal always both.")
     var environment: String?
@@ -72,10 +62,7 @@ struct ExportCommand: AsyncParsableCommand {
         var selection = try ReportSelection(
             from: from,
             to: to,
-            store: store,
-            product: product,
-            country: country,
-            app: app,
+            filters: try only.filters,
             environment: environment
         )
         selection.from = selection.from ?? Reports.Day(number: 0)

@@ -37,7 +37,7 @@ enum FinanceReport: String, CaseIterable {
         let selection = try ReportSelection(
             from: command.from,
             to: command.to,
-            app: self == .payments ? command.app : nil,
+            filters: Reports.Filters(app: self == .payments ? command.only.app : nil),
             environment: command.environment
         )
         let (told, asOf) = try await FiguresReading.run(

@@ -43,17 +43,7 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: "What to keep apart: store, app, product, country, offer; with commas between.")
     var group: String?
 
-    @Option(help: "Only app_store, stripe or google_play.")
-    var store: String?
-
-    @Option(help: "Only this app, where the catalog lists several.")
-    var app: String?
-
-    @Option(help: "Only this product of the catalog.")
-    var product: String?
-
-    @Option(help: "Only this country, in two letters.")
-    var country: String?
+    @OptionGroup var only: ReportFilters
 
     @Option(help: "production or sandbox.")
     var environment: String?
@@ -73,10 +63,7 @@ struct ReportCommand: AsyncParsableCommand {
         let selection = try ReportSelection(
             from: from,
             to: to,
-            store: store,
-            product: product,
-            country: country,
-            app: app,
+            filters: try only.filters,
             environment: environment
         )
         let format: Format = json ? .json : self.format
@@ -169,6 +156,33 @@ struct ReportCommand: AsyncParsableCommand {
     }
 }
 
+/// The options that leave rows out of a report.
+struct ReportFilters: ParsableArguments {
+    @Option(help: "Only app_store, stripe or google_play.")
+    var store: String?
+
+    @Option(help: "Only this app, where the catalog lists several.")
+    var app: String?
+
+    @Option(help: "Only this product of the catalog.")
+    var product: String?
+
+    @Option(help: "Only this country, in two letters.")
+    var country: String?
+
+    var filters: Reports.Filters {
+        get throws {
+            let known: Store? = try store.map { word in
+                guard let found = Store(rawValue: word) else {
+                    throw ValidationError("--store is \(Store.sellingWords).")
+                }
+                return found
+            }
+            return Reports.Filters(store: known, product: product, country: country, app: app)
+        }
+    }
+}
+
 /// The range and filters that the commands about figures share.
 struct ReportSelection: Sendable {
     var from: Reports.Day?
@@ -179,22 +193,12 @@ struct ReportSelection: Sendable {
     init(
         from: String?,
         to: String?,
-        store: String? = nil,
-        product: String? = nil,
-        country: String? = nil,
-        app: String? = nil,
+        filters: Reports.Filters,
         environment: String?
     ) throws {
         self.from = try from.map { try Self.day($0, "--from") }
         self.to = try to.map { try Self.day($0, "--to") }
-        var known: Store?
-        if let store {
-            guard let found = Store(rawValue: store) else {
-                throw ValidationError("--store is \(Store.sellingWords).")
-            }
-            known = found
-        }
-        filters = Reports.Filters(store: known, product: product, country: country, app: app)
+        self.filters = filters
         self.environment = try StoreEnvironment(option: environment)
     }
 

@@ -27,7 +27,7 @@ struct StaffCommand: AsyncParsableCommand {
 }
 
 /// `tollgate staff add NAME --role ROLE`.
-struct AddStaffCommand: AsyncParsableCommand {
+struct AddStaffCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Let somebody in: prints a link where they choose a password."
@@ -39,14 +39,10 @@ struct AddStaffCommand: AsyncParsableCommand {
     @Option(help: "viewer, support or admin.")
     var role = StaffRole.viewer.rawValue
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
     @Option(name: .customLong("public-url"), help: "Where browsers reach the server.")
     var publicURL: String?
 
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func run() async throws {
         guard let role = StaffRole(rawValue: role.lowercased()) else {
@@ -67,7 +63,7 @@ struct AddStaffCommand: AsyncParsableCommand {
 }
 
 /// `tollgate staff password NAME`.
-struct StaffPasswordCommand: AsyncParsableCommand {
+struct StaffPasswordCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "password",
         abstract: "Print a link where somebody chooses a new password, or set one.",
@@ -80,14 +76,10 @@ struct StaffPasswordCommand: AsyncParsableCommand {
     @Flag(help: "Read the password from standard input.")
     var stdin = false
 
-    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
-    var database: String?
-
     @Option(name: .customLong("public-url"), help: "Where browsers reach the server.")
     var publicURL: String?
 
-    @Flag(help: "Answer in JSON.")
-    var json = false
+    @OptionGroup var place: DatabaseOptions
 
     func run() async throws {
         let password = stdin ? readLine(strippingNewline: true) ?? "" : nil
