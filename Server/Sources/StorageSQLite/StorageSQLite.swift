@@ -16,9 +16,6 @@ public final class StorageSQLite: StorageDriver {
         case readOnly
     }
 
-    /// The version of the SQLite library in use, such as "3.40.1"; to be printed at start.
-    public static var sqliteVersion: String { String(cString: sqlite3_libversion()) }
-
     /// The file's path as it was given.
     public let path: String
     public let dialect = Dialect.sqlite

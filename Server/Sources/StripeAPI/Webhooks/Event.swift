@@ -86,37 +86,17 @@ extension Stripe {
 }
 
 extension Stripe.Event {
-    /// What happened.
+    /// What happened; the constants are the kinds that are told apart here.
     public struct Kind: Stripe.OpenEnum {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        public static let checkoutSessionCompleted = Self(rawValue: "checkout.session.completed")
-        public static let checkoutSessionExpired = Self(rawValue: "checkout.session.expired")
-        public static let checkoutSessionAsyncPaymentSucceeded = Self(
-            rawValue: "checkout.session.async_payment_succeeded"
-        )
         public static let checkoutSessionAsyncPaymentFailed = Self(
             rawValue: "checkout.session.async_payment_failed"
         )
         public static let customerDeleted = Self(rawValue: "customer.deleted")
-        public static let subscriptionCreated = Self(rawValue: "customer.subscription.created")
         public static let subscriptionUpdated = Self(rawValue: "customer.subscription.updated")
-        public static let subscriptionDeleted = Self(rawValue: "customer.subscription.deleted")
-        public static let invoicePaid = Self(rawValue: "invoice.paid")
-        public static let invoicePaymentFailed = Self(rawValue: "invoice.payment_failed")
-        public static let invoiceUpcoming = Self(rawValue: "invoice.upcoming")
-        public static let invoicePaymentPaid = Self(rawValue: "invoice_payment.paid")
-        public static let chargeRefunded = Self(rawValue: "charge.refunded")
         public static let refundCreated = Self(rawValue: "refund.created")
-        public static let refundUpdated = Self(rawValue: "refund.updated")
-        public static let refundFailed = Self(rawValue: "refund.failed")
-        public static let disputeCreated = Self(rawValue: "charge.dispute.created")
-        public static let disputeUpdated = Self(rawValue: "charge.dispute.updated")
-        public static let disputeClosed = Self(rawValue: "charge.dispute.closed")
-        public static let activeEntitlementSummaryUpdated = Self(
-            rawValue: "entitlements.active_entitlement_summary.updated"
-        )
     }
 
     /// The object of an event, read.

@@ -48,9 +48,6 @@ extension Stripe {
             }
         }
 
-        /// The header's name.
-        public static let headerName = "Stripe-Signature"
-
         /// Checks that `body` was sent by Stripe, and not long ago.
         ///
         /// A `t` that lies ahead passes, as in Stripe's own libraries: our clock is behind, and what
