@@ -28,32 +28,21 @@ public struct Profile: Codable, Sendable {
 }
 
 extension Profile {
-    /// `customer`, and the id at each store under the store's name: `stripeCustomer`.
-    private struct Key: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-
-        static let customer = Key(stringValue: "customer")
-
-        init(_ store: Store) { stringValue = "\(store.rawValue)Customer" }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-
-        init?(intValue: Int) { return nil }
-    }
+    /// The field of the id at a store: `stripeCustomer`.
+    private static func key(_ store: Store) -> NameKey { NameKey("\(store.rawValue)Customer") }
 
     public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: Key.self)
-        self.init(customer: try values.decode(API.Customer.self, forKey: .customer))
+        let values = try decoder.container(keyedBy: NameKey.self)
+        self.init(customer: try values.decode(API.Customer.self, forKey: NameKey("customer")))
         for store in Store.allCases {
-            storeCustomers[store] = try values.decodeIfPresent(String.self, forKey: Key(store))
+            storeCustomers[store] = try values.decodeIfPresent(String.self, forKey: Self.key(store))
         }
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: Key.self)
-        try values.encode(customer, forKey: .customer)
-        for (store, id) in storeCustomers { try values.encode(id, forKey: Key(store)) }
+        var values = encoder.container(keyedBy: NameKey.self)
+        try values.encode(customer, forKey: NameKey("customer"))
+        for (store, id) in storeCustomers { try values.encode(id, forKey: Self.key(store)) }
     }
 }
 

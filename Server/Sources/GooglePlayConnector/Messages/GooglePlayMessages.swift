@@ -146,20 +146,11 @@ struct GooglePlayMessages: Sendable {
         var eventTimeMillis: String
         var content: [String: Purchase]
 
-        private struct Name: CodingKey {
-            let stringValue: String
-            let intValue: Int? = nil
-
-            init(_ name: String) { stringValue = name }
-            init?(stringValue: String) { self.init(stringValue) }
-            init?(intValue: Int) { nil }
-        }
-
         func encode(to encoder: any Encoder) throws {
-            var fields = encoder.container(keyedBy: Name.self)
-            try fields.encode(packageName, forKey: Name("packageName"))
-            try fields.encode(eventTimeMillis, forKey: Name("eventTimeMillis"))
-            for (name, purchase) in content { try fields.encode(purchase, forKey: Name(name)) }
+            var fields = encoder.container(keyedBy: NameKey.self)
+            try fields.encode(packageName, forKey: NameKey("packageName"))
+            try fields.encode(eventTimeMillis, forKey: NameKey("eventTimeMillis"))
+            for (name, purchase) in content { try fields.encode(purchase, forKey: NameKey(name)) }
         }
     }
 

@@ -118,25 +118,16 @@ extension Finance {
 }
 
 extension Finance.Statement: Encodable {
-    private struct Key: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-
-        init(_ name: String) { stringValue = name }
-        init?(stringValue: String) { self.init(stringValue) }
-        init?(intValue: Int) { nil }
-    }
-
     public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: Key.self)
-        try fields.encode(month, forKey: Key("month"))
-        try fields.encode(environment, forKey: Key("environment"))
-        try fields.encode(totals, forKey: Key("totals"))
+        var fields = encoder.container(keyedBy: NameKey.self)
+        try fields.encode(month, forKey: NameKey("month"))
+        try fields.encode(environment, forKey: NameKey("environment"))
+        try fields.encode(totals, forKey: NameKey("totals"))
         for part in stores {
-            try fields.encode(part.payouts, forKey: Key("\(part.store.rawValue)_payouts"))
+            try fields.encode(part.payouts, forKey: NameKey("\(part.store.rawValue)_payouts"))
             try fields.encodeIfPresent(
                 part.balances,
-                forKey: Key("\(part.store.rawValue)_balances")
+                forKey: NameKey("\(part.store.rawValue)_balances")
             )
         }
     }
