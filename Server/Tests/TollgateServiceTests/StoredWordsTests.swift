@@ -16,13 +16,14 @@ struct StoredWordsTests {
         "A customer's id at Stripe is kept under stripeCustomer, and left out where there is none"
     )
     func profile() throws {
-        for (text, ids) in [
+        let stored: [(String, [Store: String])] = [
             (
                 "{\"customer\":\(Self.customer),\"stripeCustomer\":\"cus_9\"}",
-                [Store.stripe: "cus_9"]
+                [.stripe: "cus_9"]
             ),
             ("{\"customer\":\(Self.customer)}", [:]),
-        ] {
+        ]
+        for (text, ids) in stored {
             let profile = try APIJSON.decode(Profile.self, from: Data(text.utf8))
             #expect(profile.customer.appUserID == "reader")
             #expect(profile.storeCustomers == ids)
