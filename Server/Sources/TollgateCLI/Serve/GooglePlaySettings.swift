@@ -5,7 +5,6 @@ import Foundation
 import GooglePlayAPI
 import GooglePlayConnector
 import NIOCore
-import NIOHTTP1
 import TollgateCore
 
 /// The settings of Google Play, from `TOLLGATE_GOOGLE_PLAY_…`.
@@ -216,33 +215,5 @@ struct GooglePlaySettings: Sendable {
                 )
             )
         }
-    }
-}
-
-/// HTTP over the shared client, for Google.
-func googlePlayTransport(
-    over client: HTTPClient,
-    within time: TimeAmount,
-    upTo size: Int = 16 << 20
-) -> GooglePlay.Transport {
-    { request in
-        var outgoing = HTTPClientRequest(url: request.url)
-        outgoing.method = .init(rawValue: request.method)
-        for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
-        if let body = request.body { outgoing.body = .bytes(body) }
-        let (response, body) = try await answer(
-            of: client,
-            to: outgoing,
-            within: time,
-            upTo: size
-        )
-        return GooglePlay.HTTPResponse(
-            status: Int(response.status.code),
-            headers: Dictionary(
-                response.headers.map { ($0.name, $0.value) },
-                uniquingKeysWith: { first, _ in first }
-            ),
-            body: Array(body.readableBytesView)
-        )
     }
 }

@@ -4,8 +4,6 @@ import AppStoreAPI
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
 import StripeAPI
 import TollgateCore
 import TollgateService
@@ -283,74 +281,6 @@ extension AppStoreClients {
                     sandbox: made(.sandbox, $0)
                 )
             }
-        )
-    }
-}
-
-/// Why no answer came, in words.
-private struct NoAnswer: Error, CustomStringConvertible {
-    let description: String
-}
-
-func answer(
-    of client: HTTPClient,
-    to request: HTTPClientRequest,
-    within time: TimeAmount,
-    upTo bytes: Int
-) async throws -> (HTTPClientResponse, ByteBuffer) {
-    do {
-        let response = try await client.execute(request, timeout: time)
-        return (response, try await response.body.collect(upTo: bytes))
-    } catch let error as CancellationError {
-        throw error
-    } catch {
-        throw NoAnswer(description: PlainWords.of(error))
-    }
-}
-
-/// HTTP over the shared client: an answer within a minute, or an error.
-func appStoreTransport(over client: HTTPClient) -> AppStore.Transport {
-    { request in
-        var outgoing = HTTPClientRequest(url: request.url)
-        outgoing.method = .init(rawValue: request.method)
-        for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
-        if let body = request.body { outgoing.body = .bytes(body) }
-        let (response, body) = try await answer(
-            of: client,
-            to: outgoing,
-            within: .seconds(60),
-            upTo: 64 << 20
-        )
-        return AppStore.HTTPResponse(
-            status: Int(response.status.code),
-            headers: Dictionary(
-                response.headers.map { ($0.name, $0.value) },
-                uniquingKeysWith: { first, _ in first }
-            ),
-            body: Array(body.readableBytesView)
-        )
-    }
-}
-
-/// The same for Stripe, within 30 seconds.
-func transport(over client: HTTPClient) -> Stripe.Client.Transport {
-    { request in
-        var outgoing = HTTPClientRequest(url: request.url)
-        outgoing.method = .init(rawValue: request.method.rawValue)
-        for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
-        if !request.body.isEmpty { outgoing.body = .bytes(request.body) }
-        let (response, body) = try await answer(
-            of: client,
-            to: outgoing,
-            within: .seconds(30),
-            upTo: 4 << 20
-        )
-        var headers: [String: String] = [:]
-        for (name, value) in response.headers { headers[name.lowercased()] = value }
-        return Stripe.Response(
-            status: Int(response.status.code),
-            headers: headers,
-            body: Array(body.readableBytesView)
         )
     }
 }
