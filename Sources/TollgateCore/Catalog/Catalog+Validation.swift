@@ -94,12 +94,10 @@ extension Catalog {
     private var houseProblems: [CatalogProblem] {
         var report = CatalogReport()
         let month: Int64 = 30 * 24 * 3_600_000
-        let spans: [([CatalogProblem.Step], Int64)] = [
-            ([.key("renewal_leeway"), .key("app_store")], renewalLeeway.appStore),
-            ([.key("renewal_leeway"), .key("stripe")], renewalLeeway.stripe),
-            ([.key("renewal_leeway"), .key("google_play")], renewalLeeway.googlePlay),
-            ([.key("past_due_grace")], pastDueGrace),
-        ]
+        var spans: [([CatalogProblem.Step], Int64)] = Store.selling.map { store in
+            ([.key("renewal_leeway"), .key(store.rawValue)], renewalLeeway[store])
+        }
+        spans.append(([.key("past_due_grace")], pastDueGrace))
         for (place, span) in spans where !(0...month).contains(span) {
             report.add(at: place, "this is access without payment; allow between 0 and 30 days")
         }

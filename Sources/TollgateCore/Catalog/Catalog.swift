@@ -143,6 +143,26 @@ extension Catalog {
             listedGooglePlay = googlePlay
         }
 
+        /// Of one store; none of what we grant ourselves, which nobody renews.
+        public subscript(store: Store) -> Int64 {
+            get {
+                switch store {
+                case .appStore: appStore
+                case .stripe: stripe
+                case .googlePlay: googlePlay
+                case .tollgate: 0
+                }
+            }
+            set {
+                switch store {
+                case .appStore: appStore = newValue
+                case .stripe: stripe = newValue
+                case .googlePlay: googlePlay = newValue
+                case .tollgate: break
+                }
+            }
+        }
+
         enum CodingKeys: String, CodingKey {
             case stripe
             case appStore = "app_store"

@@ -126,14 +126,4 @@ extension Catalog {
         }
         return []
     }
-
-    /// How long access goes on past the end of a period whose renewal nothing contradicts, in milliseconds.
-    func leeway(of store: Store) -> Int64 {
-        switch store {
-        case .appStore: renewalLeeway.appStore
-        case .stripe: renewalLeeway.stripe
-        case .googlePlay: renewalLeeway.googlePlay
-        case .tollgate: 0
-        }
-    }
 }

@@ -60,7 +60,7 @@ public struct Timeline: Hashable, Sendable {
         if interval.isExtendedByCatalog {
             let extra =
                 interval.ground == .grace
-                ? catalog.pastDueGrace : catalog.leeway(of: interval.product.store)
+                ? catalog.pastDueGrace : catalog.renewalLeeway[interval.product.store]
             until = earlier(until?.advanced(by: extra), interval.stop)
         }
         if let until, until <= interval.since { return }

@@ -24,12 +24,12 @@ extension YAMLReading {
             let fields = mapping(
                 place,
                 "‘renewal_leeway’",
-                keys: ["app_store", "stripe", "google_play"]
+                keys: Store.selling.map(\.rawValue)
             )
-            catalog.renewalLeeway.appStore =
-                span(fields, "app_store") ?? catalog.renewalLeeway.appStore
-            catalog.renewalLeeway.stripe = span(fields, "stripe") ?? catalog.renewalLeeway.stripe
-            if let span = span(fields, "google_play") { catalog.renewalLeeway.googlePlay = span }
+            for store in Store.selling {
+                guard let span = span(fields, store.rawValue) else { continue }
+                catalog.renewalLeeway[store] = span
+            }
         }
         catalog.pastDueGrace = span(fields, "past_due_grace") ?? catalog.pastDueGrace
         catalog.refundedPlan = word(fields, "refunded_plan", Catalog.RefundedPlan.self) ?? .keep
