@@ -133,6 +133,94 @@ struct SDKFaultTests {
         }
     }
 
+    /// The App Store's purchase of a monthly plan, as a device of that Apple account shows it.
+    private static func shown(
+        by account: String,
+        _ server: TestServer
+    ) -> @Sendable () async -> [StoreKitStatement] {
+        {
+            let shown = try? await server.appStore.entitlements(customer: account)
+            return (shown?.currentEntitlements ?? []).compactMap { signed in
+                JSONWebToken(compact: signed).map {
+                    StoreKitStatement(transaction: $0.payload, signedTransaction: signed)
+                }
+            }
+        }
+    }
+
+    /// Asks, and waits until the answer was compared with what StoreKit holds.
+    private static func ask(_ app: AppOnServer) async throws -> [String] {
+        let keys = try await app.keys(forceRefresh: true)
+        await app.billing.client.observations.task.withLock { $0 }?.value
+        return keys
+    }
+
+    private static func observations(_ app: AppOnServer) -> Int {
+        app.network.withLock { network in
+            network.sent.count { $0.url.path.hasSuffix(APIPath.appStoreObservations.path) }
+        }
+    }
+
+    @Test("A purchase that only the device knows of is posted after a no, and is there at once")
+    func deviceHoldsWhatNobodyTold() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("sdk-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await TestServer.run { server in
+            let buyer = try await server.appStore.createCustomer()
+            // Its notification is lost.
+            _ = try await server.appStore.buy("com.example.app.pro.monthly", customer: buyer.id)
+            let app = try AppOnServer(
+                server,
+                cache: folder,
+                storeKit: Self.shown(by: buyer.id, server)
+            )
+            app.connectBackend()
+            _ = try await app.billing.getBuyButton(id: "buy_pro_monthly")
+            #expect(try await Self.ask(app) == [])
+            #expect(Self.observations(app) == 1)
+            #expect(try await app.keys() == ["pro"])
+            let ada = try await server.customer("ada")
+            #expect(try await server.access(of: ada)["pro"] != nil)
+            #expect(try await server.tollgate.store.evidence.findings().isEmpty)
+        }
+    }
+
+    @Test(
+        "A no that stays a no is posted once a day, and kept with its cause before anybody writes"
+    )
+    func deviceHoldsAnothersPurchase() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("sdk-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await TestServer.run { server in
+            let bob = try await server.customer("bob")
+            let buyer = try await server.appStore.createCustomer()
+            _ = try await server.appStore.buy(
+                "com.example.app.pro.monthly",
+                customer: buyer.id,
+                appAccountToken: try await server.tollgate.directory.customer(bob).appAccountToken
+            )
+            #expect(try await server.deliverNewestNotification().status == 200)
+            // Bob's phone, on which ada is signed in.
+            let app = try AppOnServer(
+                server,
+                cache: folder,
+                storeKit: Self.shown(by: buyer.id, server)
+            )
+            app.connectBackend()
+            _ = try await app.billing.getBuyButton(id: "buy_pro_monthly")
+            for _ in 0..<3 { #expect(try await Self.ask(app) == []) }
+            #expect(Self.observations(app) == 1)
+            let found = try await server.tollgate.store.evidence.findings().map(\.finding)
+            #expect(found.map(\.kind) == [.device] && found.map(\.lookupKey) == ["pro"])
+            let ada = try await server.customer("ada")
+            #expect(found.first?.customer.rawValue == ada)
+            #expect(found.first?.opinion == "it is somebody else's")
+            #expect(try await server.access(of: bob)["pro"] != nil)
+        }
+    }
+
     @Test("A slow server is asked once, however many wait")
     func slow() async throws {
         try await TestServer.run { server in
