@@ -28,7 +28,7 @@ parts=(
     "failovers    20     4  failovers to a synchronous standby"
     "planted       1     1  time all planted bugs, in whole worlds"
     "orders      200    20  random orders of every scenario, on both databases"
-    "mutants       4     1  parts in which nine of ten changed operators are noticed"
+    "mutants       6     1  parts in which nine of ten changed operators are noticed"
     "facts   1000000 250000 random orders of random facts"
     "outside       1     1  time every scenario over HTTP, and every report on PostgreSQL"
     "cuts       5000   500  power cuts"
@@ -81,7 +81,7 @@ piece() {
         failovers) TOLLGATE_FAILOVERS="$count" crash_test -k "that_is_replaced" ;;
         orders) TOLLGATE_SCENARIO_ORDERS="$count" swift_test --filter ScenarioTests ;;
         mutants)
-            local changed=(core app_store stripe ledger)
+            local changed=(core app_store stripe ledger stripe_reads google_play)
             python3 scripts/mutants/mutants.py "${changed[$3]}"
             ;;
         planted) TOLLGATE_PLANTED=1 swift_test --filter plantedInWholeWorlds ;;

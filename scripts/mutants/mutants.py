@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Changes one operator at a time and says which changes no test notices.
 
-usage: mutants.py [core|app_store|stripe|ledger …] [--only TEXT] [--again] [--limit SECONDS]
+usage: mutants.py [core|app_store|stripe|ledger|stripe_reads|google_play …]
+                  [--only TEXT] [--again] [--afresh] [--limit SECONDS]
        mutants.py --named
 
 All changes are compiled at once, in a copy under output/mutants, and an environment variable turns
@@ -10,12 +11,18 @@ that nobody notices stand in survivors.tsv beside this file, each with the reaso
 nothing that anybody could see. It fails if less than 90 % are noticed, a survivor is not named, or
 what is named was noticed or is no change of today's code.
 
+Each verdict is written to output/mutants/PART.tsv as soon as it is known, and each survivor that is
+not named to output/mutants/PART.survivors.tsv, in the columns of survivors.tsv, with an empty reason.
+A run that was broken off goes on where it was, unless a Swift file or this tool has changed since;
+--afresh begins anew all the same.
+
 --only takes the places whose file or code contains TEXT, --again those that the last run of all
-did not notice and that are not named; both say what noticed each. --named only says, at once,
-whether the lines that survivors.tsv names are still there.
+did not notice and that are not named; both say what noticed each, and write nothing. --named only
+says, at once, whether the lines that survivors.tsv names are still there.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import pathlib
@@ -34,23 +41,23 @@ NOTICED_AT_LEAST = 0.9
 FLAGS = "-Xswiftc -O -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2".split()
 
 PARTS = {
-    # The module that is changed, and where the files of it are that are changed; the tests that
-    # judge, and what makes them quick: whatever they do not notice, all tests are asked about.
-    "core": {
+    # The module that is changed, and where the files of it are that are changed; the test targets
+    # that judge. `all` chooses the tests that are asked, and `quick` those of them that are asked
+    # first, with `quickly` in the environment: about what these do not notice, all are asked.
+    "core": {  # with what each store's record gives: Purchase/AppStore, GooglePlay, Own and Stripe
         "package": ".",
         "module": "TollgateCore",
         "folder": "Sources/TollgateCore",
         "files": ["**/*.swift"],
-        "tests": "TollgateCoreTests",
+        "tests": ["TollgateCoreTests"],
         "quick": ["--skip", "InvariantTests|OrderTests|LawTests|TidyTests|convergence"],
     },
     "app_store": {
         "package": "Server",
         "module": "AppStoreConnector",
         "folder": "Server/Sources/AppStoreConnector",
-        "files": ["Messages/AppStoreTranslator*.swift"],
-        "tests": "IntakeTests",
-        "quick": [],
+        "files": ["Messages/AppStoreTranslator*.swift", "Receipts/AppStoreReceiptTranslator.swift"],
+        "tests": ["IntakeTests"],
     },
     "stripe": {
         "package": "Server",
@@ -60,8 +67,7 @@ PARTS = {
             "Messages/StripeHints.swift", "Messages/StripePaymentTime.swift",
             "Messages/StripeStatements.swift", "Messages/StripeTranslator*.swift",
         ],
-        "tests": "IntakeTests",
-        "quick": [],
+        "tests": ["IntakeTests"],
     },
     "ledger": {
         "package": "Server",
@@ -71,8 +77,30 @@ PARTS = {
             "Record/Batch+Applying.swift", "Record/CoinTransfers.swift",
             "Record/CustomerState.swift", "Record/HoldingChanges.swift",
         ],
-        "tests": "RecordTests",
+        "tests": ["RecordTests"],
         "quick": ["--skip", "PowerCutTests|RaceTests|ServersTests|InterruptionTests"],
+        "quickly": {"TOLLGATE_TEST_BACKENDS": "sqlite"},
+    },
+    # Reads ask Stripe over HTTP, so they are judged where the server does.
+    "stripe_reads": {
+        "package": "Server",
+        "module": "StripeConnector",
+        "folder": "Server/Sources/StripeConnector",
+        "files": ["Reads/StripeReads*.swift"],
+        "tests": ["TollgateServerTests"],
+        "all": ["--filter", r"(Stripe\w*|Checkout\w*|Recurring|Portal\w*|Liveness|UnreadableAnswer)Tests"],
+        "quickly": {"TOLLGATE_TEST_BACKENDS": "sqlite"},
+    },
+    # Google Play's stories judge first, then its tests over HTTP too.
+    "google_play": {
+        "package": "Server",
+        "module": "GooglePlayConnector",
+        "folder": "Server/Sources/GooglePlayConnector",
+        "files": ["Messages/GooglePlayTranslator.swift"],
+        "tests": ["ScenarioTests", "TollgateServerTests"],
+        "all": ["--filter", r"everyScenarioHoldsAsItHappens|Play\w*Tests"],
+        "environment": {"TOLLGATE_SCENARIO_FOLDERS": "google-play,both"},
+        "quick": ["--filter", "everyScenarioHoldsAsItHappens"],
         "quickly": {"TOLLGATE_TEST_BACKENDS": "sqlite"},
     },
 }
@@ -137,7 +165,7 @@ def write(part, refused):
 
 
 def build(part):
-    package, tests = PARTS[part]["package"], PARTS[part]["tests"]
+    package, tests = PARTS[part]["package"], ",".join(PARTS[part]["tests"])
     name = "BillingSDK" if package == "." else package
     command = ["swift", "build", "--package-path", tree_of(part) / package, *FLAGS]
     command += ["--product", f"{name}PackageTests"]
@@ -219,12 +247,13 @@ def run(bundle, environment, limit, *choice):
     return failed or (f"ends with {process.returncode}" if process.returncode else None)
 
 
-def traced(bundle, sites, limit):
+def traced(bundle, sites, part, limit):
     """Which places are reached, and where the change could make a difference."""
     trace = OUT / "trace"
     trace.write_bytes(bytes(sites[-1]["id"] + 1))
     begun = time.time()
-    noticed = run(bundle, {"TOLLGATE_MUTANT_TRACE": str(trace)}, limit)
+    chosen = {**PARTS[part].get("environment", {}), "TOLLGATE_MUTANT_TRACE": str(trace)}
+    noticed = run(bundle, chosen, limit, *PARTS[part].get("all", []))
     if noticed:
         sys.exit(f"without any change the tests fail: {noticed}")
     return trace.read_bytes(), time.time() - begun
@@ -250,54 +279,99 @@ def gone():
             yield f"survivors.tsv names a line that is not in {file} any more: {code}"
 
 
-def survived(part):
-    """The places that the last run of all did not notice, named as in survivors.tsv."""
-    rows = [line.split("\t") for line in (OUT / f"{part}.tsv").read_text().splitlines()]
-    return {(row[1].split(":")[0], row[4], row[2]) for row in rows if "SURVIVED" in row[3]}
+def fingerprint():
+    """Of every file on which a verdict may depend."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    command += ["--", "*.swift", "Server/Scenarios", str(HERE / "mutants.py")]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
+    digest = hashlib.sha256()
+    for name in sorted(filter(None, names.decode().split("\0"))):
+        if (ROOT / name).is_file():
+            digest.update(name.encode() + b"\0" + hashlib.sha256((ROOT / name).read_bytes()).digest())
+    return digest.hexdigest()
 
 
-def judge(part, only, again, limit):
-    copy_tree(part)
-    quick, quickly = PARTS[part]["quick"], PARTS[part].get("quickly", {})
-    sites, bundle = compile_all(part)
+def verdicts(part, mark=None):
+    """What is written of the last run of all, by place: `mark` only if it was of these files."""
+    path = OUT / f"{part}.tsv"
+    lines = path.read_text().splitlines() if path.exists() else []
+    if mark and lines[:1] != [f"# {mark}"]:
+        return {}
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    # The last line is cut off where the run was ended while it was written.
+    return {(row[1].split(":")[0], row[4], row[2]): row[3] for row in rows if len(row) == 5}
+
+
+def verdict_of(part, bundle, site, trace, limit):
+    """What noticed a change, or that it survived."""
+    why = {0: "never reached", 1: "makes no difference"}.get(trace[site["id"]])
+    if why:
+        return f"SURVIVED ({why})"
+    everything, quick = PARTS[part].get("all", []), PARTS[part].get("quick")
+    quickly = PARTS[part].get("quickly", {})
+    chosen = {**PARTS[part].get("environment", {}), "TOLLGATE_MUTANT": str(site["id"])}
+    noticed = None
+    if quick or quickly:
+        noticed = run(bundle, {**chosen, **quickly}, limit, *(quick or everything))
+    noticed = noticed or run(bundle, chosen, limit, *everything)
+    return noticed or "SURVIVED (no test fails)"
+
+
+def numbered(sites):
+    """Of several equal changes in a line, and of equal lines in a file, each gets its number."""
     counts = {}
     for site in sites:
-        # Of several equal changes in a line, and of equal lines in a file, each has its number.
         key = (site["file"], site["code"], site["change"])
         counts[key] = counts.get(key, 0) + 1
         if counts[key] > 1:
             site["change"] += f" #{counts[key]}"
-    trace, seconds = traced(bundle, sites, limit * 10)
+
+
+def judge(part, options):
+    copy_tree(part)
+    sites, bundle = compile_all(part)
+    numbered(sites)
+    trace, seconds = traced(bundle, sites, part, options.limit * 10)
     print(f"{part}: without any change the tests take {seconds:.1f} s", flush=True)
-    limit = max(limit, 5 * seconds)
-    known, noticed, wrong, rows = named(), 0, [], []
-    places = [s for s in sites if not only or only in s["file"] + " " + s["code"]]
-    if again:
-        last = survived(part)
+    limit = max(options.limit, 5 * seconds)
+    key_of = lambda site: (site["file"], site["code"], site["change"])
+    known, noticed, wrong = named(), 0, []
+    places = [s for s in sites if not options.only or options.only in s["file"] + " " + s["code"]]
+    if options.again:
+        last = {key for key, result in verdicts(part).items() if result.startswith("SURVIVED")}
         last = last.difference(known)
-        places = [s for s in places if (s["file"], s["code"], s["change"]) in last]
-    for site in places:
-        key = (site["file"], site["code"], site["change"])
-        why = {0: "never reached", 1: "makes no difference"}.get(trace[site["id"]])
-        verdict = None
-        if not why:
-            chosen = {"TOLLGATE_MUTANT": str(site["id"])}
-            verdict = run(bundle, {**chosen, **quickly}, limit, *quick)
-            if quick or quickly:
-                verdict = verdict or run(bundle, chosen, limit)
-        noticed += verdict is not None
-        if verdict is None and key not in known:
-            wrong.append(f"survives, and is not named: {key}")
-        if verdict and key in known:
-            wrong.append(f"named as a survivor, and noticed by {verdict}: {key}")
-        result = verdict or f"SURVIVED ({why or 'no test fails'})"
+        places = [s for s in places if key_of(s) in last]
+    is_whole = not options.only and not options.again
+    mark = fingerprint()
+    done = verdicts(part, mark) if is_whole and not options.afresh else {}
+    if done:
+        print(f"{part}: {len(done)} verdicts stand from the run before", flush=True)
+    rows = survivors = None
+    if is_whole:
+        # Written anew from what stands, so that no half line is left in it.
+        rows = open(OUT / f"{part}.tsv", "w", buffering=1)
+        rows.write(f"# {mark}\n")
+        survivors = open(OUT / f"{part}.survivors.tsv", "w", buffering=1)
+    # What stands first: a run that is ended now loses none of it.
+    for site in sorted(places, key=lambda site: key_of(site) not in done):
+        key = key_of(site)
+        result = done.get(key) or verdict_of(part, bundle, site, trace, limit)
+        is_noticed = not result.startswith("SURVIVED")
+        noticed += is_noticed
         place = f"{site['file']}:{site['line']}:{site['column']}"
-        rows.append("\t".join([str(site["id"]), place, site["change"], result, site["code"]]))
-        if only or again or verdict is None:
+        if rows:
+            result = result.replace("\t", " ")
+            fields = [str(site["id"]), place, site["change"], result, site["code"]]
+            rows.write("\t".join(fields) + "\n")
+        if not is_noticed and key not in known:
+            wrong.append(f"survives, and is not named: {key}")
+            if survivors:
+                survivors.write("\t".join([*key, ""]) + "\n")
+        if is_noticed and key in known:
+            wrong.append(f"named as a survivor, and noticed by {result}: {key}")
+        if not is_whole or not is_noticed:
             print(f"{place}: {site['change']}: {result}: {site['code']}", flush=True)
-    if places == sites:
-        (OUT / f"{part}.tsv").write_text("\n".join(rows) + "\n")
-    there = {(site["file"], site["code"], site["change"]) for site in sites}
+    there = {key_of(site) for site in sites}
     files = set(changed_files(part))
     for key in known:
         if key not in there and (key[0] in files or not (ROOT / key[0]).exists()):
@@ -318,6 +392,7 @@ def main():
     parser.add_argument("parts", nargs="*", default=[])
     parser.add_argument("--only")
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--afresh", action="store_true")
     parser.add_argument("--named", action="store_true")
     parser.add_argument("--limit", type=float, default=60, help="seconds for the tests of one change")
     options = parser.parse_args()
@@ -325,7 +400,7 @@ def main():
         sys.exit("\n".join(gone()) or 0)
     parts = options.parts or list(PARTS)
     OUT.mkdir(parents=True, exist_ok=True)
-    sys.exit(0 if all([judge(part, options.only, options.again, options.limit) for part in parts]) else 1)
+    sys.exit(0 if all([judge(part, options) for part in parts]) else 1)
 
 
 if __name__ == "__main__":

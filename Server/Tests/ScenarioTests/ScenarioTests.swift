@@ -8,9 +8,14 @@ import Testing
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Scenarios").standardized
 
-    /// Every scenario there is, in the order of their names.
+    /// The folders that are played; `TOLLGATE_SCENARIO_FOLDERS=google-play,both` plays these alone.
+    static let folders =
+        ProcessInfo.processInfo.environment["TOLLGATE_SCENARIO_FOLDERS"]?.split(separator: ",")
+        .map(String.init) ?? ["app-store", "stripe", "google-play", "both"]
+
+    /// Every scenario there is in them, in the order of their names.
     static let scenarios: [LoadedScenario] = {
-        let paths = ["app-store", "stripe", "google-play", "both"].flatMap { name in
+        let paths = folders.flatMap { name in
             let folder = folder.appendingPathComponent(name)
             let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
             return files.filter { $0.hasSuffix(".yaml") }.sorted()

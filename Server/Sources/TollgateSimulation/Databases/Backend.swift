@@ -8,6 +8,13 @@ public enum Backend: String, CaseIterable, Sendable {
     case sqlite
     case postgres
 
+    /// Both, or those alone that `TOLLGATE_TEST_BACKENDS` names, separated by commas.
+    public static let allCases: [Backend] = {
+        let chosen = ProcessInfo.processInfo.environment["TOLLGATE_TEST_BACKENDS"]
+        return chosen?.split(separator: ",").compactMap { Backend(rawValue: String($0)) }
+            ?? [.sqlite, .postgres]
+    }()
+
     /// Opens a new database of its own; with the schema in place unless `migrated` is false.
     public func open(migrated: Bool = true) async throws -> any StorageDriver {
         let driver = try makeDatabase().open()
