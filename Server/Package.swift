@@ -260,9 +260,9 @@ let package = Package(
         .testTarget(
             name: "SecondOpinionTests",
             dependencies: [
-                "AppStoreAPI", "AppStoreConnector", "SecondOpinion", "Storage", "Stores",
-                "StripeAPI", "StripeConnector", "TollgateAssembly", "TollgateService",
-                "TollgateSimulation", .api,
+                "AppStoreAPI", "AppStoreConnector", "GooglePlayAPI", "GooglePlayConnector",
+                "SecondOpinion", "Storage", "Stores", "StrictJSON", "StripeAPI", "StripeConnector",
+                "TollgateAssembly", "TollgateService", "TollgateSimulation", .api,
                 .appStoreSimulator, .core, .sandboxClock,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

@@ -3,16 +3,15 @@ internal import TollgateCore
 /// What Apple's documentation says of a purchase at one instant.
 ///
 /// - A signed transaction is proof of a purchase. `revocationDate` ends it, `isUpgraded` says that
-///   another plan took its place, and when a refund is reversed these fields go away
-///   (JWSTransactionDecodedPayload; Apple's answer in developer.apple.com/forums/thread/757986).
+///   another plan took its place; a reversal takes both away (developer.apple.com/forums/thread/757986).
 /// - A subscription is entitled while its status is 1 or 4, in grace until `gracePeriodExpiresDate`.
 /// - Of two statements the one with the later `signedDate` holds; arrival says nothing.
 /// - A non-renewing subscription has no end in Apple's data: the catalog's duration counts.
-/// - Seats that are added make a second transaction of the period, which replaces nothing
-///   (additionalTransactionReason).
+/// - Seats that are added (`additionalTransactionReason`) make a second transaction of the period.
 struct AppStoreOpinion {
     let evidence: AppStoreEvidence
     let question: Question
+    let app: String?
     /// The holder of purchases that bear one token, or none, since an instant.
     let owners: (_ token: String?, _ epoch: Instant) -> Owners
 
@@ -20,44 +19,43 @@ struct AppStoreOpinion {
     private typealias Period = AppStorePeriod
 
     func opinions() -> [Opinion] {
-        let periods = evidence.periods.values.filter { $0.current.purchased <= at }.sorted {
-            ($0.current.purchased, $0.current.period) < ($1.current.purchased, $1.current.period)
+        let periods = evidence.periods.values.filter { $0.start <= at }.sorted {
+            ($0.start, $0.current.period) < ($1.start, $1.current.period)
         }
         guard let last = periods.last, let product = sold(last) else { return [] }
         switch product.kind {
         case .autoRenewable: return subscription(periods)
         case .nonConsumable, .freeSubscription: return [finish(forEver(periods), last, periods)]
-        case .nonRenewing: return [finish(pass(product, periods), last, periods)]
+        case .nonRenewing:
+            let newest = self.newest(of: periods)
+            var pass = Pass(product, paid: periods[0].start...periods[0].start)
+            pass?.cut = newest.revoked
+            let opinion = pass?.opinion(at: at, [newest.current.row])
+            return opinion.map { [finish($0, last, periods)] } ?? []
         case .consumable: return []
         }
     }
 
     private func sold(_ period: Period) -> Catalog.Product? {
-        let (name, sale) = (StoreProduct(.appStore, period.current.product), period.current)
-        return question.history.product(name, in: sale.application, at: sale.purchased)
+        let name = StoreProduct(.appStore, period.current.product)
+        return question.history.product(name, in: app, at: period.start)
     }
 
     /// Several ids under one original: it was restored, or bought anew after a refund.
     private func forEver(_ periods: [Period]) -> Opinion {
         let rows = periods.map(\.current.row)
+        let since = periods.filter { !$0.isRevoked(at: at) }.map(\.start).max() ?? .distantPast
         let revoked = periods.filter { $0.isRevoked(at: at) }.compactMap(\.revoked).max()
-        let standing = periods.filter { !$0.isRevoked(at: at) }
-        let since = standing.map(\.current.purchased).max() ?? .distantPast
         guard let revoked, since <= revoked else {
             return Opinion(.yes, since: since, "it is paid for, for ever", rows)
         }
         // Another id of it, signed later, may say that the refund was reversed.
-        let newest = periods.max { $0.current.signed < $1.current.signed }
-        let verdict: Verdict = newest?.isRevoked(at: at) ?? true ? .no : .open
-        return Opinion(verdict, since: revoked, "it was refunded or revoked at \(revoked)", rows)
+        let isNo = newest(of: periods).isRevoked(at: at)
+        return Opinion(isNo ? .no : .open, since: revoked, "it was revoked at \(revoked)", rows)
     }
 
-    private func pass(_ product: Catalog.Product, _ periods: [Period]) -> Opinion {
-        let paid = periods[0].current.purchased
-        let newest = periods.max { $0.current.signed < $1.current.signed } ?? periods[0]
-        var pass = Pass(product: product.id, paid: paid...paid, duration: product.duration)
-        pass.cut = newest.revoked
-        return pass.opinion(at: at, [newest.current.row])
+    private func newest(of periods: [Period]) -> Period {
+        periods.max { $0.current.signed < $1.current.signed } ?? periods[0]
     }
 
     private func subscription(_ periods: [Period]) -> [Opinion] {
@@ -75,30 +73,26 @@ struct AppStoreOpinion {
     }
 
     private func end(_ period: Period) -> Instant {
-        if let expires = period.current.expires { return expires }
         // Receipts of iOS 6 have no expiry.
-        let start = period.current.purchased
-        return sold(period)?.duration?.end(after: start) ?? start
+        period.current.expires ?? sold(period)?.duration?.end(after: period.start) ?? period.start
     }
 
     /// What took a period's place before it was over: of a group there is one subscription at a time.
     private func successor(of period: Period, in later: ArraySlice<Period>) -> Period? {
         later.first { other in
-            let start = other.current.purchased
-            return period.current.purchased < start && start <= at && start < end(period)
+            period.start < other.start && other.start <= at && other.start < end(period)
                 && !(other.current.isAdditional && period.current.isAdditional)
         }
     }
 
-    /// A period whose dates cover the instant.
     private func within(_ period: Period, _ later: ArraySlice<Period>) -> Opinion {
-        let (start, rows) = (period.current.purchased, [period.current.row])
+        let (start, rows) = (period.start, [period.current.row])
+        let terms = said.last { $0.status != nil }
         let activeSince = terms.flatMap { [1, 4].contains($0.status) ? $0.stated : nil }
         if let revoked = period.revoked, revoked <= at {
             // After a reversal whose notice was lost the fields of the revocation may still be there.
-            let verdict: Verdict = activeSince ?? .distantPast > revoked ? .open : .no
-            let reason = "it was refunded or revoked at \(revoked)"
-            return Opinion(verdict, since: revoked, reason, rows)
+            let isOpen = activeSince ?? .distantPast > revoked
+            return Opinion(isOpen ? .open : .no, since: revoked, "revoked at \(revoked)", rows)
         }
         if let next = successor(of: period, in: later) {
             // Whether the former plan comes back when its successor is refunded is not said; nor is
@@ -107,9 +101,8 @@ struct AppStoreOpinion {
                 later.contains { $0.isRevoked(at: at) }
                 || next.current.product == period.current.product
                 || later.allSatisfy { $0.current.signed < activeSince ?? .distantPast }
-            let (other, since) = (next.current.product, next.current.purchased)
-            let reason = "\(other) took its place at \(since)"
-            return Opinion(isOpen ? .open : .no, since: since, reason, rows)
+            let reason = "\(next.current.product) took its place at \(next.start)"
+            return Opinion(isOpen ? .open : .no, since: next.start, reason, rows)
         }
         if period.isUpgraded {
             return Opinion(.open, since: start, "it was upgraded, to what is not known", rows)
@@ -126,9 +119,8 @@ struct AppStoreOpinion {
 
     /// The last period is over: grace, a renewal that is due, or the end.
     private func after(_ last: Period) -> Opinion {
-        let (start, ended) = (last.current.purchased, end(last))
         // What was said before the period began was about others.
-        let told = said.filter { $0.stated >= start }
+        let (ended, told) = (end(last), said.filter { $0.stated >= last.start })
         let state = told.last { $0.status != nil }
         let renewal = told.last { $0.willRenew != nil }
         let grace = told.last { $0.graceEnd != nil }?.graceEnd
@@ -152,29 +144,24 @@ struct AppStoreOpinion {
         let isOpen = evidence.terms.contains { $0.status != nil && $0.stated > question.said }
         let rows = [last.current.row] + [state?.row, renewal?.row].compactMap(\.self)
         if until <= at { verdict = isOpen ? .open : .no }
-        let due = until <= at ? "" : "; grace, or a renewal that is due, lasts until \(until)"
-        let reason = "the paid time ended at \(ended)\(due)"
+        let reason =
+            "the paid time ended at \(ended); grace, or a late renewal, lasts until \(until)"
         return Opinion(verdict, since: until <= at ? until : ended, reason, rows)
     }
 
-    /// In the order of what was said.
     private var said: [AppStoreTerms] {
         evidence.terms.filter { $0.stated <= question.said }.sorted { $0.stated < $1.stated }
     }
 
-    /// The newest word of a status.
-    private var terms: AppStoreTerms? { said.last { $0.status != nil } }
-
     /// A period without a token is its predecessor's; another token begins something of its own.
     private func finish(_ opinion: Opinion, _ period: Period, _ periods: [Period]) -> Opinion {
-        let start = period.current.purchased
         var (token, epoch): (String?, Instant?)
-        for one in periods where one.current.purchased <= start {
+        for one in periods where one.start <= period.start {
             guard epoch == nil || one.token ?? token != token else { continue }
-            (token, epoch) = (one.token, one.current.purchased)
+            (token, epoch) = (one.token, one.start)
         }
         let product = StoreProduct(.appStore, period.current.product)
-        let keys = question.catalog.lookupKeys(of: product, in: period.current.application)
-        return opinion.about(keys, owners(token, epoch ?? start))
+        let keys = question.catalog.lookupKeys(of: product, in: app)
+        return opinion.about(keys, owners(token, epoch ?? period.start))
     }
 }

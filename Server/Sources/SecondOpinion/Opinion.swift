@@ -1,18 +1,18 @@
+internal import Storage
 internal import TollgateCore
 
 /// What is asked of the evidence: an instant, and what was sold by then.
 struct Question: Sendable {
-    var at: Instant
-    var history: CatalogHistory
+    let at: Instant
+    let history: CatalogHistory
 
     var catalog: Catalog { history.current }
-
     /// Up to when what was said counts: clocks differ, so a little beyond the instant.
     var said: Instant { at.advanced(by: 300_000) }
 }
 
 /// Whether somebody must be able to use something; `open`: documents or evidence allow either.
-enum Verdict: Sendable { case no, open, yes }
+package enum Verdict: Int, Sendable { case no, open, yes }
 
 /// What one purchase gives to whoever holds it, at the instant that is looked at.
 struct Opinion: Sendable {
@@ -24,11 +24,15 @@ struct Opinion: Sendable {
     var evidence: [Int64]
     /// Something bought once, which is looked at with others of its kind.
     var pass: Pass?
-    var lookupKeys: [String] = []
-    var owners = Owners()
+    private(set) var lookupKeys: [String] = []
+    private(set) var owners = Owners()
 
     init(_ verdict: Verdict, since: Instant, _ reason: String, _ evidence: [Int64]) {
         (self.verdict, self.since, self.reason, self.evidence) = (verdict, since, reason, evidence)
+    }
+
+    func isDue(to customer: RowKey) -> Bool {
+        verdict == .yes && owners.certain.contains(customer)
     }
 
     /// The same, about what `owners` have of these lookup keys.
@@ -41,16 +45,23 @@ struct Opinion: Sendable {
 
 /// A one-time purchase, which lasts for the catalog's duration, or for ever.
 struct Pass: Hashable, Sendable {
-    var product: String
+    let product: String
+    let duration: CalendarDuration?
     /// When it was paid for: not before, and not after.
-    var paid: ClosedRange<Instant>
-    /// `nil`: for ever.
-    var duration: CalendarDuration?
+    let paid: ClosedRange<Instant>
     var quantity: Int64 = 1
     /// When all of it was paid back.
     var cut: Instant?
-    /// True where a part of it was paid back, or all of it may be.
+    /// Whether a part of it was paid back, or all of it may be.
     var isContested = false
+
+    /// `nil` for what opens nothing by having been bought once.
+    init?(_ product: Catalog.Product?, paid: ClosedRange<Instant>) {
+        guard let product, product.kind == .nonRenewing || product.kind == .nonConsumable else {
+            return nil
+        }
+        (self.product, duration, self.paid) = (product.id, product.duration, paid)
+    }
 
     func end(after start: Instant) -> Instant {
         guard let duration else { return .distantFuture }
@@ -60,16 +71,15 @@ struct Pass: Hashable, Sendable {
     /// What it gives by itself, were there no other before it.
     func opinion(at: Instant, _ evidence: [Int64]) -> Opinion {
         let (start, end) = (paid.upperBound, end(after: paid.lowerBound))
-        var opinion =
-            if let cut, cut <= at {
-                Opinion(.no, since: cut, "all of it was paid back at \(cut)", evidence)
-            } else if at < start {
-                Opinion(.open, since: at, "it begins by \(start)", evidence)
-            } else if at < end {
-                Opinion(isContested ? .open : .yes, since: start, "it is paid for", evidence)
-            } else {
-                Opinion(at < self.end(after: start) ? .open : .no, since: end, "it ended", evidence)
-            }
+        var opinion = Opinion(.open, since: start, "it is paid for", evidence)
+        if let cut, cut <= at {
+            opinion = Opinion(.no, since: cut, "all of it was paid back at \(cut)", evidence)
+        } else if end <= at {
+            let isOver = self.end(after: start) <= at
+            opinion = Opinion(isOver ? .no : .open, since: end, "it ended", evidence)
+        } else if start <= at, !isContested {
+            opinion.verdict = .yes
+        }
         opinion.pass = self
         return opinion
     }

@@ -5,10 +5,11 @@ internal import TollgateCore
 struct Owners: Hashable, Sendable {
     /// Those who must have it.
     var certain: Set<RowKey> = []
-    var possible: Set<RowKey> = []
+    /// These, and those who may have it.
+    var possible: Set<RowKey>
 
-    func mayInclude(_ customer: RowKey) -> Bool {
-        certain.contains(customer) || possible.contains(customer)
+    init(certain: Set<RowKey> = [], possible: Set<RowKey> = []) {
+        (self.certain, self.possible) = (certain, possible.union(certain))
     }
 }
 
@@ -26,9 +27,8 @@ struct Ownership: Sendable {
         }
     }
 
-    /// - Parameters:
-    ///   - named: whom the store's own names lead to; `nil` where it names nobody.
-    ///   - epoch: when the names became what they are; earlier restores were about former ones.
+    /// The holders, where the store's own names lead to `named`, or it names nobody (`nil`), since
+    /// `epoch`: earlier restores were about others.
     func owners(
         named: Set<RowKey>?,
         _ policy: Catalog.Ownership = .keep,

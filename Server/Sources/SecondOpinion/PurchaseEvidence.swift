@@ -9,8 +9,6 @@ struct PurchaseEvidence: Sendable {
     private(set) var name: String?
     /// Whether something is not kept any more, or cannot be read: then nobody is let in by nothing.
     private(set) var isUnjudged = false
-    /// The purchases that this one replaced, and when.
-    private(set) var replaced: [(subject: RowKey, since: Instant)] = []
     /// Rows that are about another purchase than the one they are filed under.
     private(set) var misfiled: [(subject: RowKey, row: Int64)] = []
     /// The stores' own ids of messages, by row.
@@ -19,24 +17,37 @@ struct PurchaseEvidence: Sendable {
     /// Whether rows are taken in that are filed elsewhere.
     private let takesAll: Bool
     private var appStore = AppStoreEvidence()
+    private var googlePlay = GooglePlayEvidence()
     private var stripe = StripeEvidence()
     private var ownership = Ownership()
     /// Grants, and reports of free subscriptions.
     private var given: [Given] = []
     private typealias Given = (word: OurWord, at: Instant, row: Int64)
 
-    init(_ subject: RowKey, takingAll takesAll: Bool = false) {
+    init(_ subject: RowKey, _ rows: [EvidenceRow], takingAll takesAll: Bool = false) throws {
         (self.subject, self.takesAll) = (subject, takesAll)
+        for row in rows { try add(row) }
     }
 
-    var environment: StoreEnvironment? {
-        name.flatMap { StoreEnvironment(rawValue: String($0.split(separator: "/")[1])) }
+    /// All that is filed under `subject`, and these rows, which are filed elsewhere.
+    init(_ subject: RowKey, and strays: [Int64], _ reader: EvidenceReader) throws {
+        let rows = try reader.rows(of: subject) + reader.rows(strays)
+        try self.init(subject, rows.sorted { $0.id < $1.id }, takingAll: !strays.isEmpty)
     }
 
-    /// Whether nothing at all is known.
+    var environment: StoreEnvironment? { place.flatMap { StoreEnvironment(rawValue: $0[1]) } }
+    /// Store, environment and app.
+    private var place: [String]? { name?.split(separator: "/").prefix(3).map(String.init) }
     var isEmpty: Bool { messages.isEmpty && !isUnjudged && given.isEmpty }
 
-    mutating func add(_ row: EvidenceRow) throws {
+    /// The purchases that this one continues, and when each of them was replaced.
+    var replaced: [(subject: RowKey, since: Instant)] {
+        (appStore.former + googlePlay.former).map { id, since in
+            (RowKey(purchaseNamed: ((place ?? []) + [id]).joined(separator: "/")), since)
+        }
+    }
+
+    private mutating func add(_ row: EvidenceRow) throws {
         guard let body = row.body else {
             if row.kind == .command { return try add(ours: row) }
             // An answer that repeats what was known has none either; else it was erased.
@@ -46,9 +57,8 @@ struct PurchaseEvidence: Sendable {
         let isAlone = body.first != UInt8(ascii: "{")
         guard take(body, isAlone: isAlone, row) else { return }
         // A device claims what it shows in the same row; some objects do not name their purchase.
-        if isAlone || name == nil || (row.kind == .fetched && !stripe.returns.isEmpty) {
-            try add(ours: row)
-        }
+        let isNameless = !stripe.returns.isEmpty || !googlePlay.reads.isEmpty
+        if isAlone || name == nil || (row.kind == .fetched && isNameless) { try add(ours: row) }
     }
 
     /// - Returns: whether it is about this purchase.
@@ -57,32 +67,26 @@ struct PurchaseEvidence: Sendable {
             isUnjudged = true
             return true
         }
-        // Google Play's reads are not judged yet.
-        let play = ["lineItems", "productLineItem", "purchaseToken"].first { json[$0] != nil }
-        isUnjudged = isUnjudged || play != nil
-        let word = StripeWord(json, stated: row.stated, row: row.id)
-        let words = AppStoreWords(json, stated: row.stated, row: row.id)
-        if let name = word?.purchase ?? words.transaction?.purchase, !isHere(name, row) {
-            return false
+        if googlePlay.add(json, stated: row.stated, row: row.id) {
+            messages[row.id] = json["orderId"]?.string ?? ""
+        } else {
+            let word = StripeWord(json, stated: row.stated, row: row.id)
+            let words = AppStoreWords(json, stated: row.stated, row: row.id)
+            let name = word?.purchase ?? words.transaction?.purchase
+            if let name, !isHere(name, row) { return false }
+            messages[row.id] = word?.messageID ?? words.messageID ?? ""
+            if let word { stripe.add(word) } else { appStore.add(words) }
         }
-        messages[row.id] = word?.messageID ?? words.messageID ?? ""
-        if let word { stripe.add(word) } else { appStore.add(words) }
         // What came over from another purchase keeps its owner, whom only that one may know.
-        guard let new = words.transaction, let former = new.replaced else { return true }
-        (isUnjudged, replaced) = (true, replaced + [(RowKey(purchaseNamed: former), new.purchased)])
+        isUnjudged = isUnjudged || !appStore.former.isEmpty || !googlePlay.former.isEmpty
         return true
     }
 
-    /// Whether the purchase of this name is the one that is looked at.
     private mutating func isHere(_ name: String, _ row: EvidenceRow) -> Bool {
-        if name == self.name { return true }
-        let own = RowKey(purchaseNamed: name)
-        guard takesAll || own == subject else {
-            misfiled.append((own, row.id))
-            return false
-        }
-        self.name = name
-        return true
+        let own = name == self.name ? subject : RowKey(purchaseNamed: name)
+        let isHere = takesAll || own == subject
+        if isHere { self.name = name } else { misfiled.append((own, row.id)) }
+        return isHere
     }
 
     private mutating func add(ours row: EvidenceRow) throws {
@@ -99,48 +103,49 @@ struct PurchaseEvidence: Sendable {
 
     /// The names, hashed, under which the stores know whoever holds it.
     var names: [RowKey] {
-        let tokens = appStore.periods.values.compactMap(\.token)
+        let tokens =
+            appStore.periods.values.compactMap(\.token) + [googlePlay.account].compactMap(\.self)
         return tokens.map { RowKey(appAccountToken: $0) } + stripe.names
     }
 
-    /// What it gives, and to whom.
-    ///
-    /// - Parameter customers: who registered the `names`.
+    /// What it gives, and to whom of the `customers` who registered the `names`.
     func opinions(_ question: Question, customers: [RowKey: RowKey]) -> [Opinion] {
         if let last = given.filter({ $0.at <= question.at }).max(by: { $0.at < $1.at }) {
             // Our own word for it stands, whatever a receipt shows.
-            return [Self.opinion(last, question)].compactMap(\.self)
+            return Self.opinion(last, question).map { [$0] } ?? []
         }
         func known(_ names: [RowKey]) -> Set<RowKey> { Set(names.compactMap { customers[$0] }) }
         func owners(_ token: String?, since epoch: Instant) -> Owners {
             let named = token.map { known([RowKey(appAccountToken: $0)]) }
-            return ownership.owners(
-                named: named,
-                question.history.ownership(at: epoch),
-                since: epoch
-            )
+            let policy = question.history.ownership(at: epoch)
+            let owners = ownership.owners(named: named, policy, since: epoch)
+            // In Google Play only the purchase that this one continues may know who restored it.
+            let isSure = googlePlay.former.isEmpty || (token != nil && policy == .keep)
+            return isSure ? owners : Owners(possible: owners.possible)
         }
-        let buyers = ownership.owners(named: known(Array(stripe.names)))
-        return AppStoreOpinion(evidence: appStore, question: question, owners: owners).opinions()
+        let (app, buyers) = (place?.last, ownership.owners(named: known(Array(stripe.names))))
+        return AppStoreOpinion(evidence: appStore, question: question, app: app, owners: owners)
+            .opinions()
+            + GooglePlayOpinion(evidence: googlePlay, question: question, app: app, owners: owners)
+            .opinions()
             + StripeOpinion(evidence: stripe, question: question, owners: buyers).opinions()
     }
 
     private static func opinion(_ given: Given, _ question: Question) -> Opinion? {
+        let (owner, keys, begin, end): (Customer.ID, [String], Instant, Instant)
         switch given.word {
         case .freeSubscription(let customer, let product, let isOn):
-            let reason = "the app reported that it was taken or removed"
-            return Opinion(isOn ? .yes : .no, since: given.at, reason, [given.row]).about(
-                question.catalog.product(id: product)?.entitlements ?? [],
-                Owners(certain: [RowKey(of: customer)])
-            )
-        case .grant(let customer, let key, let begin, let until):
-            let end = until ?? .distantFuture
-            let isOn = begin <= question.at && question.at < end
-            let reason =
-                "granted by staff or the app's backend, until \(until?.description ?? "ever")"
-            return Opinion(isOn ? .yes : .no, since: isOn ? begin : end, reason, [given.row])
-                .about([key], Owners(certain: [RowKey(of: customer)]))
+            let entitlements = question.catalog.product(id: product)?.entitlements ?? []
+            (owner, keys) = (customer, entitlements)
+            (begin, end) = (given.at, isOn ? .distantFuture : given.at)
+        case .grant(let customer, let key, let since, let until):
+            (owner, keys, begin, end) = (customer, [key], since, until ?? .distantFuture)
         case .claim, .assignment, .paidBack: return nil
         }
+        let isOn = begin <= question.at && question.at < end
+        let span = end == .distantFuture ? "from \(begin) on" : "from \(begin) to \(end)"
+        let reason = "given by staff or the app's backend \(span)"
+        return Opinion(isOn ? .yes : .no, since: isOn ? begin : end, reason, [given.row])
+            .about(keys, Owners(certain: [RowKey(of: owner)]))
     }
 }

@@ -138,6 +138,7 @@ struct Counter: Sendable {
                 kind: .autoRenewable,
                 appStoreProductID: "monthly",
                 stripePriceIDs: ["price_monthly"],
+                googlePlayProductID: "monthly",
                 entitlements: ["pro"]
             ),
             .init(
@@ -146,6 +147,7 @@ struct Counter: Sendable {
                 kind: .autoRenewable,
                 appStoreProductID: "yearly",
                 stripePriceIDs: ["price_yearly"],
+                googlePlayProductID: "yearly",
                 entitlements: ["pro", "archive"]
             ),
             .init(
@@ -154,6 +156,7 @@ struct Counter: Sendable {
                 kind: .nonConsumable,
                 appStoreProductID: "lifetime",
                 stripePriceIDs: ["price_lifetime"],
+                googlePlayProductID: "lifetime",
                 entitlements: ["pro", "archive"]
             ),
             .init(
@@ -162,6 +165,7 @@ struct Counter: Sendable {
                 kind: .nonRenewing,
                 appStoreProductID: "pass",
                 stripePriceIDs: ["price_pass"],
+                googlePlayProductID: "pass",
                 entitlements: ["pro"],
                 duration: CalendarDuration(days: 30),
                 whileActive: .extend

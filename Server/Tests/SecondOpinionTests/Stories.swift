@@ -14,7 +14,7 @@ struct Story: Sendable, CustomTestStringConvertible {
 }
 
 extension Story {
-    static let all = appStore + boughtOnce + ours + stripe + stripeSales
+    static let all = appStore + boughtOnce + ours + googlePlay + stripe + stripeSales
 
     private static let second = Paid(id: "2", from: 30, to: 60)
 

@@ -64,7 +64,7 @@ struct StoryTests {
         counter.set(at)
         func kinds() async throws -> [AccessFinding.Kind] {
             let report = try await counter.check(at: at).run()
-            let one = try await counter.check(at: at).findings(of: jenny, in: .sandbox)
+            let one = try await counter.check(at: at).judge(jenny, in: .sandbox).findings
             let all = report.findings.filter { $0.customer == jenny }
             #expect(Set(all).isSuperset(of: one), "checking one is as good as checking all")
             for finding in all {
@@ -82,6 +82,11 @@ struct StoryTests {
             default: []
             }
         #expect(try await kinds() == expected, "day \(day), the server says \(has)")
+        // The verdict itself, which the worlds count, of what is kept as hers.
+        if has || verdict != .yes {
+            let said = try await counter.check(at: at).judge(jenny, in: .sandbox).verdicts
+            #expect((said[story.lookupKey] == .yes) == (verdict == .yes), "day \(day)")
+        }
         // Locked out behind its back, then let in.
         try await counter.plant(nil, in: jenny)
         #expect(
@@ -101,6 +106,7 @@ extension Word {
         case .notice(_, _, let signed, _, _, _): signed
         case .shows(_, _, let signed, _): signed
         case .event(_, let created, _): created
+        case .read(let read, _, _): read
         case .receipt(_, let asked, _): asked
         case .adopts(let day, _, _): day
         case .day(let day): day
@@ -141,6 +147,9 @@ extension Counter {
             set(.day(created))
             try await event(type, at: .day(created), thing.json, id: "evt_\(number)")
         case .onAsking(let path, let thing): try shelve(path, thing.json)
+        case .read(let read, let token, let text):
+            set(.day(read))
+            try await take(text, about: token, at: .day(read))
         case .receipt(let user, let asked, let listed):
             set(.day(asked))
             try shelve(

@@ -11,6 +11,8 @@ enum Word: Sendable {
     case event(String, created: Double, Thing)
     /// What Stripe answers when it is asked.
     case onAsking(String, Thing)
+    /// What the Play Developer API answered: an object about the purchase token, as JSON.
+    case read(Double, token: String = "t1", String)
     /// What `verifyReceipt` answers for the customer's receipt.
     case receipt(String, asked: Double, [Listed])
     case assigns(String, original: String)

@@ -14,9 +14,20 @@ struct SimulationTests {
 
     static let all = Trouble(named: "all") ?? Trouble()
 
+    /// The second opinion must not hide in what it leaves open: of what somebody bought it says yes and
+    /// no many times, and leaves less than half open.
+    private static func expectVerdicts(_ verdicts: [ScenarioAnswer.Verdicts]) {
+        let yes = verdicts.map(\.yes).reduce(0, +), no = verdicts.map(\.no).reduce(0, +)
+        let open = verdicts.map(\.open).reduce(0, +)
+        let counts: Comment = "\(yes) yes, \(no) no, \(open) open"
+        #expect(yes > 20 && no > 20, counts)
+        #expect(open < yes + no, counts)
+    }
+
     @Test("all faults: what the server says is what the stores' books say")
     func worldsHold() async throws {
         let worlds = try SimulatedWorlds(on: .sqlite)
+        let verdicts = Mutex<[ScenarioAnswer.Verdicts]>([])
         try await inParallel(1...UInt64(Self.worlds)) { seed in
             var settings = Simulation.Settings(
                 seed: seed,
@@ -29,13 +40,16 @@ struct SimulationTests {
             let failures = outcome.failures.map(\.message)
             #expect(failures.isEmpty, "tollgate simulate --seed \(seed)")
             #expect(outcome.comparisons > 0 && outcome.letters > 0)
+            verdicts.withLock { $0.append(outcome.verdicts) }
         }
+        Self.expectVerdicts(verdicts.withLock { $0 })
     }
 
     @Test("no faults: what the server was told is enough, before it asks the stores for more")
     func calmWorldsHold() async throws {
         let worlds = try SimulatedWorlds(on: .sqlite)
         let looks = Mutex(0), mrr = Mutex(0), movement = Mutex(0)
+        let verdicts = Mutex<[ScenarioAnswer.Verdicts]>([])
         try await inParallel(1...UInt64(Self.worlds)) { seed in
             let settings = Simulation.Settings(
                 seed: seed,
@@ -49,7 +63,9 @@ struct SimulationTests {
             looks.withLock { $0 += outcome.looks }
             mrr.withLock { $0 += outcome.figures.mrr }
             movement.withLock { $0 += outcome.figures.movement }
+            verdicts.withLock { $0.append(outcome.verdicts) }
         }
+        Self.expectVerdicts(verdicts.withLock { $0 })
         #expect(looks.withLock(\.self) > 20)
         #expect(mrr.withLock(\.self) > 0 && movement.withLock(\.self) > 0)
     }

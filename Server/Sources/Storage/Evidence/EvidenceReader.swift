@@ -8,28 +8,39 @@ package struct EvidenceReader {
 
     // MARK: - Evidence
 
-    /// Rows in the order of what they are filed under, then of the journal.
+    /// What rows are filed under, in order, each with all of its rows in the order of the journal.
     ///
     /// - Parameters:
-    ///   - place: subject and id of the last row before.
-    ///   - end: the first subject that is left out.
-    package func rows(
-        after place: (subject: RowKey, id: Int64),
-        before end: RowKey?,
+    ///   - last: the last subject before.
+    ///   - end: the last subject that is told.
+    ///   - limit: how many rows are enough; all of a subject come together.
+    package func subjects(
+        after last: RowKey?,
+        upTo end: RowKey?,
         limit: Int
-    ) throws -> [EvidenceRow] {
-        try connection.query(
+    ) throws -> [(subject: RowKey, rows: [EvidenceRow])] {
+        let rows = try connection.query(
             """
             SELECT \(EvidenceRow.columns) FROM journal
-            WHERE (subject, id) > ($1, $2) AND subject < $3 ORDER BY subject, id LIMIT $4
+            WHERE subject > $1 AND subject <= $2 ORDER BY subject, id LIMIT $3
             """,
             [
-                place.subject.value, .integer(place.id),
+                .blob(last?.bytes ?? []),
                 // Longer than any key.
                 .blob(end?.bytes ?? Array(repeating: 0xff, count: 17)),
                 .integer(Int64(limit)),
             ]
         ).map { try EvidenceRow($0) }
+        var subjects: [(subject: RowKey, rows: [EvidenceRow])] = []
+        for row in rows {
+            if subjects.last?.subject != row.subject { subjects.append((row.subject, [])) }
+            subjects[subjects.count - 1].rows.append(row)
+        }
+        // The last one may have been cut off.
+        if rows.count == limit, let last = subjects.popLast() {
+            subjects.append((last.subject, try self.rows(of: last.subject)))
+        }
+        return subjects
     }
 
     /// Everything that is filed under `subject`.
@@ -73,34 +84,23 @@ package struct EvidenceReader {
     }
 
     /// What is kept as this customer's.
-    package func holdings(
-        of customer: RowKey,
-        in environment: StoreEnvironment,
-        limit: Int
-    ) throws -> [RowKey] {
+    package func holdings(of person: EvidencePerson, limit: Int) throws -> [RowKey] {
         try connection.query(
             "SELECT purchase FROM holding WHERE holder = $1 ORDER BY purchase LIMIT $2",
-            [customer.inEnvironment(environment).value, .integer(Int64(limit))]
+            [person.row.value, .integer(Int64(limit))]
         ).map { try RowKey(bytes: $0.bytes(0)) }
     }
 
     // MARK: - Answers
 
     /// What the server answers these customers; nobody's answer is empty.
-    package func answers(
-        of customers: [(customer: RowKey, environment: StoreEnvironment)]
-    ) throws -> [GivenAnswer] {
+    package func answers(of people: [EvidencePerson]) throws -> [GivenAnswer] {
         let rows = try connection.queryMany(
             "SELECT answer FROM customer WHERE key = $1",
-            customers.map { [$0.customer.inEnvironment($0.environment).value] }
+            people.map { [$0.row.value] }
         )
-        return try zip(customers, rows).map { customer, row in
-            try GivenAnswer(
-                customer.customer,
-                customer.environment,
-                row.first?.bytes(0) ?? [],
-                in: history.current
-            )
+        return try zip(people, rows).map { person, row in
+            try GivenAnswer(person, row.first?.bytes(0) ?? [], in: history.current)
         }
     }
 
@@ -117,16 +117,25 @@ package struct EvidenceReader {
         ).map { row in
             let key = try RowKey(bytes: row.bytes(0))
             let environment = StoreEnvironment(number: try row.int64(1))
-            let answer = try GivenAnswer(
-                // The mark of an environment takes itself back.
-                key.inEnvironment(environment),
-                environment,
-                row.bytes(2),
-                in: history.current
-            )
-            return (key, answer)
+            // The mark of an environment takes itself back.
+            let customer = key.inEnvironment(environment)
+            let person = EvidencePerson(customer: customer, environment: environment)
+            return (key, try GivenAnswer(person, row.bytes(2), in: history.current))
         }
     }
+}
+
+/// A customer in one environment.
+package struct EvidencePerson: Hashable, Sendable {
+    package let customer: RowKey
+    package let environment: StoreEnvironment
+
+    package init(customer: RowKey, environment: StoreEnvironment) {
+        (self.customer, self.environment) = (customer, environment)
+    }
+
+    /// The key of the row with the answer.
+    fileprivate var row: RowKey { customer.inEnvironment(environment) }
 }
 
 /// The answer that a customer is given in one environment.
@@ -146,19 +155,16 @@ package struct GivenAnswer: Sendable {
         package var evidence: String
     }
 
-    package let customer: RowKey
-    package let environment: StoreEnvironment
+    package let person: EvidencePerson
     package let isErased: Bool
     private let timeline: Timeline
 
     fileprivate init(
-        _ customer: RowKey,
-        _ environment: StoreEnvironment,
+        _ person: EvidencePerson,
         _ bytes: [UInt8],
         in catalog: Catalog
     ) throws {
-        self.customer = customer
-        self.environment = environment
+        self.person = person
         isErased = bytes == CustomerAnswer.erasedBytes
         timeline =
             bytes.isEmpty || isErased
@@ -181,15 +187,24 @@ package struct GivenAnswer: Sendable {
         }
     }
 
-    /// The last access to `lookupKey` that ended by `instant`, as far as it is known.
-    package func last(
-        _ lookupKey: String,
-        before instant: Instant
-    ) -> (until: Instant, purchase: String)? {
-        timeline.entries.filter { $0.lookupKey == lookupKey }
+    /// Why the server answers so about `lookupKey` at `instant`, and since when, as far as it is known.
+    ///
+    /// - Parameter access: what is answered with yes; `nil` for a no.
+    package func reason(
+        for lookupKey: String,
+        _ access: Access?,
+        at instant: Instant
+    ) -> (text: String, since: Instant?) {
+        if let access {
+            let until = access.until.map { "until \($0)" } ?? "for ever"
+            return ("\(access.ground), by \(access.purchase) \(until)", access.since)
+        }
+        let last = timeline.entries.filter { $0.lookupKey == lookupKey }
             .compactMap { entry in entry.until.map { ($0, entry.purchase.canonical) } }
             .filter { $0.0 <= instant }
             .max { $0.0 < $1.0 }
+        guard let last else { return ("nothing that this customer holds gives it", nil) }
+        return ("\(last.1) gave it until \(last.0)", last.0)
     }
 }
 

@@ -156,6 +156,8 @@ struct SimulateCommand: AsyncParsableCommand {
         var kills: Int
         var comparisons: Int
         var looks: Int
+        /// How often the second opinion said yes, no, or left it open.
+        var secondOpinion: [String: Int]
         var journalRows: Int64
         var journalHash: String
         var seconds: Double
@@ -168,6 +170,8 @@ struct SimulateCommand: AsyncParsableCommand {
             kills = outcome.kills
             comparisons = outcome.comparisons
             looks = outcome.looks
+            let verdicts = outcome.verdicts
+            secondOpinion = ["yes": verdicts.yes, "no": verdicts.no, "open": verdicts.open]
             journalRows = outcome.journalRows
             journalHash = outcome.journalHash
             let parts = duration.components
@@ -182,6 +186,11 @@ struct SimulateCommand: AsyncParsableCommand {
                 "\(verdict) seed \(seed): \(acts) acts, \(messages) messages, \(kills) kills, "
                     + "\(comparisons) comparisons (\(looks) at once), \(journalRows) journal rows "
                     + "\(journalHash.prefix(16)), \(seconds) s"
+            )
+            func count(_ verdict: String) -> Int { secondOpinion[verdict] ?? 0 }
+            Terminal.say(
+                "        second opinion, by entitlement: \(count("yes")) yes, \(count("no")) no, "
+                    + "\(count("open")) left open"
             )
             for failure in failures { Terminal.say("        \(failure)") }
         }

@@ -59,12 +59,14 @@ package struct DeviceObservations: Sendable {
             history: try await records.figures.currentHistory(),
             at: now
         )
-        for finding in try await check.findings(
-            of: session.customer,
+        let opinion = try await check.judge(
+            session.customer,
             in: session.environment,
             and: purchases,
             denied: denied
-        ) where denied.contains(finding.lookupKey) && finding.kind != .letIn {
+        )
+        for finding in opinion.findings
+        where denied.contains(finding.lookupKey) && finding.kind != .letIn {
             try await records.evidence.keep(finding, now: clocks.wall())
         }
         counters.count(

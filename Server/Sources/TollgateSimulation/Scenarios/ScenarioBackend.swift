@@ -113,6 +113,22 @@ public struct ScenarioAnswer: Hashable, Sendable {
     public var coins: Int64?
     /// What a second opinion from the stores' own words objects to.
     public var objections: [String] = []
+    /// How many entitlements it says a yes or a no of, and of how many it leaves it open: of those
+    /// that something which was bought is about.
+    public var verdicts = Verdicts()
+
+    /// Counts of verdicts.
+    public struct Verdicts: Hashable, Sendable {
+        public var yes = 0
+        public var no = 0
+        public var open = 0
+
+        static func += (left: inout Self, right: Self) {
+            left.yes += right.yes
+            left.no += right.no
+            left.open += right.open
+        }
+    }
 
     public init(has: Set<String>, coins: Int64?) {
         (self.has, self.coins) = (has, coins)

@@ -225,10 +225,11 @@ final class TollgateBackend: ScenarioBackend {
             answer.has.formUnion(list.data.map(\.lookupKey))
             let coins = try await tollgate.coins.balance(of: customer.id, in: environment)
             answer.coins = (answer.coins ?? 0) + coins.balance
-            answer.objections += try await tollgate.secondOpinion(
+            try await tollgate.addSecondOpinion(
                 on: customer.id,
                 in: environment,
-                at: Instant(milliseconds: list.at)
+                at: Instant(milliseconds: list.at),
+                to: &answer
             )
         }
         return answer

@@ -449,10 +449,11 @@ final class SimulatedServer: ScenarioBackend {
         let list = try await tollgate.entitlements.active(of: customer.id, in: environment, at: at)
         let coins = try await tollgate.coins.balance(of: customer.id, in: environment)
         var answer = ScenarioAnswer(has: Set(list.data.map(\.lookupKey)), coins: coins.balance)
-        answer.objections = try await tollgate.secondOpinion(
+        try await tollgate.addSecondOpinion(
             on: customer.id,
             in: environment,
-            at: Instant(milliseconds: list.at)
+            at: Instant(milliseconds: list.at),
+            to: &answer
         )
         return answer
     }

@@ -436,6 +436,7 @@ struct SimulatedWorld {
         }
         // A third voice: it must say what the books and the server say, or leave it open.
         objections += answer.objections
+        outcome.verdicts += answer.verdicts
         guard !objections.isEmpty else { return }
         outcome.failures.append(
             Simulation.Failure(

@@ -58,6 +58,9 @@ public struct Simulation: Sendable {
         public var comparisons = 0
         /// Comparisons of one customer before the server has asked the stores what it missed.
         public var looks = 0
+        /// How often the second opinion had a verdict on an entitlement in these comparisons, and how
+        /// often it left it open.
+        public var verdicts = ScenarioAnswer.Verdicts()
         /// Ends of months and days at which MRR, and who came and went, were compared with the books.
         public var figures = (mrr: 0, movement: 0)
         /// Messages handed to the server.
