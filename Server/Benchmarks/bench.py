@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -29,7 +30,9 @@ from benchmark.servers import Reference, Server, ServerFailed, Tollgate, referen
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PARTS = ("signatures", "reference", "sqlite", "postgres", "figures", "google-play")
+PARTS = ("signatures", "reference", "sqlite", "postgres", "figures", "google-play", "access")
+# A million customers with their journals fill for about an hour: only where it is asked for.
+ON_DEMAND = {"access"}
 
 
 @dataclass
@@ -47,6 +50,9 @@ class Plan:
     signature_rounds: int
     purchases: int  # in Google Play; a quota allows 3,000 reads a minute, and each hint takes two
     hint_seconds: int  # of 10,000 hints a minute
+    access: int  # customers whose access is checked
+    access_messages: int = 12  # of each, in the journal
+    access_fill_seconds: int = 10_800
 
     @property
     def stream(self) -> int:
@@ -59,9 +65,11 @@ class Plan:
 
 
 FULL = Plan(seconds=4, rounds=3, small=10_000, large=1_000_000, fill_seconds=600, notifications=10_000,
-            reference_seconds=5, reference_rounds=2, signature_rounds=7, purchases=1_200, hint_seconds=60)
+            reference_seconds=5, reference_rounds=2, signature_rounds=7, purchases=1_200, hint_seconds=60,
+            access=1_000_000)
 QUICK = Plan(seconds=2, rounds=1, small=10_000, large=100_000, fill_seconds=30, notifications=9_000,
-             reference_seconds=3, reference_rounds=1, signature_rounds=3, purchases=300, hint_seconds=15)
+             reference_seconds=3, reference_rounds=1, signature_rounds=3, purchases=300, hint_seconds=15,
+             access=20_000)
 
 
 class Bench:
@@ -70,7 +78,8 @@ class Bench:
         self.plan = QUICK if arguments.quick else FULL
         self.plan.small = arguments.small or self.plan.small
         self.plan.large = arguments.large or self.plan.large
-        self.only = set(arguments.only or PARTS)
+        self.plan.access = arguments.access or self.plan.access
+        self.only = set(arguments.only or set(PARTS) - ON_DEMAND)
         self.directory = Path(arguments.directory or ROOT / ".build" / "bench").resolve()
         self.directory.mkdir(parents=True, exist_ok=True)
         self.load = LoadGenerator(self.directory)
@@ -101,6 +110,8 @@ class Bench:
                 self.part("figures", lambda: self.figures(program))
             if "google-play" in self.only:
                 self.part("google-play", lambda: self.google_play(program))
+            if "access" in self.only:
+                self.part("access", lambda: self.access(program))
         finally:
             responder.close()
             if not self.arguments.keep:
@@ -130,7 +141,7 @@ class Bench:
         if self.arguments.tollgate:
             given = Path(self.arguments.tollgate).resolve()
             return given, given.parent / "SignatureBenchmark"
-        if not self.only & {"signatures", "sqlite", "postgres", "figures", "google-play"}:
+        if not self.only & {"signatures", "sqlite", "postgres", "figures", "google-play", "access"}:
             return None, None
         scratch = ROOT / ".build-release"
         command = ["swift", "build", "-c", "release", "--package-path", str(ROOT / "Server"),
@@ -397,6 +408,44 @@ class Bench:
             "refused": counts["refused"] - before["refused"],
         }
 
+    def access(self, program: Path) -> None:
+        """`tollgate check-access` over the journals of all customers, on SQLite. Behind the server's
+        back one of them is answered with nothing: exactly that one must be found, and everybody
+        judged, or the time says nothing."""
+        directory = self.fresh("access")
+        url = f"sqlite:{directory / 'tollgate.sqlite'}"
+        self.say(f"access: filling with {self.plan.access:,} customers …")
+        began = time.monotonic()
+        customers, _ = bulk(
+            program.parent / "FillDatabase", url, HERE / "catalog.yaml", self.plan.access,
+            self.plan.access_fill_seconds, self.run_started_ms, self.plan.access_messages)
+        filled = time.monotonic() - began
+        database = sqlite3.connect(directory / "tollgate.sqlite")
+        with database:
+            database.execute("UPDATE customer SET answer = x'' WHERE key = (SELECT min(key) FROM customer)")
+        database.close()
+        self.sync()
+        self.say(f"access: checking {customers:,} customers …")
+        with open(directory / "check.json", "wb") as output:
+            began = time.monotonic()
+            process = subprocess.Popen(
+                [str(program), "check-access", "--at", str(self.run_started_ms), "--json"],
+                env=os.environ | {"TOLLGATE_DATABASE": url}, stdout=output, stderr=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+            seconds = time.monotonic() - began
+        process.returncode = os.waitstatus_to_exitcode(status)
+        report = json.loads((directory / "check.json").read_text() or "{}").get("report") or {}
+        found = [finding["kind"] for finding in report.get("findings", [])]
+        if process.returncode != 1 or found != ["locked_out"] or report["unjudged"] \
+                or report["purchases"] < customers:
+            raise RuntimeError(f"check-access ended with {process.returncode} and found {found}")
+        self.results["access"] = {
+            "customers": customers, "rows": report["rows"], "seconds": round(seconds, 1),
+            "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 1),
+            "peak_mib": round(usage.ru_maxrss / 1024), "fill_seconds": round(filled)}
+        if not self.arguments.keep:
+            shutil.rmtree(directory, ignore_errors=True)
+
     def start(self, program: Path, url: str, directory: Path, postgres: Postgres | None) -> Server:
         if self.arguments.stand_in:
             return Reference(self.root, directory)
@@ -514,6 +563,7 @@ def main() -> int:
     parser.add_argument("--small-only", action="store_true", help="leave out the large population")
     parser.add_argument("--small", type=int, metavar="N", help="customers of the small population")
     parser.add_argument("--large", type=int, metavar="N", help="customers of the large population")
+    parser.add_argument("--access", type=int, metavar="N", help="customers of the part access")
     parser.add_argument("--tollgate", metavar="PROGRAM", help="measure this release build instead of building")
     parser.add_argument("--directory", help="where corpora and databases go (default .build/bench)")
     parser.add_argument("--output", help="the JSON file of results (default output/bench.json)")

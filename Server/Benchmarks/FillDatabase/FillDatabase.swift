@@ -13,7 +13,7 @@ import TollgateService
 ///
 /// It goes the server's own way, from the facts on: customers are created and purchases journalled
 /// as the server does it, and what is told of them has its place in the feed. Only signatures and
-/// HTTP are left out, and, unless `--bodies` asks for them, the journalled bodies, as if they had been
+/// HTTP are left out, and, unless `--messages` asks for them, the journalled bodies, as if they had been
 /// erased. Prints how many customers there are (fewer than asked for if the time was up), then ids of
 /// some of them.
 @main
@@ -44,7 +44,7 @@ struct FillDatabase {
                     {
                         let person = Person(number: share.next, started: options.started)
                         let id = try await tollgate.customers.create(person.request).customer.id
-                        for item in person.purchases(withBodies: options.hasBodies) {
+                        for item in person.purchases(messages: options.messages) {
                             _ = try await store.submit(item)
                         }
                         if share.next % options.sampledEvery == 0 { share.ids[share.next] = id }

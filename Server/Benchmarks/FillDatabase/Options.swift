@@ -2,7 +2,7 @@ import Foundation
 import TollgateCore
 
 /// The command line: `--database URL --catalog FILE --customers N --started MILLISECONDS --seconds S`,
-/// and `--bodies` for what reads the stores' own words.
+/// and `--messages M` for what reads the stores' own words, such as `tollgate check-access`.
 struct Options: Sendable {
     enum Failure: Error {
         case missing(String)
@@ -18,8 +18,10 @@ struct Options: Sendable {
     let started: Instant
     /// When to be content with fewer customers.
     let patience: Duration
-    /// Journals messages with bodies, which have Apple's shape and no valid signature.
-    let hasBodies: Bool
+    /// How many messages with bodies are journalled for each customer, one for each month that was paid.
+    ///
+    /// They have Apple's shape and no valid signature. 0: one message without a body.
+    let messages: Int
     /// The reads ask for at most this many of the customers.
     let sampledEvery: Int
 
@@ -54,6 +56,10 @@ struct Options: Sendable {
             throw Failure.noNumber("--seconds")
         }
         patience = .seconds(seconds)
-        hasBodies = arguments.contains("--bodies")
+        let asked = arguments.contains("--messages") ? try value("--messages") : "0"
+        guard let messages = Int(asked), messages >= 0 else {
+            throw Failure.noNumber("--messages")
+        }
+        self.messages = messages
     }
 }

@@ -22,24 +22,27 @@ struct Person: Sendable {
         API.CreateCustomerRequest(appUserID: appUserID, appAccountToken: token)
     }
 
-    /// The journal's items: the period that runs while the benchmark does; with bodies, each message
-    /// of a year of renewals.
-    func purchases(withBodies: Bool) -> [JournalItem] {
-        withBodies ? (0..<12).reversed().map(message) : [firstPurchase]
+    /// The journal's items: the period that runs while the benchmark does; or with bodies a message
+    /// for each of so many months, of which that is the last.
+    func purchases(messages: Int) -> [JournalItem] {
+        messages == 0
+            ? [firstPurchase] : (0..<messages).reversed().map { message($0, of: messages) }
     }
 
     /// The notification of the period that ended `monthsAgo` months before the one that runs.
-    private func message(_ monthsAgo: Int) -> JournalItem {
+    private func message(_ monthsAgo: Int, of months: Int) -> JournalItem {
+        let bought = self.ends - Int64(months) * Self.month
         let original = String(Self.firstTransaction + number)
         let ends = ends - Int64(monthsAgo) * Self.month
         let signed = min(ends - Self.month, started.milliseconds - 5_000)
-        let id = monthsAgo == 11 ? original : original + String(11 - monthsAgo)
+        let age = months - 1 - monthsAgo
+        let id = age == 0 ? original : original + String(age)
         let transaction = """
             {"transactionId":"\(id)","originalTransactionId":"\(original)",\
             "webOrderLineItemId":"\(Self.firstLineItem + number)\(monthsAgo)",\
             "bundleId":"\(Self.bundleID)","productId":"\(Self.productID)",\
             "subscriptionGroupIdentifier":"20880001","purchaseDate":\(ends - Self.month),\
-            "originalPurchaseDate":\(self.ends - 12 * Self.month),"expiresDate":\(ends),\
+            "originalPurchaseDate":\(bought),"expiresDate":\(ends),\
             "quantity":1,"type":"Auto-Renewable Subscription","appAccountToken":"\(token)",\
             "inAppOwnershipType":"PURCHASED","signedDate":\(signed),"environment":"Sandbox",\
             "transactionReason":"RENEWAL","storefront":"USA","storefrontId":"143441",\
@@ -49,7 +52,7 @@ struct Person: Sendable {
             {"originalTransactionId":"\(original)","autoRenewProductId":"\(Self.productID)",\
             "productId":"\(Self.productID)","autoRenewStatus":1,"renewalPrice":9990,\
             "currency":"USD","signedDate":\(signed),"environment":"Sandbox",\
-            "recentSubscriptionStartDate":\(self.ends - 12 * Self.month),"renewalDate":\(ends),\
+            "recentSubscriptionStartDate":\(bought),"renewalDate":\(ends),\
             "appTransactionId":"70\(original)"}
             """
         let source = "fill-\(number)-\(monthsAgo)"

@@ -21,14 +21,15 @@ SAMPLE = 50_000  # reads ask for so many customers, drawn at random
 
 
 def bulk(program: Path, database: str, catalog: Path, customers: int, seconds: int,
-         run_started_ms: int) -> tuple[int, list[str]]:
+         run_started_ms: int, messages: int = 0) -> tuple[int, list[str]]:
     """Fills `database`, which no server may have open. Returns how many customers it got in that
-    time, and ids of some for the reads."""
+    time, and ids of some for the reads. With `messages`, so many of each customer's are journalled
+    with what the App Store said in them."""
     if not program.exists():
         raise RuntimeError(f"{program.name} is not built")
     done = subprocess.run(
         [str(program), "--database", database, "--catalog", str(catalog), "--customers", str(customers),
-         "--started", str(run_started_ms), "--seconds", str(seconds)],
+         "--started", str(run_started_ms), "--seconds", str(seconds), "--messages", str(messages)],
         capture_output=True, text=True, timeout=2 * seconds + 60)
     if done.returncode != 0:
         raise RuntimeError(f"{program.name}: {done.stderr.strip()[-2000:]}")

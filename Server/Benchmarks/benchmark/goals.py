@@ -103,6 +103,12 @@ def goals(run: dict) -> list[Goal]:
              reached=_ratio(hints.get("reads_per_minute"), QUOTA_PER_MINUTE),
              note=_rates(hints.get("reads_per_minute"), QUOTA_PER_MINUTE)),
     ]
+    if access := run.get("access"):
+        found.append(Goal(
+            "check-access, for a million customers", 10, 5, smaller=True, unit="min",
+            reached=access["seconds"] / 60 * 1_000_000 / access["customers"],
+            note=f"{access['customers']:,} customers, {access['rows']:,} rows: {access['seconds']:,.0f} s, "
+                 f"{access['cpu_seconds']:,.0f} s of the cores, {access['peak_mib']:,} MiB"))
     if postgres_large:
         found += [
             Goal(f"PostgreSQL: CPU per read, {_sizes(run, 'postgres')}", 1.25, 1.1, smaller=True, unit="×",
