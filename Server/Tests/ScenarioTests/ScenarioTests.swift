@@ -107,7 +107,11 @@ import Testing
         let loaded = try #require(story, "there is no story \(bug.story)")
         let failures = try await runner(on: .sqlite).play([loaded], bug: bug)
         #expect(!failures.isEmpty, "\(bug) was not found")
-        #expect(failures.allSatisfy { $0.message.contains("should have") }, "\(failures)")
+        // By the story, or by the second opinion: not because the world itself breaks.
+        let isJudged = failures.allSatisfy { failure in
+            ["should have", "second opinion"].contains { failure.message.contains($0) }
+        }
+        #expect(isJudged, "\(failures)")
     }
 
     /// What the stores say in each story, once for all tests.

@@ -77,8 +77,11 @@ struct OrderTests {
             contentsOf: root.appendingPathComponent("docs/cases.md"),
             encoding: .utf8
         )
+        // `| A1 | what happens | what must be answered |`
         let defined = Set(
-            document.matches(of: /\n\| ([ASG][0-9]+) \|/).map { String($0.1) }
+            document.split(separator: "\n").compactMap { row in
+                row.hasPrefix("| ") ? NamedCases.id(row.dropFirst(2).prefix { $0 != " " }) : nil
+            }
         )
         let elsewhere = Set(NamedCases.elsewhere.keys)
         #expect(defined.subtracting(elsewhere).subtracting(NamedCases.told) == [], "have no story")
