@@ -239,6 +239,62 @@ def test_somebody_calls(page, demo):
     picture(page, "audit-filled")
 
 
+def test_rows_are_read_sorted_and_taken_away(page, demo):
+    """The rows behind a figure are in people's words; order and filters stay in the address, by keyboard."""
+    page.goto(demo.url + "/dashboard/reports/sales")
+    page.get_by_role("link", name="Rows behind it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rows of sales")
+    rows = page.locator("tbody tr")
+    count = rows.count()
+    assert count >= 4
+    # A day and an amount as people write them; the customer by the name that the app gave.
+    expect(rows.first.locator("time").first).to_have_text(re.compile(r"^\d{1,2} \w{3} \d{4}, \d\d:\d\d$"))
+    assert not re.search(r"\d,\d{3},\d{3},\d{3}", page.locator("main").inner_text())
+    expect(page.get_by_role("link", name="user-1", exact=True).first).to_be_visible()
+    # The id is one press away.
+    detail = page.locator("details.ids", has_text="cus_tg_").first
+    expect(detail.locator("code")).to_be_hidden()
+    detail.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(detail.locator("code")).to_have_text(re.compile("^cus_tg_"))
+    # Sorted by amount, the largest first; again, the smallest.
+    header = page.get_by_role("columnheader", name="Amount")
+    header.get_by_role("link").focus()
+    page.keyboard.press("Enter")
+    expect(header).to_have_attribute("aria-sort", "descending")
+    expect(rows.first.locator("td").nth(4)).to_have_text("$79.99")
+    header.get_by_role("link").focus()
+    page.keyboard.press("Enter")
+    expect(header).to_have_attribute("aria-sort", "ascending")
+    expect(rows.first.locator("td").nth(4)).to_have_text("−$79.99")
+    # The file has the same rows in the same order.
+    with page.expect_download() as download:
+        page.get_by_role("link", name="These rows as CSV").click()
+    lines = pathlib.Path(download.value.path()).read_text().splitlines()
+    assert len(lines) == count + 1
+    assert "-79.99" in lines[1] and "cus_tg_" in lines[1]
+    # A filter is kept with the order.
+    page.get_by_label("Kind", exact=True).select_option("refund")
+    expect(rows).to_have_count(1)
+    assert "kind=refund" in page.url and "sort=5" in page.url
+    picture(page, "rows")
+    judge(page, "rows")
+
+
+def test_a_wide_table_scrolls_by_keyboard_and_keeps_its_first_column(page, demo):
+    page.goto(demo.url + "/dashboard/reports/rows-periods")
+    page.set_viewport_size({"width": 900, "height": 900})
+    scroll = page.locator(".scroll").first
+    expect(scroll).to_have_class(re.compile("more"))
+    scroll.focus()
+    first = page.locator("tbody td").first
+    before = first.bounding_box()["x"]
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.scroll').scrollLeft > 0")
+    assert abs(first.bounding_box()["x"] - before) < 1
+
+
 def test_without_scripts(browser, signed_in, demo):
     page = open_page(browser, signed_in, locale="en-US", java_script_enabled=False)
     page.set_viewport_size(PHONE)

@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
+internal import Stores
 internal import TollgateService
 
 /// One request to the dashboard.
@@ -32,6 +33,24 @@ struct Ask: Sendable {
         request.uri.path + (request.uri.query.map { "?\($0)" } ?? "")
     }
 
+    /// This page's address with other parameters; `nil` takes one away.
+    ///
+    /// What was said of a deed, and a form that is no page, are left behind.
+    func address(with changes: KeyValuePairs<String, String?>) -> String {
+        var pairs: [(name: String, value: String)] = []
+        for (name, value) in request.uri.queryParameters where name != "done" && name != "format" {
+            guard !changes.contains(where: { $0.key == name }) else { continue }
+            pairs.append((String(name), String(value)))
+        }
+        for (name, value) in changes {
+            if let value { pairs.append((name, value)) }
+        }
+        guard !pairs.isEmpty else { return request.uri.path }
+        return request.uri.path + "?"
+            + pairs.map { "\(Self.escaped($0.name))=\(Self.escaped($0.value))" }
+            .joined(separator: "&")
+    }
+
     /// Names this request in the log and in the audit log.
     var requestID: String { context.logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? "" }
 
@@ -41,6 +60,20 @@ struct Ask: Sendable {
             !value.utf8.contains(0)
         else { return nil }
         return String(value)
+    }
+
+    /// An amount of the query in thousandths: 9990 for `9.99`; `nil` where it is empty.
+    ///
+    /// - Throws: a refusal 400 `parameter_invalid`.
+    func milliunits(_ name: String) throws -> Int64? {
+        guard let text = query(name) else { return nil }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let rest = parts.count == 2 ? parts[1] : ""
+        guard parts.count <= 2, rest.utf8.count <= 3, rest.utf8.allSatisfy({ 48...57 ~= $0 }),
+            let whole = parts.first.flatMap({ Int64($0) }), (0...1_000_000_000_000).contains(whole),
+            let part = Int64(rest + String(repeating: "0", count: 3 - rest.utf8.count))
+        else { throw Refusal.invalid(name, "An amount looks like 9.99.") }
+        return whole * 1000 + part
     }
 
     /// The fields of the form that was sent.

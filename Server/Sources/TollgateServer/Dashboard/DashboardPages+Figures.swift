@@ -35,6 +35,28 @@ extension DashboardPages {
         }
     }
 
+    /// The same as a cell.
+    func cell(_ value: Reports.Table.Value) -> Cell {
+        var cell = Cell(shown(value))
+        switch value {
+        case .day(let day):
+            cell.rank = Double(day.number)
+            cell.plain = day.description
+        case .count(let count):
+            cell.rank = Double(count)
+            cell.plain = value.plain
+        case .money(let milliunits, let currency):
+            cell.rank = milliunits.approximate
+            cell.currency = currency
+            cell.plain = value.plain
+        case .ratio(let ratio):
+            cell.rank = ratio.approximate
+            cell.plain = value.plain
+        case .text, .none: break
+        }
+        return cell
+    }
+
     /// A column over the days of a report.
     ///
     /// - Parameters:

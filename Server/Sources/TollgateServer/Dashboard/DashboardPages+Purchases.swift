@@ -8,9 +8,8 @@ extension DashboardPages {
     func customerCell(_ id: Customer.ID, _ customer: API.Customer?) -> Cell {
         Cell.link(
             customer?.appUserID ?? words["erased"],
-            "/dashboard/customers/\(Ask.escaped(id.rawValue))",
-            note: id.rawValue
-        )
+            "/dashboard/customers/\(Ask.escaped(id.rawValue))"
+        ).with(id: id.rawValue)
     }
 
     func names(of lookupKeys: [String]) -> String {

@@ -40,6 +40,17 @@ struct Formats: Sendable {
             ?? "\(sign)\(amount) \(code)"
     }
 
+    /// Money as programs read it: `-9.99`.
+    func plain(_ minor: Int64, _ currency: String) -> String {
+        let decimals = decimals(of: currency)
+        let divisor = (0..<decimals).reduce(UInt64(1)) { value, _ in value * 10 }
+        let sign = minor < 0 ? "-" : ""
+        let whole = "\(sign)\(minor.magnitude / divisor)"
+        guard decimals > 0 else { return whole }
+        let rest = String(minor.magnitude % divisor)
+        return whole + "." + String(repeating: "0", count: decimals - rest.count) + rest
+    }
+
     /// `$`; `nil` where people write the code.
     func symbol(of currency: String) -> String? {
         Self.symbol(currency.uppercased(), language)

@@ -16,6 +16,14 @@ struct Cell {
     /// An instant for machines, where the text is one.
     var iso: String?
     var isNumber = false
+    /// An id behind the text: one press away, and copied by another.
+    var id: String?
+    /// Where it stands among the cells of its column; by its text where there is no number.
+    var rank: Double?
+    /// The currency of an amount: amounts of two currencies have no order.
+    var currency: String?
+    /// The value as programs read it: `9.990` for `$9.99`.
+    var plain: String?
     /// A sentence of the engine's, which speaks English only.
     var isEnglish = false
 
@@ -51,53 +59,41 @@ struct Cell {
     static func time(_ instant: Instant, _ formats: Formats) -> Cell {
         var cell = Cell(formats.moment(instant))
         cell.iso = instant.description
+        cell.plain = instant.description
+        cell.rank = Double(instant.milliseconds)
         return cell
     }
+
+    /// A whole number.
+    static func count(_ value: Int64, _ formats: Formats) -> Cell {
+        var cell = Cell.number(formats.number(value))
+        cell.rank = Double(value)
+        cell.plain = "\(value)"
+        return cell
+    }
+
+    /// An amount in the minor units of its currency.
+    static func money(_ minor: Int64, _ currency: String, _ formats: Formats) -> Cell {
+        var cell = Cell.number(formats.money(minor, currency))
+        cell.rank = Double(minor)
+        cell.currency = currency.uppercased()
+        cell.plain = formats.plain(minor, currency)
+        return cell
+    }
+
+    /// The same with an id behind it.
+    func with(id: String?) -> Cell {
+        var cell = self
+        cell.id = id.flatMap { $0.isEmpty ? nil : $0 }
+        return cell
+    }
+
+    /// Whether nothing is said.
+    var isBlank: Bool { text.isEmpty || text == "–" }
 
     static func english(_ text: String) -> Cell {
         var cell = Cell(text)
         cell.isEnglish = true
         return cell
-    }
-}
-
-/// A table as the template `dash_table` takes it; on a phone each row becomes a card.
-struct Table {
-    /// Names it for those who do not see it.
-    var caption: String
-    var columns: [String]
-    /// Which columns hold numbers, by place.
-    var numbers: Set<Int> = []
-    var rows: [[Cell]]
-    /// Said instead of an empty table.
-    var empty: String
-    /// Where the next page begins.
-    var next: String?
-
-    var model: Model {
-        var model: Model = [
-            "caption": caption,
-            "columns": columns.enumerated().map { index, label -> Model in
-                ["heading": label, "isNumeric": numbers.contains(index)]
-            },
-            "hasRows": !rows.isEmpty,
-            "emptyText": empty,
-            "rows": rows.map { cells -> Model in
-                [
-                    "cells": cells.enumerated().map { index, cell -> Model in
-                        [
-                            "label": index < columns.count ? columns[index] : "",
-                            "text": cell.text, "href": cell.href ?? false,
-                            "note": cell.note ?? false, "badge": cell.badge ?? false,
-                            "iso": cell.iso ?? false,
-                            "isNumber": cell.isNumber || numbers.contains(index),
-                            "isEnglish": cell.isEnglish,
-                        ]
-                    }
-                ]
-            },
-        ]
-        if let next { model["nextPage"] = next } else { model["nextPage"] = false }
-        return model
     }
 }

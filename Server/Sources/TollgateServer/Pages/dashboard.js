@@ -43,3 +43,16 @@ for (const form of document.querySelectorAll("form[method=post]")) {
 window.addEventListener("pageshow", () => {
     for (const form of document.querySelectorAll("form[data-sent]")) { delete form.dataset.sent; }
 });
+// A table that is wider than its page shows where it goes on; one that is not needs no stop for the keyboard.
+function measureTables() {
+    for (const scroll of document.querySelectorAll(".scroll")) {
+        const room = scroll.scrollWidth - scroll.clientWidth;
+        scroll.classList.toggle("more", room > 1 && scroll.scrollLeft < room - 1);
+        if (room > 1) { scroll.tabIndex = 0; } else { scroll.removeAttribute("tabindex"); }
+    }
+}
+for (const scroll of document.querySelectorAll(".scroll")) {
+    scroll.addEventListener("scroll", measureTables, { passive: true });
+}
+window.addEventListener("resize", measureTables);
+measureTables();

@@ -12,6 +12,19 @@ public struct ReportRows: Sendable {
     public var last: String?
 }
 
+/// What rows have of their own: figures are not told apart by it.
+public struct RowMatch: Hashable, Sendable {
+    /// `charge`, `refund`, `sold`, …; `nil`: any. Periods have none.
+    public var kind: String?
+    /// The least amount in milliunits, of whatever currency.
+    public var leastMilliunits: Int64?
+
+    public init(kind: String? = nil, leastMilliunits: Int64? = nil) {
+        self.kind = kind
+        self.leastMilliunits = leastMilliunits
+    }
+}
+
 extension Reporting {
     /// The rows behind figures, by the days on which they happened, oldest first.
     ///
@@ -24,6 +37,7 @@ extension Reporting {
         from first: Reports.Day,
         to last: Reports.Day,
         filters: Reports.Filters = Reports.Filters(),
+        matching match: RowMatch = RowMatch(),
         environment: StoreEnvironment? = nil,
         after next: String? = nil,
         limit: Int64 = 100
@@ -48,7 +62,7 @@ extension Reporting {
             )
             for figure in page {
                 place = (figure.day, figure.place)
-                guard try figure.passes(filters) else { continue }
+                guard try figure.passes(filters), try figure.passes(match) else { continue }
                 found.append(figure)
                 if Int64(found.count) == limit {
                     end = Self.text(figure)
@@ -109,6 +123,21 @@ extension FigureKind {
 }
 
 extension Figure {
+    func passes(_ match: RowMatch) throws -> Bool {
+        guard match != RowMatch() else { return true }
+        let (kind, amount): (String?, Int64?)
+        switch FigureKind(rawValue: place.kind) {
+        case .sale?:
+            let sale = try sale()
+            (kind, amount) = (sale.kind.rawValue, sale.amount)
+        case .period?: (kind, amount) = (nil, try period().amount)
+        case .coins?: (kind, amount) = (try coinMove().kind.rawValue, nil)
+        case .customer?, nil: return false
+        }
+        return (match.kind == nil || match.kind == kind)
+            && (match.leastMilliunits.map { (amount ?? 0) >= $0 } ?? true)
+    }
+
     func passes(_ filters: Reports.Filters) throws -> Bool {
         guard filters != Reports.Filters() else { return true }
         let (store, product, country, app): (Store?, String, String, String?)

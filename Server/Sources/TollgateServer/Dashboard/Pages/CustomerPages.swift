@@ -29,19 +29,21 @@ struct CustomerPages: DashboardPages {
                         message.entitlements.isEmpty
                             ? "–" : names(of: message.entitlements.map(\.lookupKey))
                     ),
-                    Cell.number(formats.number(message.balance)),
+                    Cell.count(message.balance, formats),
                     Cell(words["environment_\(message.environment.rawValue)"]),
                     Cell.time(message.created, formats),
                 ]
             },
             empty: words["no_customers"],
-            next: page.next.map { "/dashboard/customers?before=\($0)" }
+            next: older(page.next)
         )
-        return self.page(
-            "dash_customers",
+        return list(
             words["nav_customers"],
             section: "customers",
-            ["table": table.model, "searched": false]
+            template: "dash_customers",
+            table,
+            file: "customers",
+            ["searched": false]
         )
     }
 
@@ -231,16 +233,12 @@ struct CustomerPages: DashboardPages {
                     }
                     ?? (holding.shown.name.isEmpty ? words["unknown_product"] : holding.shown.name)
                 return [
-                    Cell.link(
-                        name,
-                        "/dashboard/purchases/\(holding.row.hex)",
-                        note: holding.key.id
-                    ), Cell(storeName(holding.key.store)),
+                    Cell.link(name, "/dashboard/purchases/\(holding.row.hex)")
+                        .with(id: holding.key.id), Cell(storeName(holding.key.store)),
                     holding.staffCoins == nil
                         ? stateCell(holding.shown) : Cell(words["state_corrected"]),
-                    Cell.number(
-                        holding.shown.price.map { formats.money($0.amount, $0.currency) } ?? "–"
-                    ),
+                    holding.shown.price.map { Cell.money($0.amount, $0.currency, formats) }
+                        ?? Cell("–"),
                 ]
             },
             empty: words["no_purchases"]

@@ -10,28 +10,77 @@ struct DeliveryPages: DashboardPages {
     let request: DashboardRequest
 
     func deliveries() async throws -> Response {
-        let rows = try await tollgate.store.journal.rows(before: before, limit: 51)
+        let kind = ask.query("kind").flatMap { Int64($0) }.flatMap {
+            JournalItem.Kind(rawValue: $0)
+        }
+        let store = ask.query("store").flatMap { Store(rawValue: $0) }
+        let (rows, next) = try await journal(kind, store)
         let table = Table(
             caption: words["nav_deliveries"],
             columns: [
                 words["message"], words["when"], words["kind"], words["from"], words["fact"],
             ],
-            rows: rows.prefix(50).map { row in
+            rows: rows.map { row in
                 [
                     Cell.link("#\(row.id)", "/dashboard/deliveries/\(row.id)"),
                     Cell.time(row.stated, formats), Cell(words["kind_\(row.kind.rawValue)"]),
                     Cell(source(of: row)), fact(of: row),
                 ]
             },
-            empty: words["no_deliveries"],
-            next: rows.count > 50 ? "/dashboard/deliveries?before=\(rows[49].id)" : nil
+            empty: words[kind == nil && store == nil ? "no_deliveries" : "no_such_rows"],
+            next: older(next)
         )
-        return page(
-            "dash_list",
+        return list(
             words["nav_deliveries"],
             section: "deliveries",
-            ["table": table.model, "lead": words["deliveries_lead"]]
+            table,
+            file: "journal",
+            filters: [
+                chooser(
+                    "kind",
+                    words["kind"],
+                    [choice("", words["all"], kind == nil)]
+                        + JournalItem.Kind.allCases.map {
+                            choice(
+                                "\($0.rawValue)",
+                                words["kind_\($0.rawValue)"],
+                                $0 == kind
+                            )
+                        }
+                ), storeFilter(store),
+            ],
+            ["lead": words["deliveries_lead"]]
         )
+    }
+
+    /// The newest rows of the journal that are of a kind and about purchases in a store.
+    ///
+    /// Rows are found by their number alone, so of a filter that few pass a page may be short.
+    ///
+    /// - Returns: `next` is the key from which the page after goes on.
+    private func journal(
+        _ kind: JournalItem.Kind?,
+        _ store: Store?
+    ) async throws -> (rows: [JournalRow], next: Int64?) {
+        var found: [JournalRow] = []
+        var from = before
+        for _ in 0..<20 {
+            let rows = try await tollgate.store.journal.rows(before: from, limit: 51)
+            for row in rows.prefix(50) where kind == nil || row.kind == kind {
+                if let store, sellingStore(of: row) != store { continue }
+                found.append(row)
+            }
+            guard rows.count > 50 else { return (found, nil) }
+            from = rows[49].id
+            if found.count >= 50 || (kind == nil && store == nil) { break }
+        }
+        return (found, from)
+    }
+
+    /// The store whose purchases a row is about.
+    private func sellingStore(of row: JournalRow) -> Store? {
+        guard case .facts(let facts) = row.content else { return nil }
+        return facts.first?.purchase.store
     }
 
     func delivery(_ id: String) async throws -> Response {
@@ -97,12 +146,13 @@ struct DeliveryPages: DashboardPages {
             },
             empty: words["no_parked"]
         )
-        return page(
-            "dash_list",
+        return list(
             words["nav_parked"],
             section: "parked",
+            table,
+            file: "parked",
             [
-                "table": table.model, "lead": words["parked_lead"],
+                "lead": words["parked_lead"],
                 "action": messages.isEmpty || visit.member.role < .support
                     ? false : "/dashboard/parked/retry",
                 "actionLabel": words["retry_all"],
@@ -126,6 +176,8 @@ struct DeliveryPages: DashboardPages {
 
     func events() async throws -> Response {
         let messages = try await tollgate.store.feed.latest(before: before, limit: 51)
+        let shown = Array(messages.prefix(50))
+        let names = try await customerNames(shown.map(\.customer))
         let table = Table(
             caption: words["nav_events"],
             columns: [
@@ -133,29 +185,33 @@ struct DeliveryPages: DashboardPages {
                 words["active_now"], words["coins"],
             ],
             numbers: [0, 5],
-            rows: messages.prefix(50).map { message in
+            rows: shown.map { message in
                 [
-                    Cell.number("\(message.number)"), Cell.time(message.created, formats),
-                    Cell(words.of("event", message.kind.rawValue)),
+                    Cell.count(message.number, formats), Cell.time(message.created, formats),
+                    Cell.noted(
+                        words.of("event", message.kind.rawValue),
+                        words.of("event_meaning", message.kind.rawValue)
+                    ).with(id: message.kind.rawValue),
                     Cell.link(
-                        message.customer.rawValue,
+                        names[message.customer] ?? words["erased"],
                         "/dashboard/customers/\(Ask.escaped(message.customer.rawValue))"
                             + "?environment=\(message.environment.rawValue)"
-                    ),
+                    ).with(id: message.customer.rawValue),
                     Cell(
                         message.entitlements.isEmpty
-                            ? "–" : names(of: message.entitlements.map(\.lookupKey))
-                    ), Cell.number(formats.number(message.balance)),
+                            ? "–" : self.names(of: message.entitlements.map(\.lookupKey))
+                    ), Cell.count(message.balance, formats),
                 ]
             },
             empty: words["no_events"],
-            next: messages.count > 50 ? "/dashboard/events?before=\(messages[49].number)" : nil
+            next: older(messages.count > 50 ? messages[49].number : nil)
         )
-        return page(
-            "dash_list",
+        return list(
             words["nav_events"],
             section: "events",
-            ["table": table.model, "lead": words["events_lead"]]
+            table,
+            file: "feed",
+            ["lead": words["events_lead"]]
         )
     }
 }

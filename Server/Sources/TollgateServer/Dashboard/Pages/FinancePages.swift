@@ -186,7 +186,7 @@ struct FinancePages: DashboardPages {
                         (difference.day ?? difference.reportedDay).map {
                             formats.day($0.start)
                         } ?? "–"
-                    ), Cell(difference.product), Cell(difference.movement ?? "–"),
+                    ), productCell(difference.product), Cell(difference.movement ?? "–"),
                     Cell(difference.line ?? "–"),
                     Cell(difference.expected.map { money($0) } ?? "–"),
                     Cell(difference.reported.map { money($0) } ?? "–"),
@@ -212,18 +212,20 @@ struct FinancePages: DashboardPages {
 
     func payments() async throws -> Response {
         let (first, last) = try await days()
-        let catalog = tollgate.store.history.current
         let app = ask.query("app")
-        let ofApp = app.map { "&app=\(Ask.escaped($0))" } ?? ""
+        let filter = try PaymentFilter(ask)
         if ask.query("format") == "csv" {
             let payments = try await dashboard.allSales.run {
                 try await accounts.payments(from: first, to: last, of: app, in: environment)
             }
-            let sheet = Finance.Payment.sheet(payments, apps: catalog.hasSeveralApps)
+            let sheet = Finance.Payment.sheet(
+                payments.filter { filter.passes($0) },
+                apps: tollgate.store.history.current.hasSeveralApps
+            )
             return Response.csv(sheet.csv, named: "payments-\(first)-\(last)")
         }
-        let count = try await accounts.salesToCompare(from: first, to: last)
-        let isMany = count > Self.quickly
+        let isMany =
+            try await accounts.salesToCompare(from: first, to: last) > Self.quickly
         let payments =
             isMany
             ? try await accounts
@@ -236,69 +238,127 @@ struct FinancePages: DashboardPages {
             estimates: !isMany
         )
         let month = ask.query("month") ?? last.month
+        var table = sorted(try await paymentTable(payments.filter { filter.passes($0) }))
+        // The file has the same rows with all that is known of each.
+        table.csvAddress = nil
+        var filters = [
+            field("from", words["from_day"], kind: "date", first.description),
+            field("to", words["to_day"], kind: "date", last.description),
+        ]
+        if tollgate.store.history.current.hasSeveralApps {
+            filters.append(chooser("app", words["app"], appChoices(app)))
+        }
         return page(
             "dash_payments",
             words["nav_payments"],
             section: "payments",
             [
-                "address": "/dashboard/payments", "from": first.description,
-                "to": last.description, "environmentValue": environment.rawValue,
-                "csvURL": "/dashboard/payments?\(query(first, last))\(ofApp)&format=csv",
-                "hasApps": catalog.hasSeveralApps, "apps": appChoices(app),
+                "address": "/dashboard/payments", "hasFilters": true,
+                "filters": filters + fields(of: filter), "kept": keptFields(filters),
+                "csvURL": ask.address(with: ["format": "csv", "sort": nil, "at": nil]),
                 "statementURL":
                     "/dashboard/statement?month=\(month)&environment=\(environment.rawValue)",
-                "month": month, "isMany": isMany,
-                "payments": paymentTable(payments).model,
-                "payouts": Table(
-                    caption: words["payouts"],
-                    columns: [words["when"], words["store"], words["state"], words["amount"]],
-                    numbers: [3],
-                    rows: payouts.map { payout in
-                        [
-                            Cell(formats.day(payout.arrival.start)),
-                            Cell(storeName(payout.store)),
-                            Cell("\(payout.status)"), Cell(money(payout.amount)),
-                        ]
-                    },
-                    empty: words["no_payouts"]
-                ).model,
+                "month": month, "isMany": isMany, "payments": placed(table).model,
+                "payouts": payoutTable(payouts).model,
             ]
         )
     }
 
-    private func paymentTable(_ payments: [Finance.Payment]) -> Table {
-        var table = paymentTableOfOneApp(payments)
-        guard tollgate.store.history.current.hasSeveralApps else { return table }
-        table.columns.append(words["app"])
-        let apps = payments.suffix(100).reversed().map { Cell(appName($0.app)) }
-        table.rows = zip(table.rows, apps).map { $0 + [$1] }
-        return table
+    /// The filters of payments as fields of a form.
+    private func fields(of filter: PaymentFilter) -> [Model] {
+        [
+            storeFilter(filter.store), productFilter(filter.product),
+            chooser(
+                "kind",
+                words["kind"],
+                [choice("", words["all"], filter.kind == nil)]
+                    + Finance.Movement.Kind.allCases.map {
+                        choice(
+                            $0.rawValue,
+                            words.of("payment", $0.rawValue),
+                            $0 == filter.kind
+                        )
+                    }
+            ), field("country", words["country"], kind: "text", filter.country ?? ""),
+            field("least", words["least_amount"], kind: "text", ask.query("least") ?? ""),
+        ]
     }
 
-    private func paymentTableOfOneApp(_ payments: [Finance.Payment]) -> Table {
+    private func payoutTable(_ payouts: [Finance.Payout]) -> Table {
         Table(
+            caption: words["payouts"],
+            columns: [words["when"], words["store"], words["state"], words["amount"]],
+            numbers: [3],
+            rows: payouts.map { payout in
+                [
+                    Cell(formats.day(payout.arrival.start)), Cell(storeName(payout.store)),
+                    Cell("\(payout.status)"), cell(payout.amount),
+                ]
+            },
+            empty: words["no_payouts"]
+        )
+    }
+
+    private func paymentTable(_ payments: [Finance.Payment]) async throws -> Table {
+        let payments = Array(payments.reversed())
+        let customers = payments.compactMap { $0.customer.map { Customer.ID($0) } }
+        // Names are read for the rows that one page shows.
+        let names = try await customerNames(customers.prefix(1000))
+        var table = Table(
             caption: words["nav_payments"],
             columns: [
                 words["when"], words["store"], words["kind"], words["product"],
-                words["customer"], words["figure_gross"], words["tax"], words["commission"],
-                words["figure_net"],
+                words["customer"], words["country"], words["figure_gross"], words["tax"],
+                words["commission"], words["figure_net"], words["transaction"],
             ],
-            numbers: [5, 6, 7, 8],
-            rows: payments.suffix(100).reversed().map { payment in
-                [
-                    Cell.time(payment.at, formats), Cell(storeName(payment.store)),
-                    Cell(words.of("payment", payment.kind.rawValue)),
-                    Cell.noted(payment.product, payment.id),
-                    payment.customer.map {
-                        Cell.link($0, "/dashboard/customers/\(Ask.escaped($0))")
-                    } ?? Cell("–"), Cell(money(payment.gross)),
-                    Cell(payment.tax.map { money($0) } ?? "–"),
-                    Cell(payment.commission.map { money($0) } ?? "–"),
-                    Cell.noted(money(payment.net), words.of("basis", payment.basis.rawValue)),
-                ]
-            },
+            numbers: [6, 7, 8, 9],
+            rows: payments.map { row(of: $0, names) },
             empty: words["no_figures"]
         )
+        if tollgate.store.history.current.hasSeveralApps {
+            table.columns.append(words["app"])
+            table.rows = zip(table.rows, payments).map { $0 + [Cell(appName($1.app))] }
+        }
+        table.totals = totals(of: payments, columns: table.columns.count)
+        return table
+    }
+
+    private func row(of payment: Finance.Payment, _ names: [Customer.ID: String]) -> [Cell] {
+        var net = cell(payment.net)
+        net.note = words.of("basis", payment.basis.rawValue)
+        let customer = payment.customer.map { Customer.ID($0) }
+        return [
+            Cell.time(payment.at, formats), Cell(storeName(payment.store)),
+            Cell(words.of("payment", payment.kind.rawValue)), productCell(payment.product),
+            customerCell(customer, names), Cell(payment.country ?? "–"), cell(payment.gross),
+            payment.tax.map { cell($0) } ?? Cell("–"),
+            payment.commission.map { cell($0) } ?? Cell("–"), net, Cell(payment.id),
+        ]
+    }
+
+    /// What was charged and given back, in all and one row for each currency.
+    private func totals(of payments: [Finance.Payment], columns: Int) -> [[Cell]] {
+        guard payments.count > 1 else { return [] }
+        var sums: [String: Int64] = [:]
+        for payment in payments {
+            sums[payment.gross.currency, default: 0] &+= payment.gross.millionths
+        }
+        return sums.sorted { $0.key < $1.key }.map { currency, millionths in
+            (0..<columns).map { index in
+                if index == 0 { return Cell(words["total"]) }
+                guard index == 6 else { return Cell("") }
+                return cell(Finance.Money(millionths: millionths, currency: currency))
+            }
+        }
+    }
+
+    /// An amount as a cell.
+    private func cell(_ amount: Finance.Money) -> Cell {
+        var cell = Cell.number(money(amount))
+        cell.rank = Double(amount.millionths)
+        cell.currency = amount.currency
+        cell.plain = amount.decimal
+        return cell
     }
 
     /// The statement of a month, as it is printed.
@@ -313,5 +373,33 @@ struct FinancePages: DashboardPages {
             return Response.csv(statement.sheet.csv, named: "statement-\(statement.month)")
         }
         return try PageTemplates().page("statement", StatementPage(statement, tollgate.name))
+    }
+}
+
+/// Which payments are looked at.
+private struct PaymentFilter: Sendable {
+    var store: Store?
+    var kind: Finance.Movement.Kind?
+    /// The catalog's id.
+    var product: String?
+    var country: String?
+    /// Of the gross, whichever way it went.
+    var leastMilliunits: Int64?
+
+    /// - Throws: a refusal 400 `parameter_invalid`.
+    init(_ ask: Ask) throws {
+        store = ask.query("store").flatMap { Store(rawValue: $0) }
+        kind = ask.query("kind").flatMap { Finance.Movement.Kind(rawValue: $0) }
+        product = ask.query("product")
+        country = ask.query("country")?.uppercased()
+        leastMilliunits = try ask.milliunits("least")
+    }
+
+    func passes(_ payment: Finance.Payment) -> Bool {
+        (store == nil || store == payment.store) && (kind == nil || kind == payment.kind)
+            && (product == nil || product == payment.product)
+            && (country == nil || country == payment.country)
+            && (leastMilliunits.map { payment.gross.millionths.magnitude / 1000 >= $0.magnitude }
+                ?? true)
     }
 }

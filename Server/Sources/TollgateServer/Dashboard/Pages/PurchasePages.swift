@@ -12,9 +12,8 @@ struct PurchasePages: DashboardPages {
     let request: DashboardRequest
 
     func purchases() async throws -> Response {
-        let page = try await tollgate.store.recentRecords(before: before, limit: 25)
-        let catalog = tollgate.store.history.current
-        let now = await tollgate.clocks.now()
+        let filter = Filter(ask)
+        let (found, next) = try await newest(filter)
         let table = Table(
             caption: words["nav_purchases"],
             columns: [
@@ -22,28 +21,101 @@ struct PurchasePages: DashboardPages {
                 words["price"],
             ],
             numbers: [4],
-            rows: page.records.map { row, record in
-                let shown = record.shown(in: catalog, history: tollgate.store.history, at: now)
-                return [
+            rows: found.map { row, record, shown in
+                [
                     Cell.link(
                         shown.name.isEmpty ? words["unknown_product"] : shown.name,
-                        "/dashboard/purchases/\(row.hex)",
-                        note: record.key.id
-                    ), Cell(storeName(record.key.store)),
+                        "/dashboard/purchases/\(row.hex)"
+                    ).with(id: record.key.id), Cell(storeName(record.key.store)),
                     Cell(words["environment_\(record.key.environment.rawValue)"]),
                     stateCell(shown),
-                    Cell.number(shown.price.map { formats.money($0.amount, $0.currency) } ?? "–"),
+                    shown.price.map { Cell.money($0.amount, $0.currency, formats) } ?? Cell("–"),
                 ]
             },
-            empty: words["no_purchases"],
-            next: page.next.map { "/dashboard/purchases?before=\($0)" }
+            empty: words[filter.isEmpty ? "no_purchases" : "no_such_rows"],
+            next: older(next)
         )
-        return self.page(
-            "dash_list",
+        return list(
             words["nav_purchases"],
             section: "purchases",
-            ["table": table.model, "lead": words["purchases_lead"]]
+            table,
+            file: "purchases",
+            filters: [
+                storeFilter(filter.store), productFilter(filter.product),
+                chooser(
+                    "state",
+                    words["state"],
+                    [choice("", words["all"], filter.state == nil)]
+                        + StateGroup.allCases.map {
+                            choice($0.rawValue, words["states_\($0.rawValue)"], $0 == filter.state)
+                        }
+                ),
+            ],
+            ["lead": words["purchases_lead"]]
         )
+    }
+
+    /// States of purchases that one looks for together.
+    enum StateGroup: String, CaseIterable {
+        case active, failing, refunded, ended, unpaid
+
+        func holds(_ shown: PortalView.Purchase) -> Bool {
+            switch shown.state {
+            case .paymentFailed, .paused: self == .failing
+            case .refunded: self == .refunded
+            case .ended, .inactive: self == .ended
+            case .processing, .notPaid: self == .unpaid
+            case .renews, .endsAt, .trial, .forever, .startsLater, .bought: self == .active
+            }
+        }
+    }
+
+    /// What the address asks for.
+    private struct Filter {
+        var store: Store?
+        var product: String?
+        var state: StateGroup?
+
+        init(_ ask: Ask) {
+            store = ask.query("store").flatMap { Store(rawValue: $0) }
+            product = ask.query("product")
+            state = ask.query("state").flatMap { StateGroup(rawValue: $0) }
+        }
+
+        var isEmpty: Bool { store == nil && product == nil && state == nil }
+    }
+
+    /// The newest purchases that pass, and the key from which the next page goes on.
+    ///
+    /// They are found by when something was last stated of them, so of a filter that few pass a
+    /// page may be short.
+    private func newest(
+        _ filter: Filter
+    ) async throws -> (
+        found: [(row: RowKey, record: Purchase, shown: PortalView.Purchase)], next: Int64?
+    ) {
+        let history = tollgate.store.history
+        let catalog = history.current
+        let now = await tollgate.clocks.now()
+        var found: [(row: RowKey, record: Purchase, shown: PortalView.Purchase)] = []
+        var from = before
+        for _ in 0..<20 {
+            let page = try await tollgate.store.recentRecords(before: from, limit: 25)
+            for (row, record) in page.records {
+                let shown = record.shown(in: catalog, history: history, at: now)
+                if let store = filter.store, record.key.store != store { continue }
+                if let state = filter.state, !state.holds(shown) { continue }
+                if let id = filter.product, let product = catalog.product(id: id),
+                    shown.name != product.name
+                {
+                    continue
+                }
+                found.append((row, record, shown))
+            }
+            from = page.next
+            if from == nil || found.count >= 25 || filter.isEmpty { break }
+        }
+        return (found, from)
     }
 
     func purchase(_ hex: String) async throws -> Response {

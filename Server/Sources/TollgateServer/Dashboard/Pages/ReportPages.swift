@@ -13,7 +13,9 @@ struct ReportPages: DashboardPages {
     func reports() async throws -> Response {
         guard ask.path.count > 1 else { return reportList() }
         let name = ask.path[1]
-        if name.hasPrefix("rows-") { return try await rows(String(name.dropFirst(5))) }
+        if name.hasPrefix("rows-") {
+            return try await RowPages(request: request).rows(String(name.dropFirst(5)))
+        }
         guard let report = Reports.Report(rawValue: name) else { throw Refusal.nothingHere }
         let question = try await question()
         let table = try await tollgate.reporting.report(
@@ -25,9 +27,12 @@ struct ReportPages: DashboardPages {
             filters: question.filters,
             environment: environment
         )
-        if ask.query("format") == "csv" { return Response.csv(table.csv, named: table.name) }
         let catalog = tollgate.store.history.current
         let title = words.of("report", report.rawValue)
+        let figures = sorted(shown(table, title))
+        if ask.query("format") == "csv" {
+            return Response.csv(figures.csv(words), named: table.name)
+        }
         return page(
             "dash_report",
             title,
@@ -54,9 +59,8 @@ struct ReportPages: DashboardPages {
                     },
                 "country": question.filters.country ?? "",
                 "environmentValue": environment.rawValue,
-                "csvURL": address(question, name) + "&format=csv",
                 "rowsURL": address(question, "rows-\(report.rowKind.rawValue)"),
-                "plots": plots(report, table), "table": shown(table, title).model,
+                "plots": plots(report, table), "table": placed(figures).model,
                 "definitions": table.definitions.map { definition -> Model in
                     [
                         "term": "\(definition.name) · \(words["version"]) \(definition.version)",
@@ -64,37 +68,6 @@ struct ReportPages: DashboardPages {
                     ]
                 }, "notes": table.notes, "hasNotes": !table.notes.isEmpty,
                 "isList": false,
-            ]
-        )
-    }
-
-    /// The rows behind figures.
-    private func rows(_ name: String) async throws -> Response {
-        guard let kind = Reports.RowKind(rawValue: name) else { throw Refusal.nothingHere }
-        let question = try await question()
-        let found = try await tollgate.reporting.rows(
-            kind,
-            from: question.from,
-            to: question.to,
-            filters: question.filters,
-            environment: environment,
-            after: ask.query("after"),
-            limit: 100
-        )
-        let title = words["rows_\(kind.rawValue)"]
-        let here = address(question, "rows-\(kind.rawValue)")
-        return page(
-            "dash_list",
-            title,
-            section: "reports",
-            [
-                "table": shown(
-                    found.table,
-                    title,
-                    next: found.next.map { "\(here)&after=\(Ask.escaped($0))" }
-                ).model,
-                "lead": "\(formats.day(question.from.start)) – \(formats.day(question.to.start))",
-                "action": false,
             ]
         )
     }
@@ -169,8 +142,8 @@ struct ReportPages: DashboardPages {
 
     // MARK: - What is shown
 
-    /// The table in the words of this language.
-    func shown(_ table: Reports.Table, _ caption: String, next: String? = nil) -> Table {
+    /// The table in the words of this language, with its sums.
+    func shown(_ table: Reports.Table, _ caption: String) -> Table {
         let numbers = table.columns.indices.filter {
             [.count, .money, .ratio].contains(table.columns[$0].kind)
         }
@@ -180,25 +153,67 @@ struct ReportPages: DashboardPages {
                 words.table["column_\(column.key)"] ?? column.title
             },
             numbers: Set(numbers),
-            rows: table.rows.suffix(1000).map { row in
-                row.enumerated().map { index, value in
-                    if case .text(let text) = value, table.columns[index].key == "store" {
-                        return Cell(storeName(named: text))
-                    }
-                    if case .text(let text) = value, table.columns[index].key == "app" {
-                        return Cell(appName(text))
-                    }
-                    if case .text(let text) = value, table.columns[index].key == "product" {
-                        let product = tollgate.store.history.current.product(id: text)
-                        return product.map { Cell.noted($0.name, text) } ?? Cell(text)
-                    }
-                    return Cell(shown(value))
-                }
+            rows: table.rows.map { row in
+                row.enumerated().map { cell($1, under: table.columns[$0].key) }
             },
             empty: words["no_figures"],
-            next: next
+            totals: totals(table)
         )
     }
+
+    private func cell(_ value: Reports.Table.Value, under key: String) -> Cell {
+        guard case .text(let text) = value else { return cell(value) }
+        switch key {
+        case "store": return Cell(storeName(named: text))
+        case "app": return Cell(appName(text))
+        case "product": return productCell(text)
+        case "event": return Cell(words.of("happened", text))
+        default: return Cell(text.isEmpty ? "–" : text)
+        }
+    }
+
+    /// The sums of what happened in the range, one row for each currency.
+    ///
+    /// What holds at the end of a day, and shares, have no sum.
+    private func totals(_ table: Reports.Table) -> [[Cell]] {
+        let summed = Reports.Report(rawValue: table.name).flatMap { Self.summed[$0] } ?? []
+        guard table.rows.count > 1, table.columns.contains(where: { summed.contains($0.key) })
+        else { return [] }
+        let place = table.columns.firstIndex { $0.key == "currency" }
+        var groups: [String: [[Reports.Table.Value]]] = [:]
+        for row in table.rows { groups[place.map { row[$0].text } ?? "", default: []].append(row) }
+        return groups.sorted { $0.key < $1.key }.map { currency, rows in
+            table.columns.indices.map { index in
+                if index == 0 { return Cell(words["total"]) }
+                if index == place { return Cell(currency) }
+                guard summed.contains(table.columns[index].key) else { return Cell("") }
+                return Reports.Table.Value.sum(of: rows.map { $0[index] }).map { cell($0) }
+                    ?? Cell("–")
+            }
+        }
+    }
+
+    /// The columns of each report that may be added up over days and lines.
+    private static let summed: [Reports.Report: Set<String>] = [
+        .sales: [
+            "units", "transactions", "gross", "refunded_units", "refunds", "net",
+            "estimated_proceeds",
+        ],
+        .revenue: ["gross", "refunds", "net", "estimated_proceeds", "reported_proceeds"],
+        .refunds: [
+            "paid", "refunded_by_purchase", "refunded_by_date", "amount_by_purchase",
+            "amount_by_date",
+        ],
+        .downloads: ["first_downloads", "redownloads", "updates"],
+        .events: ["count"],
+        .mrrMovement: [
+            "new", "expansion", "contraction", "churned", "returned", "new_count",
+            "churned_count", "returned_count",
+        ],
+        .churn: ["expired", "resubscribed"],
+        .trials: ["started", "converted", "pending", "abandoned"],
+        .coins: ["sold", "refunded", "spent"],
+    ]
 
     private func plots(_ report: Reports.Report, _ table: Reports.Table) -> [Model] {
         guard table.columns.contains(where: { $0.kind == .day }) else { return [] }
@@ -247,5 +262,24 @@ extension Reports.Table {
             }
         }
         return sums.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? ""
+    }
+}
+
+extension Reports.Table.Value {
+    /// The sum of counts, or of amounts of one currency; `nil` where there is none of either.
+    static func sum(of values: [Self]) -> Self? {
+        var sum: Self?
+        for value in values {
+            switch (sum, value) {
+            case (nil, .count), (nil, .money): sum = value
+            case (.count(let left)?, .count(let right)): sum = .count(left &+ right)
+            case (.money(let left, let currency)?, .money(let right, let other))
+            where currency == other:
+                sum = .money(left + right, currency: currency)
+            case (.money?, .money): return nil
+            default: continue
+            }
+        }
+        return sum
     }
 }

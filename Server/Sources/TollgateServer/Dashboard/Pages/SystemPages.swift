@@ -192,20 +192,15 @@ struct SystemPages: DashboardPages {
             actor: actor,
             limit: 51
         )
-        var next: String?
-        if entries.count > 50 {
-            next = "/dashboard/audit?before=\(entries[49].id)"
-            if let subject { next? += "&subject=\(Ask.escaped(subject))" }
-            if let actor { next? += "&actor=\(Ask.escaped(actor))" }
-        }
-        return page(
-            "dash_list",
+        return list(
             words["nav_audit"],
             section: "audit",
-            [
-                "table": auditTable(Array(entries.prefix(50)), next: next).model,
-                "lead": subject ?? actor ?? words["audit_lead"],
-            ]
+            auditTable(
+                Array(entries.prefix(50)),
+                next: older(entries.count > 50 ? entries[49].id : nil)
+            ),
+            file: "audit",
+            ["lead": subject ?? actor ?? words["audit_lead"]]
         )
     }
 }
