@@ -24,7 +24,7 @@ import stripe
 from playwright.sync_api import expect
 
 from test_app_store_commands import DAY, MONTHLY, ROOT, SECRET, TOLLGATE, World, free_port, listening
-from test_dashboard import open_page, picture
+from test_dashboard import judge, open_page, picture
 
 YEARLY = "com.example.app.pro.yearly"
 COINS = "com.example.app.coins100"
@@ -1033,6 +1033,34 @@ def test_the_overview_shows_these_numbers(told, desk, days):
             assert shown is None, label
         else:
             assert abs(shown - value) <= unit / 2, (label, tiles[label], float(value))
+
+
+@pytest.mark.parametrize("name", ["retention", "ltv"])
+def test_cohorts_are_a_grid(told, desk, name):
+    """One row for each month in which people began, one column for each period or age, with sizes; the
+    last cohorts have come less far than the first."""
+    base = f"http://127.0.0.1:{told.world.port}/dashboard/reports"
+    desk.goto(f"{base}/{name}?from={iso(told.first)}&to={iso(told.last)}&by=month")
+    grid = desk.locator("table.cohorts").first
+    rows = grid.locator("tbody tr")
+    assert rows.count() > 3 and desk.locator("svg.plot").count() == 0
+    filled = [
+        sum(1 for text in rows.nth(number).locator("td").all_inner_texts()[1:] if text.strip())
+        for number in (0, rows.count() - 1)
+    ]
+    assert filled[0] > filled[1]
+    assert all(int(rows.nth(number).locator("td").first.inner_text().replace(",", "")) > 0
+               for number in range(rows.count()))
+    expect(grid.locator("tfoot th")).to_have_text("Average")
+    # The grid is walked by keyboard where it is wider than the page.
+    desk.set_viewport_size({"width": 390, "height": 844})
+    scroll = desk.locator(".scroll.grid").first
+    assert scroll.evaluate("scroll => scroll.scrollWidth > scroll.clientWidth && scroll.tabIndex === 0")
+    assert desk.evaluate("document.documentElement.scrollWidth") <= 390
+    if told.world.kind == "sqlite":
+        picture(desk, f"two-years-{name}")
+        judge(desk, name)
+    desk.set_viewport_size({"width": 1280, "height": 900})
 
 
 def test_plots_of_two_years_are_seen(told, desk):

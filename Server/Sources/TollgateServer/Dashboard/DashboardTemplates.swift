@@ -32,6 +32,7 @@ struct DashboardTemplates: Sendable {
         ("dash_facts", PackageResources.dash_facts_mustache),
         ("dash_plot", PackageResources.dash_plot_mustache),
         ("dash_table", PackageResources.dash_table_mustache),
+        ("dash_cohorts", PackageResources.dash_cohorts_mustache),
         ("dash_cell", PackageResources.dash_cell_mustache),
         ("dash_filters", PackageResources.dash_filters_mustache),
         ("dash_gate", PackageResources.dash_gate_mustache),

@@ -67,8 +67,13 @@ struct DashboardFigureTests {
             let page = try await browser.open("/dashboard/reports/refunds").text
             #expect(page.contains("USD: from 50 %") && page.contains("EUR: from 25 %"))
             #expect(!page.contains("75 %"))
-            let retention = try await browser.open("/dashboard/reports/retention").text
-            #expect(retention.contains(" · Period 0"))
+            // Of two and four who began, one each was paid back: no lines, but a grid.
+            let retention = try await browser.open("/dashboard/reports/retention?by=month")
+            #expect(!retention.text.contains("<svg class=\"plot\""))
+            #expect(retention.words.contains("Retention · Pro, monthly"))
+            #expect(retention.words.contains("Jun 2026 6 66.7 %"))
+            #expect(retention.words.contains("Average 66.7 %"))
+            #expect(retention.text.contains("class=\"number shade-6\">66.7 %"))
         }
     }
 

@@ -60,7 +60,9 @@ struct ReportPages: DashboardPages {
                 "country": question.filters.country ?? "",
                 "environmentValue": environment.rawValue,
                 "rowsURL": address(question, "rows-\(report.rowKind.rawValue)"),
-                "plots": plots(report, table), "table": placed(figures).model,
+                "plots": plots(report, table),
+                "cohorts": cohorts(table, by: question.by, title: title),
+                "table": placed(figures).model,
                 "definitions": table.definitions.map { definition -> Model in
                     [
                         "term": "\(definition.name) · \(words["version"]) \(definition.version)",
@@ -216,7 +218,10 @@ struct ReportPages: DashboardPages {
     ]
 
     private func plots(_ report: Reports.Report, _ table: Reports.Table) -> [Model] {
-        guard table.columns.contains(where: { $0.kind == .day }) else { return [] }
+        // Cohorts are no line over time: they have grids.
+        guard CohortGrid.shapes[report] == nil,
+            table.columns.contains(where: { $0.kind == .day })
+        else { return [] }
         let texts = table.columns.filter { $0.kind == .text && $0.key != "currency" }.map(\.key)
         let plotted = table.plotted
         guard let value = plotted.column,
