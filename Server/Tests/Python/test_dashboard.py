@@ -295,6 +295,38 @@ def test_a_wide_table_scrolls_by_keyboard_and_keeps_its_first_column(page, demo)
     assert abs(first.bounding_box()["x"] - before) < 1
 
 
+def test_a_plot_is_read_by_keyboard_and_its_legend_filters(page, demo):
+    page.goto(demo.url + "/dashboard?span=90")
+    box = page.locator(".plot-box").first
+    now = page.locator(".plot-now").first
+    box.focus()
+    newest = now.text_content()
+    assert "$" in newest or "–" in newest
+    page.keyboard.press("Home")
+    oldest = now.text_content()
+    assert oldest != newest
+    page.keyboard.press("ArrowRight")
+    assert now.text_content() not in (oldest, "")
+    # A series that is switched off is gone from the plot, by a checkbox that needs no script.
+    legend = page.locator("figure", has=page.locator(".legend")).first
+    expect(legend.locator(".series-1").first).to_be_visible()
+    legend.get_by_role("checkbox").first.uncheck()
+    expect(legend.locator(".series-1").first).to_be_hidden()
+    legend.get_by_role("checkbox").first.check()
+    # Texts have the page's size, however narrow it is, and there are three to eight levels.
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        size = page.locator(".plot-label").first.evaluate("label => getComputedStyle(label).fontSize")
+        assert float(size.removesuffix("px")) >= 12
+        scale = page.locator(".plot-label").first.evaluate("label => label.getScreenCTM().a")
+        assert abs(scale - 1) < 0.01
+    page.set_viewport_size(WIDE)
+    assert 3 <= page.locator("svg.plot").first.locator(":scope > .plot-grid, :scope > .plot-zero").count() <= 8
+    with page.expect_download() as download:
+        page.get_by_role("link", name=re.compile("^SVG: ")).first.click()
+    assert pathlib.Path(download.value.path()).read_text().startswith("<svg")
+
+
 def test_without_scripts(browser, signed_in, demo):
     page = open_page(browser, signed_in, locale="en-US", java_script_enabled=False)
     page.set_viewport_size(PHONE)

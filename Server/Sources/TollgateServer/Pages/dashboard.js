@@ -56,3 +56,30 @@ for (const scroll of document.querySelectorAll(".scroll")) {
 }
 window.addEventListener("resize", measureTables);
 measureTables();
+// The values of a plot under the pointer, the finger, or the arrow keys.
+for (const box of document.querySelectorAll(".plot-box")) {
+    const slots = [...box.querySelectorAll(".plot-slot")];
+    const now = box.parentElement.querySelector(".plot-now");
+    if (!slots.length || !now) { continue; }
+    let at = -1;
+    const show = (place) => {
+        at = place;
+        slots.forEach((slot, number) => slot.classList.toggle("here", number === at));
+        now.textContent = at < 0 ? "" : slots[at].querySelector("title").textContent;
+    };
+    slots.forEach((slot, number) => {
+        slot.addEventListener("pointerenter", () => show(number));
+        slot.addEventListener("pointerdown", () => show(number));
+    });
+    box.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") { show(-1); } });
+    box.tabIndex = 0;
+    box.addEventListener("focus", () => { if (at < 0) { show(slots.length - 1); } });
+    box.addEventListener("blur", () => show(-1));
+    box.addEventListener("keydown", (event) => {
+        const last = slots.length - 1;
+        const place = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
+        if (place === undefined) { return; }
+        event.preventDefault();
+        show(Math.max(0, Math.min(last, place)));
+    });
+}

@@ -137,4 +137,15 @@ extension Response {
         response.headers[.xContentTypeOptions] = "nosniff"
         return response
     }
+
+    /// A picture to be kept as a file; it may run nothing.
+    static func svg(_ text: String, named name: String) -> Response {
+        var response = Response.text(text, type: "image/svg+xml; charset=utf-8")
+        response.headers[.contentDisposition] = "attachment; filename=\"\(name).svg\""
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+        response.headers[.cacheControl] = "no-store"
+        response.headers[.xContentTypeOptions] = "nosniff"
+        return response
+    }
 }

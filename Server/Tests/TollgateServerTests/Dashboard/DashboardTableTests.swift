@@ -10,7 +10,7 @@ struct DashboardTableTests {
     private static let start = Instant(milliseconds: TestServer.start)
 
     /// A month of a plan in the App Store, begun some hours after the start.
-    private static func sell(
+    static func sell(
         _ server: TestServer,
         _ id: String,
         milliunits: Int64,

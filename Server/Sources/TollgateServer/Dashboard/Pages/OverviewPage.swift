@@ -20,6 +20,12 @@ struct OverviewPage: DashboardPages {
         )
         let currency = now.mainCurrency
         let query = "from=\(first)&to=\(today)&by=\(span.step.rawValue)"
+        let plots = try await plots(
+            PlotRange(first: first, last: today, step: span.step),
+            currency,
+            query
+        )
+        if let file = try file(of: plots) { return file }
         return page(
             "dash_overview",
             words["nav_overview"],
@@ -36,43 +42,48 @@ struct OverviewPage: DashboardPages {
                     "\(formats.day(first.start)) – \(formats.day(today.start))",
                 "tiles": tiles(now, then, currency, query),
                 "isEmpty": now.rows.isEmpty || currency.isEmpty,
-                "plots": try await plots(first, today, by: span.step, currency, query),
+                "plots": plots.map { model(of: $0) },
                 "stores": try await storesSideBySide(first, today, currency).model,
             ]
         )
     }
 
+    /// All over the same range, those of what was sold and of MRR beside the range before.
     private func plots(
-        _ first: Reports.Day,
-        _ today: Reports.Day,
-        by step: Reports.Step,
+        _ range: PlotRange,
         _ currency: String,
         _ query: String
-    ) async throws -> [Model] {
-        let yearAgo = today.advanced(by: -364)
+    ) async throws -> [Plot] {
+        let (first, last, step) = (range.first, range.last, range.step)
+        let before = range.before
         return [
             plot(
                 "revenue",
                 words["plot_revenue"],
                 .bars,
-                try await figures("revenue", first, today, by: step, group: [.store]),
+                try await figures("revenue", first, last, by: step, group: [.store]),
+                over: range,
                 value: "gross",
                 series: "store",
                 currency: currency,
+                before: try await figures("revenue", before.first, before.last, by: step),
                 link: "/dashboard/reports/revenue?\(query)&group=store"
             ),
             plot(
                 "mrr",
                 words["plot_mrr"],
                 .lines,
-                try await figures("mrr", yearAgo, today, by: .week),
+                try await figures("mrr", first, last, by: step),
+                over: range,
                 value: "mrr",
                 series: nil,
                 currency: currency,
-                link: "/dashboard/reports/mrr?from=\(yearAgo)&to=\(today)&by=week"
+                before: try await figures("mrr", before.first, before.last, by: step),
+                link: "/dashboard/reports/mrr?\(query)"
             ),
             movementPlot(
-                try await figures("mrr-movement", first, today, by: step),
+                try await figures("mrr-movement", first, last, by: step),
+                range,
                 currency,
                 query
             ),
@@ -80,7 +91,8 @@ struct OverviewPage: DashboardPages {
                 "active",
                 words["plot_active"],
                 .lines,
-                try await figures("subscriptions", first, today, by: step, group: [.store]),
+                try await figures("subscriptions", first, last, by: step, group: [.store]),
+                over: range,
                 value: "active",
                 series: "store",
                 currency: "",
@@ -196,9 +208,10 @@ struct OverviewPage: DashboardPages {
     /// New, expansion, contraction, churned and returned, one on the other.
     private func movementPlot(
         _ table: Reports.Table,
+        _ range: PlotRange,
         _ currency: String,
         _ query: String
-    ) -> Model {
+    ) -> Plot {
         var series: [Plot.Series] = []
         for key in ["new", "expansion", "returned", "contraction", "churned"] {
             guard let column = table.columns.firstIndex(where: { $0.key == key }) else { continue }
@@ -212,6 +225,7 @@ struct OverviewPage: DashboardPages {
             series.append(
                 Plot.Series(
                     name: words["movement_\(key)"],
+                    tone: Plot.Tone(of: key),
                     points: heights.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
                 )
             )
@@ -221,6 +235,7 @@ struct OverviewPage: DashboardPages {
             words["plot_movement"],
             .bars,
             series,
+            over: range,
             unit: currency,
             link: "/dashboard/reports/mrr-movement?\(query)"
         )

@@ -29,6 +29,8 @@ struct ReportPages: DashboardPages {
         )
         let catalog = tollgate.store.history.current
         let title = words.of("report", report.rawValue)
+        let plots = plots(report, table, try await before(report, question), question)
+        if let file = try file(of: plots) { return file }
         let figures = sorted(shown(table, title))
         if ask.query("format") == "csv" {
             return Response.csv(figures.csv(words), named: table.name)
@@ -60,7 +62,7 @@ struct ReportPages: DashboardPages {
                 "country": question.filters.country ?? "",
                 "environmentValue": environment.rawValue,
                 "rowsURL": address(question, "rows-\(report.rowKind.rawValue)"),
-                "plots": plots(report, table),
+                "plots": plots.map { model(of: $0) },
                 "cohorts": cohorts(table, by: question.by, title: title),
                 "table": placed(figures).model,
                 "definitions": table.definitions.map { definition -> Model in
@@ -217,34 +219,54 @@ struct ReportPages: DashboardPages {
         .coins: ["sold", "refunded", "spent"],
     ]
 
-    private func plots(_ report: Reports.Report, _ table: Reports.Table) -> [Model] {
+    /// The same report of the range before; `nil` where its plot shows none.
+    private func before(
+        _ report: Reports.Report,
+        _ question: Question
+    ) async throws -> Reports.Table? {
+        guard Self.happened.contains(report) || report == .mrr else { return nil }
+        let range = PlotRange(first: question.from, last: question.to, step: question.by).before
+        return try await tollgate.reporting.report(
+            report.rawValue,
+            from: range.first,
+            to: range.last,
+            by: range.step,
+            group: question.group,
+            filters: question.filters,
+            environment: environment
+        )
+    }
+
+    private func plots(
+        _ report: Reports.Report,
+        _ table: Reports.Table,
+        _ before: Reports.Table?,
+        _ question: Question
+    ) -> [Plot] {
         // Cohorts are no line over time: they have grids.
         guard CohortGrid.shapes[report] == nil,
             table.columns.contains(where: { $0.kind == .day })
         else { return [] }
         let texts = table.columns.filter { $0.kind == .text && $0.key != "currency" }.map(\.key)
-        let plotted = table.plotted
-        guard let value = plotted.column,
+        guard let value = table.plotted.column,
             let column = table.columns.first(where: { $0.key == value })
         else { return [] }
-        func title(_ key: String) -> String {
-            words.table["column_\(key)"] ?? table.columns.first { $0.key == key }?.title ?? key
-        }
-        let part = plotted.part.map { " · \(title($0.column)) \($0.value)" } ?? ""
+        let title = words.table["column_\(value)"] ?? column.title
         let currencies = column.kind == .money ? Set(table.currencies).subtracting([""]) : [""]
         let main = table.mainCurrencyOfPlot(value)
         return currencies.sorted { ($0 == main ? 0 : 1, $0) < ($1 == main ? 0 : 1, $1) }.prefix(3)
             .map { currency in
                 plot(
                     "report-\(currency.isEmpty ? "all" : currency.lowercased())",
-                    title(value) + part
-                        + (currencies.count > 1 ? " · \(currency)" : ""),
+                    currencies.count > 1 ? "\(title) · \(currency)" : title,
                     Self.happened.contains(report) ? .bars : .lines,
                     table,
-                    rows: plotted.rows,
+                    over: PlotRange(first: question.from, last: question.to, step: question.by),
+                    rows: table.plotted.rows,
                     value: value,
                     series: texts.first,
                     currency: currency,
+                    before: before,
                     link: ""
                 )
             }
