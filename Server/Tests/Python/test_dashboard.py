@@ -327,6 +327,15 @@ def test_a_plot_is_read_by_keyboard_and_its_legend_filters(page, demo):
     assert pathlib.Path(download.value.path()).read_text().startswith("<svg")
 
 
+def test_a_name_is_suggested(page, demo):
+    page.goto(demo.url + "/dashboard")
+    with page.expect_response(re.compile("/dashboard/suggestions")):
+        page.get_by_role("combobox", name="Search by any id").press_sequentially("ser-")
+    option = page.locator("#suggestions option")
+    expect(option).to_have_count(3)
+    assert {each.get_attribute("value") for each in option.all()} == {"user-1", "user-2", "user-3"}
+
+
 def test_without_scripts(browser, signed_in, demo):
     page = open_page(browser, signed_in, locale="en-US", java_script_enabled=False)
     page.set_viewport_size(PHONE)

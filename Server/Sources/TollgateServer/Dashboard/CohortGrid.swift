@@ -11,9 +11,9 @@ struct CohortGrid {
         var part: String
         /// What a cell shows.
         var value: String
-        /// Cells of one column are averaged as the sum of this …
+        /// The column whose sum, over that of the next one, is the average of a column of cells.
         var counted: String
-        /// … over the sum of that.
+        /// How many people that is of.
         var of: String
     }
 

@@ -2,20 +2,55 @@ internal import Storage
 internal import TollgateCore
 
 extension DashboardPages {
-    /// What was stated, in the words of `explain`.
-    func timeline(_ rows: [JournalRow], next: String?) -> Table {
-        Table(
+    /// What happened, in words: by when it was stated, newest first, and nothing twice.
+    ///
+    /// Stores repeat themselves with each message; what only repeats what was said of the same
+    /// purchase before is left out. The journal has it all.
+    ///
+    /// - Parameter purchases: names of the purchases, where rows are about several.
+    func timeline(
+        _ rows: [JournalRow],
+        purchases: [Purchase.Key: String] = [:],
+        next: String?
+    ) -> Table {
+        var said: [String: String] = [:]
+        var lines: [[Cell]] = []
+        for row in rows.sorted(by: { ($0.stated, $0.id) < ($1.stated, $1.id) }) {
+            guard let text = news(in: row, said: &said) else { continue }
+            var what = Cell(text)
+            if case .facts(let facts) = row.content, let key = facts.first?.purchase,
+                let name = purchases[key], !text.contains(name)
+            {
+                what.note = name
+            }
+            lines.append([
+                Cell.time(row.stated, formats), what, Cell(source(of: row)),
+                Cell.link("#\(row.id)", "/dashboard/deliveries/\(row.id)"),
+            ])
+        }
+        return Table(
             caption: words["timeline"],
-            columns: [words["when"], words["from"], words["fact"], words["message"]],
-            rows: rows.prefix(25).map { row in
-                [
-                    Cell.time(row.stated, formats), Cell(source(of: row)), fact(of: row),
-                    Cell.link("#\(row.id)", "/dashboard/deliveries/\(row.id)"),
-                ]
-            },
+            columns: [words["when"], words["fact"], words["from"], words["message"]],
+            rows: lines.reversed(),
             empty: words["no_facts"],
             next: next
         )
+    }
+
+    /// What a row says that was not said before; `nil`: nothing.
+    ///
+    /// - Parameter said: the last sentence of each kind about each purchase.
+    private func news(in row: JournalRow, said: inout [String: String]) -> String? {
+        guard case .facts(let facts) = row.content else { return fact(of: row).text }
+        var sentences: [String] = []
+        for fact in facts {
+            let text = self.said(fact)
+            let about = "\(fact.purchase.canonical) \(fact.kind)"
+            guard !text.isEmpty, said[about] != text else { continue }
+            said[about] = text
+            sentences.append(text)
+        }
+        return sentences.isEmpty ? nil : sentences.joined(separator: " · ")
     }
 
     func source(of row: JournalRow) -> String {
@@ -31,9 +66,10 @@ extension DashboardPages {
         switch row.content {
         case .facts(let facts):
             guard !facts.isEmpty else { return Cell(words["fact_none"]) }
-            return Cell.english(
-                facts.prefix(4).map { "\($0.kind): \($0.summary)" }.joined(separator: " · ")
-            )
+            var cell = Cell(facts.prefix(4).map { said($0) }.joined(separator: " · "))
+            cell.note = Set(facts.map(\.kind)).sorted()
+                .map { words.of("statement", $0) }.joined(separator: ", ")
+            return cell
         case .registered: return Cell(words["fact_registered"])
         case .spent(let amount, let isAccepted, let balance):
             return Cell(

@@ -47,6 +47,7 @@ struct DashboardRequest: Sendable {
         case ("statement", 1): try await finance.statement()
         case ("webhooks", 1): try await webhooks.webhooks()
         case ("webhooks", 2): try await webhooks.webhook(ask.path[1])
+        case ("suggestions", 1): try await customers.suggestions()
         case ("customers", 1): try await customers.customers()
         case ("customers", 2): try await customers.customer(ask.path[1])
         case ("customers", 3) where ask.path[2] == "explain":

@@ -62,7 +62,7 @@ struct DashboardTemplates: Sendable {
     /// Nothing from elsewhere, nothing inline: what somebody writes into a name runs nowhere.
     static let policy =
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-        + "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+        + "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
     func page(
         _ name: String,

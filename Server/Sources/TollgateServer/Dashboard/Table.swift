@@ -122,7 +122,9 @@ struct TableOrder {
         isDescending = number < 0
     }
 
-    /// Whether a row stands before another; `nil`: they are equal. Empty cells stand last.
+    /// Whether a row stands before another; `nil` where they are equal.
+    ///
+    /// Empty cells stand last, either way.
     func isBefore(_ left: [Cell], _ right: [Cell]) -> Bool? {
         guard column < left.count, column < right.count else { return nil }
         let (left, right) = (left[column], right[column])

@@ -83,3 +83,24 @@ for (const box of document.querySelectorAll(".plot-box")) {
         show(Math.max(0, Math.min(last, place)));
     });
 }
+// Names that have what was typed in them.
+for (const field of document.querySelectorAll("[data-suggest]")) {
+    let waiting = 0;
+    let asked = "";
+    field.addEventListener("input", () => {
+        clearTimeout(waiting);
+        waiting = setTimeout(async () => {
+            const text = field.value.trim();
+            if (text.length < 2 || text === asked) { return; }
+            asked = text;
+            const answer = await fetch(field.dataset.suggest + "?q=" + encodeURIComponent(text));
+            if (!answer.ok || text !== field.value.trim()) { return; }
+            const options = (await answer.json()).map((name) => {
+                const option = document.createElement("option");
+                option.value = name;
+                return option;
+            });
+            field.list.replaceChildren(...options);
+        }, 200);
+    });
+}

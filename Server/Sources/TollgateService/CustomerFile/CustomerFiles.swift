@@ -18,6 +18,17 @@ public struct CustomerFile: Sendable {
         public var staffCoins: Int64?
     }
 
+    /// Coins that one purchase brought, or staff gave.
+    public struct Lot: Sendable {
+        /// What brought them, as its holding is named.
+        public var holding: Holding
+        public var credited: Instant
+        public var credit: Int64
+        public var clawed: Int64
+        /// How many of them are left, if the oldest are spent first.
+        public var left: Int64
+    }
+
     public var id: Customer.ID
     /// `nil` where they were erased.
     public var customer: API.Customer?
@@ -33,6 +44,8 @@ public struct CustomerFile: Sendable {
     public var coins: API.CoinBalance
     /// Newest first.
     public var movements: [CoinMovement]
+    /// Where their coins came from, newest first.
+    public var lots: [Lot]
     /// When their sessions end, the last first: UNIX seconds, those that have ended left out.
     public var sessions: [Int64]
     /// Whether there is anything in the other environment.
@@ -83,6 +96,11 @@ public struct CustomerFiles: Sendable {
             guard let payer = holding.shown.storeCustomer else { continue }
             payers[holding.key.store] = payers[holding.key.store] ?? payer
         }
+        let movements = try await records.coinMovements(
+            of: stored.customer,
+            in: environment,
+            limit: 50
+        )
         let otherReading = try await records.reading(of: stored.customer, in: other)
         let seconds = clocks.wall().milliseconds / 1000
         return CustomerFile(
@@ -94,14 +112,76 @@ public struct CustomerFiles: Sendable {
             entitlements: reading.timeline.active(at: now).map { API.Entitlement($0, catalog) },
             holdings: holdings,
             coins: API.CoinBalance(balance: reading.balance),
-            movements: try await records.coinMovements(
-                of: stored.customer,
-                in: environment,
-                limit: 50
-            ),
+            movements: movements,
+            lots: lots(of: purchases.map { $0.0 }, holdings, balance: reading.balance),
             sessions: try await records.sessions.ends(of: stored.customer).filter { $0 > seconds },
             hasOtherEnvironment: otherReading.sequence > 0
         )
+    }
+
+    /// The lots of coins of these purchases, newest first.
+    private func lots(
+        of purchases: [Purchase],
+        _ holdings: [CustomerFile.Holding],
+        balance: Int64
+    ) -> [CustomerFile.Lot] {
+        let shown = Dictionary(holdings.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+        var lots: [CustomerFile.Lot] = []
+        for purchase in purchases {
+            guard let holding = shown[purchase.key] else { continue }
+            for lot in purchase.evaluate(in: records.history).lots {
+                lots.append(
+                    CustomerFile.Lot(
+                        holding: holding,
+                        credited: lot.credited,
+                        credit: lot.credit,
+                        clawed: lot.clawed,
+                        left: max(0, lot.credit - lot.clawed)
+                    )
+                )
+            }
+        }
+        lots.sort { $0.credited < $1.credited }
+        // What is not there any more was spent, of the oldest first.
+        var spent = lots.reduce(0) { $0 + $1.left } - max(0, balance)
+        for index in lots.indices where spent > 0 {
+            let drawn = min(spent, lots[index].left)
+            lots[index].left -= drawn
+            spent -= drawn
+        }
+        return lots.reversed()
+    }
+
+    /// Customers whose answers changed lately and whose name or email has this in it, for
+    /// suggestions: at most eight of the last four hundred.
+    ///
+    /// - Parameter emails: whether emails are looked at, which not everybody may see.
+    public func similar(
+        to text: String,
+        emails: Bool
+    ) async throws -> [(id: Customer.ID, customer: API.Customer)] {
+        let wanted = text.prefix(300).lowercased()
+        guard wanted.count >= 2 else { return [] }
+        var found: [(id: Customer.ID, customer: API.Customer)] = []
+        var seen: Set<Customer.ID> = []
+        var from: Int64?
+        for _ in 0..<8 {
+            let page = try await records.feed.latest(before: from, limit: 50)
+            for message in page where seen.insert(message.customer).inserted {
+                guard let stored = try await records.profile(message.customer),
+                    !stored.body.isEmpty
+                else { continue }
+                let customer = try Profile(stored).customer
+                let isLike =
+                    customer.appUserID.lowercased().contains(wanted)
+                    || emails && customer.email?.lowercased().contains(wanted) == true
+                if isLike { found.append((message.customer, customer)) }
+                if found.count == 8 { return found }
+            }
+            guard page.count == 50 else { break }
+            from = page.last?.number
+        }
+        return found
     }
 
     /// Where a question of staff leads: to customers, purchases, or a message in the journal.

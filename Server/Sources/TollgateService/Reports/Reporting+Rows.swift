@@ -14,7 +14,9 @@ public struct ReportRows: Sendable {
 
 /// What rows have of their own: figures are not told apart by it.
 public struct RowMatch: Hashable, Sendable {
-    /// `charge`, `refund`, `sold`, …; `nil`: any. Periods have none.
+    /// A kind such as `charge`, `refund` or `sold`; `nil`: any.
+    ///
+    /// Periods have none.
     public var kind: String?
     /// The least amount in milliunits, of whatever currency.
     public var leastMilliunits: Int64?

@@ -94,6 +94,76 @@ struct DashboardCustomerTests {
         }
     }
 
+    @Test("A customer's page says in words what happened, once, and what they pay")
+    func story() async throws {
+        try await TestServer.run { server in
+            let reader = try await Reader(server)
+            // Told a second time, nothing new happened.
+            try await server.deliverNotifications()
+            while try await !server.tollgate.figures.followOnce() {}
+            var browser = try await server.staff(.support)
+            let page = try await browser.open("/dashboard/customers/\(reader.id)")
+            let once = "Pro, monthly: paid until 1 Jul 2026, $9.99"
+            #expect(page.words.ranges(of: once).count == 1)
+            #expect(page.words.contains("100 coins: bought, $10.00"))
+            for text in [
+                "Pays now, a month $9.99", "Lifetime value $19.99", "First payment 1 Jun 2026",
+                "Payments 2", "Where the coins came from",
+            ] {
+                #expect(page.words.contains(text), "\(text)")
+            }
+            browser.language = "ja"
+            let japanese = try await browser.open("/dashboard/customers/\(reader.id)")
+            #expect(japanese.words.contains("2026年7月1日 まで支払い済み"))
+        }
+    }
+
+    @Test("A name is suggested by any part of it; an email only to those who may see it")
+    func suggestions() async throws {
+        try await TestServer.run { server in
+            _ = try await Reader(server)
+            await server.tollgate.events.publish()
+            var viewer = try await server.staff(.viewer)
+            #expect(
+                try await viewer.open("/dashboard/suggestions?q=EADER").text == "[\"reader-1\"]"
+            )
+            for nothing in ["ann", "a", "", "%25", "eader-2"] {
+                let page = try await viewer.open("/dashboard/suggestions?q=\(nothing)")
+                #expect(page.text == "[]", "\(nothing)")
+            }
+            var support = try await server.staff(.support)
+            #expect(try await support.open("/dashboard/suggestions?q=ann").text == "[\"reader-1\"]")
+            let search = try await support.open("/dashboard/customers?q=eader")
+            #expect(search.words.contains("Similar name reader-1"))
+            var anybody = StaffBrowser(server)
+            let refused = try await anybody.send("/dashboard/suggestions?q=reader")
+            #expect(refused.status == 303 && !refused.text.contains("reader-1"))
+        }
+    }
+
+    @Test("A grant says for how long, or that it has no end")
+    func grantEnds() async throws {
+        try await TestServer.run { server in
+            let id = try await server.customer()
+            var browser = try await server.staff(.support)
+            let path = "/dashboard/customers/\(id)"
+            _ = try await browser.open(path)
+            let vague = try await browser.press(
+                "\(path)/grant",
+                ["lookup_key": "pro", "days": "", "ends": "days", "nonce": "n1"]
+            )
+            #expect(vague.status == 400 && vague.words.contains("Say for how many days"))
+            #expect(try await server.access(of: id).isEmpty)
+            _ = try await browser.open(path)
+            let forever = try await browser.press(
+                "\(path)/grant",
+                ["lookup_key": "pro", "days": "", "ends": "never", "nonce": "n2"]
+            )
+            #expect(forever.words.contains("Granted."))
+            #expect(forever.words.contains("without end"))
+        }
+    }
+
     @Test("The evidence of a message is shown opened, to those who may read it")
     func evidence() async throws {
         try await TestServer.run { server in

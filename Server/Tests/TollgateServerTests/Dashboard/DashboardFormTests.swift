@@ -10,7 +10,7 @@ import TollgateSimulation
 struct DashboardFormTests {
     /// Every form that changes something, with the least role that may send it.
     static let forms: [(path: String, role: StaffRole, fields: [String: String])] = [
-        ("/customers/{id}/grant", .support, ["lookup_key": "pro", "nonce": "n1"]),
+        ("/customers/{id}/grant", .support, ["lookup_key": "pro", "days": "7", "nonce": "n1"]),
         ("/customers/{id}/end-grant", .support, ["grant": "grant_x"]),
         (
             "/customers/{id}/coins", .admin,

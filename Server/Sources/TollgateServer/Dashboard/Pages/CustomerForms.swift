@@ -91,12 +91,15 @@ struct CustomerForms: DashboardPages {
     ) async throws {
         let key = form["lookup_key"] ?? ""
         var until: Int64?
-        if let days = form["days"], !days.isEmpty {
+        if let days = form["days"], !days.isEmpty, form["ends"] != "never" {
             let count = try number(days, "days")
             guard (1...36_500).contains(count) else {
                 throw Refusal.invalid("days", "A grant lasts 1 to 36,500 days.")
             }
             until = await tollgate.clocks.now().milliseconds + count * 86_400_000
+        } else if form["ends"] != "never" {
+            // A grant that nobody meant to last for ever is found by nobody.
+            throw Refusal.invalid("days", "Say for how many days, or choose that it has no end.")
         }
         let ends = until
         _ = try await audited(

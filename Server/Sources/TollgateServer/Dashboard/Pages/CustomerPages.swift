@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Hummingbird
+internal import Reports
 internal import Storage
 internal import Stores
 internal import TollgateAPI
@@ -83,6 +84,18 @@ struct CustomerPages: DashboardPages {
                 Cell("–"),
             ])
         }
+        // Ids are matched whole; names that are like it may still be what is meant.
+        let known = Set(found.customers.map { $0.id })
+        let similar = try await tollgate.customerFiles.similar(
+            to: text,
+            emails: visit.member.role >= .support
+        ).filter { !known.contains($0.id) }
+        rows += similar.map { id, customer in
+            [
+                Cell(words["similar_name"]), customerCell(id, customer),
+                Cell(customer.email.map(personal) ?? "–"),
+            ]
+        }
         let table = Table(
             caption: words["found"],
             columns: [words["kind"], words["what"], words["note"]],
@@ -106,7 +119,7 @@ struct CustomerPages: DashboardPages {
             of: file.id,
             in: file.environment,
             before: before,
-            limit: 26
+            limit: 101
         )
         let audit = try await tollgate.store.audit.entries(
             subject: "customer:\(file.id)",
@@ -133,9 +146,15 @@ struct CustomerPages: DashboardPages {
             "movements": movements(file).model, "hasMovements": !file.movements.isEmpty,
             "sessionCount": file.sessions.count, "hasSessions": !file.sessions.isEmpty,
             "sessionsText": words("sessions_running", ["count": "\(file.sessions.count)"]),
+            "lots": lots(file).model, "hasLots": !file.lots.isEmpty,
+            "money": money(try await tollgate.reporting.money(of: file.id, in: file.environment)),
             "timeline": timeline(
-                rows,
-                next: rows.count > 25 ? "\(here)&before=\(rows[24].id)#timeline" : nil
+                Array(rows.prefix(100)),
+                purchases: Dictionary(
+                    file.holdings.map { ($0.key, $0.shown.name) },
+                    uniquingKeysWith: { $1 }
+                ),
+                next: rows.count > 100 ? "\(here)&before=\(rows[99].id)#timeline" : nil
             ).model,
             "audit": auditTable(audit, next: nil).model, "hasAudit": !audit.isEmpty,
             "nonce": tollgate.random.id("form_"),
@@ -243,6 +262,59 @@ struct CustomerPages: DashboardPages {
             },
             empty: words["no_purchases"]
         )
+    }
+
+    /// What they pay, since when, and what they have paid in all.
+    private func money(_ money: CustomerMoney) -> [Model] {
+        func line(_ key: String, _ value: String) -> Model {
+            ["term": words[key], "value": value, "copies": false, "link": false]
+        }
+        func amounts(_ value: (CustomerMoney.Sum) -> Reports.Fraction) -> String {
+            let amounts = money.sums.filter { !value($0).isZero }.map { sum in
+                formats.money(formats.minor(value(sum), sum.currency), sum.currency)
+            }
+            return amounts.isEmpty ? "–" : amounts.joined(separator: " + ")
+        }
+        return [
+            line("pays_monthly", amounts { $0.monthly }),
+            line("lifetime_value", amounts { Reports.Fraction($0.kept) }),
+            line("went_back", amounts { Reports.Fraction($0.returned) }),
+            line("pays_since", money.first.map { formats.day($0) } ?? "–"),
+            line("paid_last", money.last.map { formats.day($0) } ?? "–"),
+            line("payment_count", formats.number(Int64(money.charges))),
+        ]
+    }
+
+    private func lots(_ file: CustomerFile) -> Table {
+        Table(
+            caption: words["coin_lots"],
+            columns: [
+                words["when"], words["from"], words["credited"], words["clawed"], words["left"],
+            ],
+            numbers: [2, 3, 4],
+            rows: file.lots.map { lot in
+                let name = lot.holding.staffCoins == nil ? lot.holding.shown.name : ""
+                return [
+                    Cell.time(lot.credited, formats),
+                    Cell.link(
+                        name.isEmpty ? words["state_corrected"] : name,
+                        "/dashboard/purchases/\(lot.holding.row.hex)"
+                    ), Cell.count(lot.credit, formats), Cell.count(lot.clawed, formats),
+                    Cell.count(lot.left, formats),
+                ]
+            },
+            empty: words["no_movements"]
+        )
+    }
+
+    /// Names of customers that have what was typed in them, for the search box.
+    func suggestions() async throws -> Response {
+        let found = try await tollgate.customerFiles.similar(
+            to: ask.query("q") ?? "",
+            emails: visit.member.role >= .support
+        )
+        let names = found.map { $0.customer.appUserID }
+        return Response.json(bytes: try JSONEncoder().encode(names))
     }
 
     private func movements(_ file: CustomerFile) -> Table {

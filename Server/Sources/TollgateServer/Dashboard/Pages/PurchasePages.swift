@@ -124,7 +124,7 @@ struct PurchasePages: DashboardPages {
         let catalog = tollgate.store.history.current
         let now = await tollgate.clocks.now()
         let shown = record.shown(in: catalog, history: tollgate.store.history, at: now)
-        let rows = try await tollgate.store.journal.rows(before: before, about: row, limit: 26)
+        let rows = try await tollgate.store.journal.rows(before: before, about: row, limit: 101)
         let holders = try await tollgate.store.holders(of: record.key)
         let audit = try await tollgate.store.audit.entries(
             subject: "purchase:\(record.key.canonical)",
@@ -151,8 +151,8 @@ struct PurchasePages: DashboardPages {
                 }, "hasHolders": !holders.isEmpty, "coins": lots(of: record).model,
                 "hasCoins": !record.evaluate(in: tollgate.store.history).lots.isEmpty,
                 "timeline": timeline(
-                    rows,
-                    next: rows.count > 25 ? "\(here)?before=\(rows[24].id)#timeline" : nil
+                    Array(rows.prefix(100)),
+                    next: rows.count > 100 ? "\(here)?before=\(rows[99].id)#timeline" : nil
                 ).model, "audit": auditTable(audit, next: nil).model, "hasAudit": !audit.isEmpty,
             ].merging(AppStorePages(request: request).appStoreModel(of: record)) { $1 }
         )
