@@ -39,6 +39,12 @@ public struct ErrorResponse: RouterMiddleware {
     ) throws -> Response {
         let (refusal, allow) = refusal(error, of: request)
         refusal.note(error, request.head, counters, context.logger)
+        // No route: a person who looks around sees a page.
+        if refusal.status == 404, error is any HTTPResponseError,
+            let page = BrowserPage.answer(to: request)
+        {
+            return page
+        }
         var response = try Response.json(
             refusal.error,
             status: HTTPResponse.Status(code: refusal.status)

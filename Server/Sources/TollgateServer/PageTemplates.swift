@@ -14,6 +14,7 @@ struct PageTemplates: Sendable {
 
     private static let compiled = Result {
         MustacheLibrary(templates: [
+            "plain": try MustacheTemplate(page: PackageResources.plain_mustache),
             "checkout": try MustacheTemplate(page: PackageResources.checkout_mustache),
             "portal": try MustacheTemplate(page: PackageResources.portal_mustache),
             "statement": try MustacheTemplate(page: PackageResources.statement_mustache),
@@ -28,7 +29,7 @@ struct PageTemplates: Sendable {
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
         ]
         headers[.contentSecurityPolicy] =
-            "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+            "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
         headers[.xContentTypeOptions] = "nosniff"
         if let name = HTTPField.Name("Referrer-Policy") { headers[name] = "no-referrer" }
         return Response(

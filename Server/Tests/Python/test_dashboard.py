@@ -336,6 +336,17 @@ def test_a_name_is_suggested(page, demo):
     assert {each.get_attribute("value") for each in option.all()} == {"user-1", "user-2", "user-3"}
 
 
+def test_an_address_without_a_page_leads_back(page, demo):
+    answer = page.goto(demo.url + "/nothing/here")
+    assert answer.status == 404
+    expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
+    judge(page, "nothing here")
+    page.get_by_role("link", name="To the dashboard").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+    # The browser writes the 404 of the page itself into its console.
+    page.complaints.clear()
+
+
 def test_without_scripts(browser, signed_in, demo):
     page = open_page(browser, signed_in, locale="en-US", java_script_enabled=False)
     page.set_viewport_size(PHONE)

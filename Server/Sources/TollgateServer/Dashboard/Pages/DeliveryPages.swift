@@ -105,8 +105,9 @@ struct DeliveryPages: DashboardPages {
             columns: [words["when"], words["kind"], words["fact"], words["source"]],
             rows: facts.map { fact in
                 [
-                    Cell.time(fact.stated.instant, formats), Cell(fact.kind),
-                    Cell.english(fact.summary), Cell(fact.source),
+                    Cell.time(fact.stated.instant, formats),
+                    Cell(words.of("statement", fact.kind)).with(id: fact.kind),
+                    Cell.noted(said(fact), fact.summary), Cell(fact.source),
                 ]
             },
             empty: words["fact_none"]

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+import TollgateService
+import TollgateSimulation
+
+@Suite("Addresses where there is nothing")
+struct BrowserPageTests {
+    private static let accept = ["Accept": "text/html,application/xhtml+xml,*/*;q=0.8"]
+
+    @Test("A browser sees a page in its language, at / and where there is nothing")
+    func pages() async throws {
+        try await TestServer.run { server in
+            var browser = StaffBrowser(server)
+            let home = try await browser.send("/", headers: Self.accept)
+            #expect(home.status == 200 && home.words.contains("To the dashboard"))
+            let lost = try await browser.send("/no/such/page", headers: Self.accept)
+            #expect(lost.status == 404 && lost.words.contains("There is no page at this address"))
+            for page in [home, lost] {
+                #expect(page.headers.first(name: "Content-Type") == "text/html; charset=utf-8")
+                #expect(page.text.matches(of: /<h1/).count == 1)
+                #expect(page.text.contains("rel=\"icon\""))
+            }
+            browser.language = "ja"
+            let japanese = try await browser.send("/", headers: Self.accept)
+            #expect(japanese.text.contains("<html lang=\"ja\">"))
+        }
+    }
+
+    @Test("A program gets the JSON of an error there, as before")
+    func json() async throws {
+        try await TestServer.run { server in
+            var program = StaffBrowser(server)
+            for path in ["/", "/no/such/page", "/v1/nothing"] {
+                let answer = try await program.send(path)
+                #expect(answer.status == 404 && answer.text.contains("resource_missing"), "\(path)")
+            }
+            // An address that takes other methods says which, to browsers too.
+            let posted = try await program.send("/webhooks/stripe", headers: Self.accept)
+            #expect(posted.status == 405)
+        }
+    }
+
+    @Test("The feed names each event's type and says what it means; the journal says where from")
+    func meanings() async throws {
+        try await TestServer.run { server in
+            _ = try await server.customerWithCoins("buyer")
+            await server.tollgate.events.publish()
+            var browser = try await server.staff(.viewer)
+            let feed = try await browser.open("/dashboard/events")
+            #expect(feed.words.contains("coins.changed"))
+            #expect(feed.words.contains("The balance of coins has changed"))
+            #expect(feed.words.contains("buyer"))
+            let journal = try await browser.open("/dashboard/deliveries")
+            #expect(journal.words.contains("Signed by the store"))
+            #expect(journal.words.contains("100 coins: bought, $10.00"))
+            browser.language = "ja"
+            let japanese = try await browser.open("/dashboard/events")
+            #expect(japanese.words.contains("コインの残高が変わりました"))
+        }
+    }
+}
