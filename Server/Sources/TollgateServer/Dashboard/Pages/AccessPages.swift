@@ -10,13 +10,14 @@ struct AccessPages: DashboardPages {
     func access() async throws -> Response {
         let summary = try await tollgate.accessChecks.summary()
         let findings = try await tollgate.store.evidence.findings(limit: 200)
+        let names = try await customerNames(findings.map(\.finding.customer))
         let table = Table(
             caption: words["nav_access"],
             columns: [
                 words["kind"], words["customer"], words["entitlement"], words["since"],
                 words["second_opinion"], words["message_ids"],
             ],
-            rows: findings.map { row($0) },
+            rows: findings.map { row($0, names) },
             empty: words[summary == nil ? "access_never" : "no_access_findings"]
         )
         let lead = summary.map { summary in
@@ -37,7 +38,7 @@ struct AccessPages: DashboardPages {
         )
     }
 
-    private func row(_ kept: KeptFinding) -> [Cell] {
+    private func row(_ kept: KeptFinding, _ names: [Customer.ID: String]) -> [Cell] {
         let finding = kept.finding
         let customer = finding.customer.rawValue
         var since = Cell.time(finding.since, formats)
@@ -50,11 +51,11 @@ struct AccessPages: DashboardPages {
                 finding.kind == .device ? "warn" : "bad"
             ),
             Cell.link(
-                customer,
+                names[finding.customer] ?? customer,
                 "/dashboard/customers/\(Ask.escaped(customer))"
                     + "?environment=\(finding.environment.rawValue)",
                 note: finding.environment == .sandbox ? words["environment_sandbox"] : nil
-            ), Cell(finding.lookupKey), since, reasons, evidence(finding),
+            ).with(id: customer), Cell(finding.lookupKey), since, reasons, evidence(finding),
         ]
     }
 

@@ -26,6 +26,9 @@ struct OverviewPage: DashboardPages {
             query
         )
         if let file = try file(of: plots) { return file }
+        let news = OverviewNews(request: request)
+        let yesterday = try await news.sinceYesterday(today, currency)
+        let needs = try await news.needs(today)
         return page(
             "dash_overview",
             words["nav_overview"],
@@ -40,7 +43,8 @@ struct OverviewPage: DashboardPages {
                 },
                 "rangeText":
                     "\(formats.day(first.start)) – \(formats.day(today.start))",
-                "tiles": tiles(now, then, currency, query),
+                "yesterday": yesterday, "hasYesterday": !yesterday.isEmpty, "needs": needs,
+                "hasNeeds": !needs.isEmpty, "tiles": tiles(now, then, currency, query),
                 "isEmpty": now.rows.isEmpty || currency.isEmpty,
                 "plots": plots.map { model(of: $0) },
                 "stores": try await storesSideBySide(first, today, currency).model,
