@@ -313,6 +313,20 @@ def test_a_plan_of_the_web_is_changed_cancelled_and_kept_in_the_portal(page, dem
     expect_locked(page, "archive")
 
 
+def test_the_portal_speaks_the_customers_language(page, demo):
+    begin(page, demo)
+    press(page, "Subscribe: Pro, monthly")
+    expect_unlocked(page)
+    press(page, "Open the customer portal")
+    expect(page.get_by_text(re.compile("^Next charge: .*9.99 on "))).to_be_visible()
+    page.get_by_role("link", name="日本語").click()
+    expect(page.locator("html")).to_have_attribute("lang", "ja")
+    expect(page.get_by_role("heading", level=1)).to_have_text("購入履歴")
+    picture(page, "19-portal-japanese")
+    page.get_by_role("link", name="English").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your purchases")
+
+
 def test_the_portal_warns_who_pays_in_both_stores_and_is_reached_by_keyboard(page, demo):
     begin(page, demo)
     # Not the other way round: Checkout refuses who has it already, the App Store cannot know.

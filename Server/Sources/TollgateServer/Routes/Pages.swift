@@ -159,10 +159,20 @@ struct CheckoutPage {
     var kind: String
     var message: String
     var appURL: String?
+    var lang: String
+    var toApp: String
     /// What is drawn above the title: a check, a dash, or the hands of a clock.
     private var mark: String
 
-    init(title: String, kind: String, message: String, appURL: String? = nil) {
+    init(
+        title: String,
+        kind: String,
+        message: String,
+        appURL: String? = nil,
+        language: Language = .english
+    ) {
+        lang = language.rawValue
+        toApp = Words.of(language)["portal_to_app"]
         self.title = title
         self.kind = kind
         self.message = message

@@ -16,31 +16,14 @@ func addPortal(
     _ pages: PageTemplates
 ) {
     let desk = PortalDesk(tollgate: tollgate, pages: pages)
-    router.get(APIPath.portal.route) { request, context in
-        if let token = request.uri.queryParameters["token"].map(String.init) {
-            // Looking ahead must not use the link up.
-            guard request.method == .get else { return pages.redirect(to: "/portal") }
-            return try await desk.open(token)
-        }
-        return try await desk.visit(request, context) { secret, visit in
-            let view = try await tollgate.portal.view(visit)
-            let notice = PortalPage.notice(request.uri.queryParameters["done"].map(String.init))
-            return pages.page(
-                "portal",
-                PortalPage(
-                    view,
-                    returnURL: visit.returnURL ?? tollgate.configuration.appURL,
-                    notice: notice
-                )
-            )
-        }
-    }
+    addPortalPage(to: router, tollgate, pages, desk)
     router.get(APIPath.portalChange.route) { request, context in
         try await desk.visit(request, context) { secret, visit in
             let query = request.uri.queryParameters
             let view = try await tollgate.portal.view(visit)
             let page = PortalChangePage(
                 view,
+                PortalText(desk.language(of: request)),
                 subscription: query["subscription"].map(String.init) ?? "",
                 action: query["action"].map(String.init) ?? "",
                 product: query["product"].map(String.init),
@@ -80,6 +63,39 @@ func addPortal(
     }
 }
 
+/// The page itself, the way in, and the choice of a language.
+private func addPortalPage(
+    to router: Router<ServerRequestContext>,
+    _ tollgate: Tollgate,
+    _ pages: PageTemplates,
+    _ desk: PortalDesk
+) {
+    router.get(APIPath.portal.route) { request, context in
+        if let token = request.uri.queryParameters["token"].map(String.init) {
+            // Looking ahead must not use the link up.
+            guard request.method == .get else { return pages.redirect(to: "/portal") }
+            return try await desk.open(token, desk.language(of: request))
+        }
+        if let language = request.parameter("lang").flatMap({ Language(rawValue: $0) }) {
+            return desk.choose(language)
+        }
+        let text = PortalText(desk.language(of: request))
+        return try await desk.visit(request, context) { secret, visit in
+            let view = try await tollgate.portal.view(visit)
+            return pages.page(
+                "portal",
+                PortalPage(
+                    view,
+                    text,
+                    returnURL: visit.returnURL ?? tollgate.configuration.appURL,
+                    notice: PortalPage.notice(request.parameter("done"), text),
+                    page: request.parameter("page").flatMap { Int($0) } ?? 1
+                )
+            )
+        }
+    }
+}
+
 extension PortalChange {
     /// What a form of the portal's asks for.
     fileprivate init?(_ form: [String: String]) {
@@ -99,15 +115,18 @@ private struct PortalDesk: Sendable {
     let tollgate: Tollgate
     let pages: PageTemplates
 
-    private static let cookie = "tollgate_portal"
+    private static let cookieName = "tollgate_portal"
 
-    func open(_ token: String) async throws -> Response {
-        guard let visit = try await tollgate.portal.open(token: token) else { return expired }
+    func open(_ token: String, _ language: Language) async throws -> Response {
+        guard let visit = try await tollgate.portal.open(token: token) else {
+            return expired(language)
+        }
         let seconds = max(0, visit.expiresAt - tollgate.clocks.wall().milliseconds / 1000)
         let isSecure = tollgate.configuration.publicURL.hasPrefix("https://")
         return pages.redirect(
             to: "/portal",
-            cookie: "\(Self.cookie)=\(visit.secret); Path=/portal; Max-Age=\(seconds); HttpOnly; "
+            cookie:
+                "\(Self.cookieName)=\(visit.secret); Path=/portal; Max-Age=\(seconds); HttpOnly; "
                 + "SameSite=Lax" + (isSecure ? "; Secure" : "")
         )
     }
@@ -125,7 +144,7 @@ private struct PortalDesk: Sendable {
     ) async throws -> Response {
         guard let secret = Self.secret(in: request),
             let visit = try await tollgate.portal.visit(secret)
-        else { return expired }
+        else { return expired(language(of: request)) }
         do {
             let limits = tollgate.callLimits
             let now = tollgate.clocks.wall()
@@ -139,12 +158,34 @@ private struct PortalDesk: Sendable {
         return try await answer(secret, visit)
     }
 
+    private static let languageCookie = "tollgate_portal_language"
+
+    /// As chosen on the page, else as the browser would have it.
+    func language(of request: Request) -> Language {
+        Self.cookie(Self.languageCookie, in: request).flatMap { Language(rawValue: $0) }
+            ?? Language(accepting: request.headers[.acceptLanguage])
+    }
+
+    /// Keeps a language for this browser, and goes on to the page.
+    func choose(_ language: Language) -> Response {
+        let isSecure = tollgate.configuration.publicURL.hasPrefix("https://")
+        return pages.redirect(
+            to: "/portal",
+            cookie: "\(Self.languageCookie)=\(language.rawValue); Path=/portal; "
+                + "Max-Age=31536000; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")
+        )
+    }
+
     private static func secret(in request: Request) -> String? {
+        cookie(cookieName, in: request)
+    }
+
+    private static func cookie(_ name: String, in request: Request) -> String? {
         for header in request.headers[values: .cookie] {
             for pair in header.split(separator: ";") {
                 let parts = pair.split(separator: "=", maxSplits: 1)
                 guard parts.count == 2,
-                    parts[0].trimmingCharacters(in: .whitespaces) == cookie
+                    parts[0].trimmingCharacters(in: .whitespaces) == name
                 else { continue }
                 return parts[1].trimmingCharacters(in: .whitespaces)
             }
@@ -152,14 +193,16 @@ private struct PortalDesk: Sendable {
         return nil
     }
 
-    private var expired: Response {
-        pages.page(
+    private func expired(_ language: Language) -> Response {
+        let words = Words.of(language)
+        return pages.page(
             "checkout",
             CheckoutPage(
-                title: "This link has expired",
+                title: words["portal_expired_title"],
                 kind: "cancelled",
-                message: "Open the portal again from the app.",
-                appURL: tollgate.configuration.appURL
+                message: words["portal_expired_text"],
+                appURL: tollgate.configuration.appURL,
+                language: language
             ),
             status: .unauthorized
         )

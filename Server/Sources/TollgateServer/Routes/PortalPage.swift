@@ -20,12 +20,19 @@ struct PortalPage {
         var name: String
         var store: String
         var state: String
+        var badge: String
         var price: String?
+        /// What it costs next and when, or that nothing more is charged.
+        var nextCharge: String?
         var isActive: Bool
         var isWarning: Bool
         var managementURL: String?
-        /// Where it is managed: `in Google Play`.
-        var place: String
+        /// `Manage in Google Play`.
+        var manage: String
+        /// The same with the name, for those who hear it by itself.
+        var manageLabel: String
+        var cancelLabel: String
+        var keepLabel: String
         var cancelURL: String?
         var resumeURL: String?
         var hasChoices: Bool
@@ -42,99 +49,126 @@ struct PortalPage {
         var url: String?
     }
 
+    var t: [String: String]
+    var lang: String
+    var otherLanguage: String
+    var otherLanguageCode: String
     var user: String
     var returnURL: String?
     var notice: Notice?
     var paidTwice: String?
-    var paidTwicePlaces: String
+    var owes: String?
     var plans: [Row]
     var hasPlans: Bool
     var once: [Row]
     var hasOnce: Bool
     var isEmpty: Bool
     var coins: Int64
-    var debt: Int64?
     var movements: [String]
     var hasMovements: Bool
     var invoices: [Invoice]
     var hasInvoices: Bool
+    var newerInvoices: String?
+    var olderInvoices: String?
     var lacksInvoices: Bool
     var hasStripe: Bool
 
-    init(_ view: PortalView, returnURL: String?, notice: Notice?) {
+    /// How many invoices one page shows.
+    static let invoicesOfPage = 12
+
+    /// - Parameter page: of the invoices, from 1.
+    init(_ view: PortalView, _ text: PortalText, returnURL: String?, notice: Notice?, page: Int) {
+        let words = text.words
+        t = words.table
+        lang = words.language.rawValue
+        let other: Language = words.language == .english ? .japanese : .english
+        otherLanguage = other.name
+        otherLanguageCode = other.rawValue
         user = view.customer.appUserID
         self.returnURL = returnURL
         self.notice = notice
-        paidTwice = view.paidTwice.isEmpty ? nil : view.paidTwice.joined(separator: ", ")
-        paidTwicePlaces = view.paidTwicePlaces.joined(separator: " and ")
-        plans = view.purchases.filter { $0.kind == .plan }.map { Row($0) }
+        let places =
+            words.language == .english
+            ? view.paidTwicePlaces.joined(separator: " and ")
+            : view.paidTwiceShops.joined(separator: "・")
+        paidTwice =
+            view.paidTwice.isEmpty
+            ? nil
+            : words(
+                "portal_twice",
+                ["what": view.paidTwice.joined(separator: ", "), "where": places]
+            )
+        plans = view.purchases.filter { $0.kind == .plan }.map { Row($0, text) }
         hasPlans = !plans.isEmpty
-        once = view.purchases.filter { $0.kind != .plan }.map { Row($0) }
+        once = view.purchases.filter { $0.kind != .plan }.map { Row($0, text) }
         hasOnce = !once.isEmpty
         isEmpty = view.purchases.isEmpty
         coins = view.coins.spendable
-        debt = view.coins.debt > 0 ? view.coins.debt : nil
+        owes =
+            view.coins.debt > 0
+            ? words("portal_owes", ["count": "\(view.coins.debt)"]) : nil
         movements = view.coinMovements.map { $0.amount > 0 ? "+\($0.amount)" : "−\(-$0.amount)" }
         hasMovements = !movements.isEmpty
-        invoices = view.invoices.prefix(12).map { Invoice($0) }
+        let pages = max(1, (view.invoices.count + Self.invoicesOfPage - 1) / Self.invoicesOfPage)
+        let page = max(1, min(page, pages))
+        invoices = view.invoices.dropFirst((page - 1) * Self.invoicesOfPage)
+            .prefix(Self.invoicesOfPage).map { Invoice($0, text) }
         hasInvoices = !invoices.isEmpty
+        newerInvoices = page > 1 ? "/portal?page=\(page - 1)#invoices" : nil
+        olderInvoices = page < pages ? "/portal?page=\(page + 1)#invoices" : nil
         lacksInvoices = view.lacksInvoices
         hasStripe = view.hasStripe
     }
 
     /// What the page says after something was done, by a word of our own in its address.
-    static func notice(_ word: String?) -> Notice? {
+    static func notice(_ word: String?, _ text: PortalText) -> Notice? {
         switch word {
-        case "cancel":
-            Notice(text: "Cancelled. You keep it until the end of the period.", isRefusal: false)
-        case "resume":
-            Notice(text: "Your subscription goes on.", isRefusal: false)
-        case "switch":
-            Notice(text: "Your plan has been changed.", isRefusal: false)
-        case "declined":
-            Notice(
-                text:
-                    "The payment was declined, so nothing was changed. Change your payment method and try again.",
-                isRefusal: true
-            )
-        case "later":
-            Notice(
-                text: "The shop is out of reach for the moment. Nothing was changed; try again.",
-                isRefusal: true
-            )
-        case "gone":
-            Notice(
-                text: "That can no longer be done. Here is how things stand now.",
-                isRefusal: true
-            )
+        case "cancel", "resume", "switch":
+            Notice(text: text.words["portal_done_\(word ?? "")"], isRefusal: false)
+        case "declined", "later", "gone":
+            Notice(text: text.words["portal_done_\(word ?? "")"], isRefusal: true)
         default: nil
         }
     }
 }
 
 extension PortalPage.Row {
-    init(_ purchase: PortalView.Purchase) {
+    init(_ purchase: PortalView.Purchase, _ text: PortalText) {
+        let words = text.words
         name = purchase.name
-        store = purchase.shop ?? "Gift"
+        store = purchase.shop ?? words["portal_gift"]
         state =
             purchase.kind == .once && purchase.state == .paymentFailed(accessUntil: nil)
-            ? "The payment failed, so nothing was bought." : purchase.state.sentence
-        price = purchase.price.map { PortalText.price($0, every: purchase.interval) }
+            ? words["portal_failed_once"] : text.sentence(purchase.state)
+        badge = text.badge(purchase)
+        price = purchase.price.map { text.price($0, every: purchase.interval) }
+        nextCharge = text.nextCharge(purchase)
         isActive = purchase.isActive
         isWarning =
             if case .paymentFailed = purchase.state { true } else { false }
         managementURL = purchase.managementURL
-        place = purchase.inShop ?? ""
+        let place =
+            (words.language == .english ? purchase.inShop : purchase.shop) ?? ""
+        manage = words(
+            "portal_manage",
+            ["place": place]
+        )
+        manageLabel = words(
+            "portal_manage_label",
+            ["name": name, "place": place]
+        )
+        cancelLabel = words("portal_cancel_label", ["name": name])
+        keepLabel = words("portal_keep_label", ["name": name])
         func url(_ action: String, _ more: String = "") -> String {
             "/portal/change?action=\(action)&subscription=\(PortalText.escaped(purchase.id))\(more)"
         }
         cancelURL = purchase.canCancel ? url("cancel") : nil
         resumeURL = purchase.canResume ? url("resume") : nil
-        choices = purchase.choices.map {
+        choices = purchase.choices.map { choice in
             PortalPage.Choice(
-                name: $0.name,
-                choicePrice: choicePrice($0),
-                url: url("switch", "&product=\(PortalText.escaped($0.product))")
+                name: words("portal_change_to", ["name": choice.name]),
+                choicePrice: choice.price.map { text.price($0, every: choice.interval) },
+                url: url("switch", "&product=\(PortalText.escaped(choice.product))")
             )
         }
         hasChoices = !choices.isEmpty
@@ -142,17 +176,12 @@ extension PortalPage.Row {
     }
 }
 
-/// `$79.99 a year`.
-private func choicePrice(_ choice: PortalView.Purchase.Choice) -> String? {
-    choice.price.map { PortalText.price($0, every: choice.interval) }
-}
-
 extension PortalPage.Invoice {
-    init(_ invoice: PortalView.Invoice) {
+    init(_ invoice: PortalView.Invoice, _ text: PortalText) {
         number = invoice.number
-        date = PortalText.day(invoice.created)
-        amount = PortalText.price(invoice.amount, every: nil)
-        status = invoice.status == "uncollectible" ? "not paid" : invoice.status
+        date = text.day(invoice.created)
+        amount = text.price(invoice.amount, every: nil)
+        status = text.words.of("portal_invoice", invoice.status)
         isOpen = invoice.status == "open"
         url = invoice.url
     }
@@ -160,6 +189,8 @@ extension PortalPage.Invoice {
 
 /// The page that asks once more before something is changed.
 struct PortalChangePage {
+    var t: [String: String]
+    var lang: String
     var title: String
     var text: String
     var confirm: String
@@ -172,6 +203,7 @@ struct PortalChangePage {
     /// `nil` where this cannot be done, or no longer.
     init?(
         _ view: PortalView,
+        _ portal: PortalText,
         subscription: String,
         action: String,
         product: String?,
@@ -180,6 +212,9 @@ struct PortalChangePage {
         guard let purchase = view.purchases.first(where: { $0.id == subscription }) else {
             return nil
         }
+        let words = portal.words
+        t = words.table
+        lang = words.language.rawValue
         self.subscription = subscription
         self.action = action
         self.product = product
@@ -187,30 +222,32 @@ struct PortalChangePage {
         isDangerous = false
         switch action {
         case "cancel" where purchase.canCancel:
-            title = "Cancel \(purchase.name)?"
+            title = words("portal_cancel_title", ["name": purchase.name])
             text =
                 if case .renews(let end) = purchase.state {
-                    "You keep it until \(PortalText.day(end)); then it ends and nothing more is charged."
+                    words("portal_cancel_until", ["date": portal.day(end)])
                 } else {
-                    "It ends with the present period and nothing more is charged."
+                    words["portal_cancel_text"]
                 }
-            confirm = "Cancel subscription"
+            confirm = words["portal_cancel_confirm"]
             isDangerous = true
         case "resume" where purchase.canResume:
-            title = "Keep \(purchase.name)?"
-            text = "It will renew as before, and you will be charged when the period ends."
-            confirm = "Keep subscription"
+            title = words("portal_resume_title", ["name": purchase.name])
+            text = words["portal_resume_text"]
+            confirm = words["portal_keep"]
         case "switch":
             guard let choice = purchase.choices.first(where: { $0.product == product }) else {
                 return nil
             }
-            let price =
-                choice.price.map { PortalText.price($0, every: choice.interval) } ?? "its price"
-            title = "Change to \(choice.name)?"
+            title = words("portal_switch_title", ["name": choice.name])
             text =
-                "It costs \(price). What you have paid for the rest of the present period is credited, "
-                + "and the difference is charged now."
-            confirm = "Change plan"
+                choice.price.map {
+                    words(
+                        "portal_switch_price",
+                        ["price": portal.price($0, every: choice.interval)]
+                    )
+                } ?? words["portal_switch_text"]
+            confirm = words["portal_switch_confirm"]
         default: return nil
         }
     }

@@ -3,15 +3,24 @@ internal import Reports
 internal import TollgateCore
 internal import TollgateService
 
-/// Words for people.
-enum PortalText {
-    /// `1 December 2026`, in UTC.
-    static func day(_ instant: Instant) -> String {
+/// The portal's words in the language of whoever looks at it.
+struct PortalText: Sendable {
+    let words: Words
+    private let formats: Formats
+
+    init(_ language: Language) {
+        words = Words.of(language)
+        formats = Formats(language: language)
+    }
+
+    /// `1 December 2026`, `2026年12月1日`, in UTC.
+    func day(_ instant: Instant) -> String {
+        guard words.language == .english else { return formats.day(instant) }
         let parts = instant.description.prefix(10).split(separator: "-")
         guard parts.count == 3, let month = Int(parts[1]), (1...12).contains(month),
             let day = Int(parts[2])
         else { return String(instant.description.prefix(10)) }
-        return "\(day) \(months[month - 1]) \(parts[0])"
+        return "\(day) \(Self.months[month - 1]) \(parts[0])"
     }
 
     private static let months = [
@@ -19,58 +28,75 @@ enum PortalText {
         "October", "November", "December",
     ]
 
-    /// `$9.99 a month`.
-    static func price(_ price: Catalog.Product.Price, every interval: String?) -> String {
-        let sign = price.amount < 0 ? "−" : ""
-        let magnitude = price.amount.magnitude
-        let amount: String
-        switch Reports.Currency.decimals(of: price.currency.uppercased()) {
-        case 0: amount = "\(magnitude)"
-        case let count:
-            let divisor = count == 3 ? UInt64(1000) : 100
-            let rest = String(magnitude % divisor)
-            amount =
-                "\(magnitude / divisor)."
-                + String(repeating: "0", count: count - rest.count) + rest
+    /// `$9.99 a month`, `$9.99/月`.
+    func price(_ price: Catalog.Product.Price, every interval: String?) -> String {
+        let amount = formats.money(price.amount, price.currency)
+        guard let interval else { return amount }
+        return words.table["portal_every_\(interval)"].map { _ in
+            words("portal_every_\(interval)", ["price": amount])
+        } ?? amount
+    }
+
+    /// What happened to something bought, in one line.
+    func sentence(_ state: PortalState) -> String {
+        func dated(_ key: String, _ instant: Instant) -> String {
+            words(key, ["date": day(instant)])
         }
-        let text =
-            switch price.currency.lowercased() {
-            case "usd": "\(sign)$\(amount)"
-            case "eur": "\(sign)€\(amount)"
-            case "gbp": "\(sign)£\(amount)"
-            case "jpy": "\(sign)¥\(amount)"
-            default: "\(sign)\(amount) \(price.currency.uppercased())"
-            }
-        return interval.map { "\(text) a \($0)" } ?? text
+        return switch state {
+        case .renews(let instant): dated("portal_renews", instant)
+        case .endsAt(let instant): dated("portal_ends", instant)
+        case .ended(let instant): dated("portal_ended", instant)
+        case .trial(let until): dated("portal_trial", until)
+        case .paymentFailed(let until?): dated("portal_failed_until", until)
+        case .paymentFailed(nil): words["portal_failed"]
+        case .paused: words["portal_paused"]
+        case .forever: words["portal_forever"]
+        case .startsLater: words["portal_later"]
+        case .bought(let instant): dated("portal_bought", instant)
+        case .refunded(let day, nil): dated("portal_refunded", day)
+        case .refunded(let day, let next?):
+            words(
+                "portal_refunded_renews",
+                ["date": self.day(day), "next": self.day(next)]
+            )
+        case .processing: words["portal_processing"]
+        case .notPaid: words["portal_not_paid"]
+        case .inactive: words["portal_inactive"]
+        }
+    }
+
+    /// How it stands, in a word or two.
+    func badge(_ purchase: PortalView.Purchase) -> String {
+        switch purchase.state {
+        case .refunded: words["portal_badge_refunded"]
+        case .paymentFailed: words["portal_badge_failed"]
+        case .notPaid: words["portal_badge_not_paid"]
+        case .processing: words["portal_badge_processing"]
+        case .paused: words["portal_badge_paused"]
+        default: words[purchase.isActive ? "portal_badge_active" : "portal_badge_inactive"]
+        }
+    }
+
+    /// What a plan will cost next and when; `nil` of what is no plan.
+    func nextCharge(_ purchase: PortalView.Purchase) -> String? {
+        guard purchase.kind == .plan else { return nil }
+        let date: Instant
+        switch purchase.state {
+        case .renews(let instant), .trial(let instant), .refunded(_, let instant?): date = instant
+        case .endsAt, .ended: return words["portal_no_charge"]
+        default: return nil
+        }
+        guard let price = purchase.price else {
+            return words("portal_next_date", ["date": day(date)])
+        }
+        return words(
+            "portal_next",
+            ["price": formats.money(price.amount, price.currency), "date": day(date)]
+        )
     }
 
     /// For the query of an address.
     static func escaped(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-    }
-}
-
-extension PortalState {
-    /// One line of the portal.
-    var sentence: String {
-        switch self {
-        case .renews(let instant): "Renews on \(PortalText.day(instant))"
-        case .endsAt(let instant): "Ends on \(PortalText.day(instant))"
-        case .ended(let instant): "Ended on \(PortalText.day(instant))"
-        case .trial(let until): "Free trial until \(PortalText.day(until))"
-        case .paymentFailed(let until?):
-            "The last payment failed. You keep access until \(PortalText.day(until))."
-        case .paymentFailed(nil): "The last payment failed, so it is not active."
-        case .paused: "Paused"
-        case .forever: "Yours for good"
-        case .startsLater: "Starts later"
-        case .bought(let instant): "Bought on \(PortalText.day(instant))"
-        case .refunded(let day, nil): "Refunded on \(PortalText.day(day))"
-        case .refunded(let day, let next?):
-            "Refunded on \(PortalText.day(day)). Renews on \(PortalText.day(next))."
-        case .processing: "The payment is being processed"
-        case .notPaid: "Not bought: the checkout was not finished"
-        case .inactive: "Not active"
-        }
     }
 }

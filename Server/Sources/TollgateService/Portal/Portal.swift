@@ -140,6 +140,7 @@ public struct Portal: Sendable {
             lacksInvoices: bills.isIncomplete,
             paidTwice: twice.names,
             paidTwicePlaces: twice.places,
+            paidTwiceShops: twice.shops,
             hasStripe: stripe.client != nil && !stripeCustomers.isEmpty,
             returnURL: visit.returnURL
         )
@@ -161,11 +162,11 @@ public struct Portal: Sendable {
 
     /// What is open by a plan that renews in one store and by another store too: money for nothing.
     ///
-    /// - Returns: the entitlements' names, and where they are paid.
+    /// - Returns: the entitlements' names, where they are paid, and what these stores are called.
     private func paidTwice(
         _ purchases: [PortalView.Purchase],
         _ catalog: Catalog
-    ) -> (names: [String], places: [String]) {
+    ) -> (names: [String], places: [String], shops: [String]) {
         var stores: [String: Set<Store>] = [:]
         var renewing: Set<String> = []
         for purchase in purchases where purchase.isActive && purchase.kind != .gift {
@@ -178,11 +179,12 @@ public struct Portal: Sendable {
         let sellers = twice.values.reduce(into: Set()) { $0.formUnion($1) }
         return (
             twice.keys.sorted().map { catalog.entitlement(lookupKey: $0)?.name ?? $0 },
-            connectors.filter { sellers.contains($0.store) }.map(\.inShop)
+            connectors.filter { sellers.contains($0.store) }.map(\.inShop),
+            connectors.filter { sellers.contains($0.store) }.map(\.shopName)
         )
     }
 
-    /// The newest invoices; the page is shown without them where Stripe is out of reach.
+    /// The newest invoices, as many as Stripe lists at once; the page is shown without them where Stripe is out of reach.
     private func invoices(
         of customers: [String]
     ) async -> (invoices: [PortalView.Invoice], isIncomplete: Bool) {
@@ -192,7 +194,7 @@ public struct Portal: Sendable {
             do {
                 let page = try await stripe.list(
                     ["invoices"],
-                    ["customer": .string(customer), "limit": .integer(12)],
+                    ["customer": .string(customer), "limit": .integer(100)],
                     of: Stripe.Invoice.self
                 )
                 invoices += page.value.data.compactMap { invoice in

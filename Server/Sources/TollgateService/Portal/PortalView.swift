@@ -77,6 +77,8 @@ public struct PortalView: Sendable {
     public var paidTwice: [String]
     /// Where that is: `in Google Play`, `on the web`.
     public var paidTwicePlaces: [String]
+    /// What customers call these stores.
+    public var paidTwiceShops: [String]
     /// Whether there is anything to be managed at Stripe.
     public var hasStripe: Bool
     public var returnURL: String?

@@ -36,10 +36,10 @@ struct DashboardPageTests {
         #expect(Set(english.keys) == Set(japanese.keys))
         var used: Set<String> = []
         let files = FileManager.default
-        for folder in ["Pages", "Dashboard"] {
+        for folder in ["Pages", "Dashboard", "Dashboard/Pages", "Routes"] {
             let place = Self.folder.appendingPathComponent(folder)
             for file in try files.contentsOfDirectory(atPath: place.path)
-            where file.hasPrefix("dash_") || file.hasSuffix(".swift") {
+            where file.hasSuffix(".mustache") || file.hasSuffix(".swift") {
                 let text = try String(
                     contentsOf: place.appendingPathComponent(file),
                     encoding: .utf8
