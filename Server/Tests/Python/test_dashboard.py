@@ -29,13 +29,13 @@ KEY = {"Authorization": "Bearer sk_test_demo"}
 class Demo:
     """`tollgate demo` in a process of its own, on free ports and a database of its own."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, *more):
         self.process = subprocess.Popen(
             [
                 TOLLGATE, "demo", "--listen", f"127.0.0.1:{free_port()}", "--app-store-listen", f"127.0.0.1:{free_port()}",
                 "--stripe-listen", f"127.0.0.1:{free_port()}",
                 "--google-play-listen", f"127.0.0.1:{free_port()}", "--database", f"sqlite:{directory}/demo.sqlite",
-                "--catalog", ROOT / "catalog.yaml",
+                "--catalog", ROOT / "catalog.yaml", *more,
             ],
             stdout=subprocess.PIPE, text=True, cwd=directory,
         )
@@ -408,6 +408,43 @@ def test_nothing_that_is_written_into_a_name_is_run(browser, signed_in, demo):
         page.goto(url)
         assert page.evaluate("window.hit") is None, url
     assert strangers == [] and dialogs == [] and page.complaints == []
+    page.context.close()
+
+
+@pytest.fixture(scope="module")
+def populated(tmp_path_factory):
+    demo = Demo(tmp_path_factory.mktemp("populated"), "--populate", "--customers", "40",
+                "--months", "5", "--seed", "7")
+    yield demo
+    demo.stop()
+
+
+def test_a_populated_demo_has_months_behind_it(browser, populated):
+    """Customers of three stores, charts, cohorts and a morning's sentences; nothing was parked."""
+    page = open_page(browser, None, locale="en-US")
+    page.goto(populated.link)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    base = populated.url + "/dashboard"
+
+    def sold():
+        page.goto(f"{base}?span=365")
+        return page.locator(".plot-slot title").count() > 0
+
+    until(sold, "the figures do not follow")
+    page.goto(f"{base}/parked")
+    expect(page.get_by_text("Nothing is parked")).to_be_visible()
+    page.goto(f"{base}/purchases")
+    assert page.locator("tbody tr").count() >= 25
+    stores = {page.locator("tbody tr").nth(n).locator("td").nth(1).inner_text().strip()
+              for n in range(25)}
+    assert len(stores) >= 2, stores
+    page.goto(f"{base}/reports/retention?by=month")
+    assert page.locator("table.cohorts tbody tr").count() >= 4
+    page.goto(f"{base}/reports/sales?by=month")
+    expect(page.locator("tfoot tr")).to_have_count(1)
+    expect(page.locator("tfoot")).to_contain_text("$")
+    judge(page, "sales of a populated demo")
+    assert page.complaints == []
     page.context.close()
 
 

@@ -20,6 +20,15 @@ struct DemoBackend: Sendable {
         )
     }
 
+    /// The id of a Stripe Checkout session for one of the catalog's products.
+    func checkout(_ product: String, for customer: String) async throws -> String {
+        try await post(
+            APIPath.checkoutSessions.path,
+            API.CheckoutSessionRequest(customer: customer, product: product),
+            API.CheckoutSession.self
+        ).id
+    }
+
     /// What the SDK's session provider asks for.
     func session(of customer: String) async throws -> UBCustomerSessionDetails {
         let session = try await post(

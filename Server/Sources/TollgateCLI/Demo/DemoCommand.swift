@@ -2,8 +2,10 @@ import CommandOutput
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
+import SandboxClock
 import Storage
 import StorageSQLite
+import TollgateCore
 import TollgateService
 
 /// `tollgate demo`: everything on one machine, with no account anywhere.
@@ -18,6 +20,15 @@ struct DemoCommand: AsyncParsableCommand {
 
     @Flag(help: "Tell the story in the terminal; exit 0 only if every step came true.")
     var script = false
+
+    @Flag(help: "Fill it with customers who lived in the stores for some months before now.")
+    var populate = false
+
+    @Option(help: "With --populate: how many customers.")
+    var customers = 500
+
+    @Option(help: "With --populate: over how many months.")
+    var months = 13
 
     @Option(help: "Where the server listens.")
     var listen: String?
@@ -48,6 +59,13 @@ struct DemoCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard script || !json else { throw ValidationError("--json goes with --script.") }
+        guard !script || !populate else {
+            throw ValidationError("--script tells a story of its own, without --populate.")
+        }
+        guard (1...20_000).contains(customers) else {
+            throw ValidationError("--customers is 1 to 20000.")
+        }
+        guard (1...60).contains(months) else { throw ValidationError("--months is 1 to 60.") }
     }
 
     func run() async throws {
@@ -78,16 +96,19 @@ struct DemoCommand: AsyncParsableCommand {
             location = try DatabaseLocation(await freshDatabase())
         }
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        let seed = seed ?? UInt64.random(in: 1...1 << 40)
+        let past = populate ? Int64(months) * DemoPopulation.month : 0
         var isTrue = true
         do {
             let world = try await DemoWorld(
                 addresses: addresses,
                 database: location,
                 catalog: catalog,
-                seed: seed ?? UInt64.random(in: 1...1 << 40),
-                client: client
+                seed: seed,
+                client: client,
+                startingAt: (SystemClock.now().milliseconds - past) / 1000 * 1000
             )
-            isTrue = try await run(world)
+            isTrue = try await run(world, seed)
         } catch {
             try? await client.shutdown()
             throw error
@@ -103,11 +124,36 @@ struct DemoCommand: AsyncParsableCommand {
         )
     }
 
-    private func run(_ world: DemoWorld) async throws -> Bool {
+    /// Lets so many customers live in the stores until it is today.
+    private static func populate(
+        _ world: DemoWorld,
+        customers: Int,
+        _ seed: UInt64
+    ) async throws {
+        Terminal.announce("Letting \(customers) customers live in the stores until today …")
+        let end = SystemClock.now().milliseconds / 1000 * 1000
+        let population = DemoPopulation(
+            customers: customers,
+            from: await world.clock.now,
+            until: end,
+            seed: seed
+        )
+        let refused = try await DemoPopulator(world).live(population, until: end)
+        Terminal.announce(
+            "\(population.deeds.count - refused) purchases, cancellations, refunds and failed "
+                + "cards later it is today (--seed \(seed))."
+        )
+    }
+
+    private func run(_ world: DemoWorld, _ seed: UInt64) async throws -> Bool {
         let app = DemoApp(world)
         guard script else {
             let page = try DemoPage(app: app, world: world)
+            let customers = populate ? customers : 0
             try await world.run(routes: { page.addRoutes(to: $0) }) {
+                if customers > 0 {
+                    try await Self.populate(world, customers: customers, seed)
+                }
                 try await app.signIn("user-1")
                 let link = try await world.dashboardLink()
                 Terminal.announce(Self.welcome(world, dashboard: link))

@@ -45,16 +45,19 @@ struct DemoWorld: Sendable {
     let addresses: Addresses
     let database: DatabaseLocation
 
-    /// - Parameter seed: what the stores' ids are drawn from.
+    /// - Parameters:
+    ///   - seed: what the stores' ids are drawn from.
+    ///   - start: where the clock begins, UNIX milliseconds: a full second, since Stripe counts
+    ///     nothing finer.
     init(
         addresses: Addresses,
         database: DatabaseLocation,
         catalog: TollgateCore.Catalog,
         seed: UInt64,
-        client: HTTPClient
+        client: HTTPClient,
+        startingAt start: Int64
     ) async throws {
-        // The clock starts at a full second, since Stripe counts nothing finer.
-        let clock = VirtualClock(now: SystemClock.now().milliseconds / 1000 * 1000)
+        let clock = VirtualClock(now: start)
         let base = "http://\(addresses.server.host):\(addresses.server.port)"
         let (appStore, stripe) = try await Self.stores(catalog, base, seed: seed, clock)
         let pushes = base + "/webhooks/google_play"
