@@ -98,7 +98,10 @@ struct DemoPopulation: Sendable {
             add(.refund, after: 3 * Self.day)
             return
         }
-        if people[person].store == .stripe, chance(3) { add(.dispute, after: 9 * Self.day) }
+        switch people[person].store {
+        case .stripe: if chance(3) { add(.dispute, after: 9 * Self.day) }
+        case .appStore, .googlePlay, .tollgate: break
+        }
         if chance(30) {
             add(.buyCoins, after: Int64.random(in: 5...90, using: &random) * Self.day)
         }

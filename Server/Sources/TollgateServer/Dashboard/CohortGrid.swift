@@ -1,5 +1,7 @@
 internal import Reports
+internal import Storage
 internal import TollgateCore
+internal import TollgateService
 
 /// Cohorts as a grid: one row for those who began together, one column for each period or age.
 ///

@@ -1,4 +1,5 @@
 internal import Hummingbird
+internal import Storage
 internal import Stores
 internal import TollgateCore
 internal import TollgateService
@@ -110,7 +111,7 @@ extension DashboardPages {
     /// What a form of filters keeps besides its own fields.
     func keptFields(_ filters: [Model]) -> [Model] {
         let own = Set(filters.compactMap { $0["field"] as? String })
-        return ["environment", "sort", "group", "by"].compactMap { name in
+        return ["environment", "sort", "group", "by"].compactMap { name -> Model? in
             guard !own.contains(name), let value = ask.query(name) else { return nil }
             return ["field": name, "fieldValue": value]
         }

@@ -106,19 +106,25 @@ struct Plot {
     }
 
     /// What a file of its own needs, which a page has in its style sheet.
-    private static let fileStyle =
-        "<style>text{font:13px sans-serif;fill:#444}.plot-grid{stroke:#ddd}"
-        + ".plot-zero{stroke:#555}.plot-line{fill:none!important;stroke-width:2}"
-        + ".plot-fill{opacity:.12;stroke:none}.plot-before{fill:none;stroke:#888;"
-        + "stroke-dasharray:4 4}.plot-hit{fill:none}.plot-partial{opacity:.5}"
-        + "rect{stroke:none}"
-        + zip(
-            0...,
-            [
-                "#6b7280", "#2f5bea", "#b4540a", "#0f7a57", "#8a3fb8", "#a3241f", "#0e7490",
-                "#a16207",
-            ]
-        ).map { ".plot-\($0){fill:\($1);stroke:\($1)}" }.joined() + "</style>"
+    private static let fileStyle: String = {
+        var rules = [
+            "text{font:13px sans-serif;fill:#444}", ".plot-grid{stroke:#ddd}",
+            ".plot-zero{stroke:#555}", "rect{stroke:none}", ".plot-hit{fill:none}",
+            ".plot-before{fill:none;stroke:#888;stroke-dasharray:4 4}",
+            ".plot-partial{opacity:.5}",
+        ]
+        for (tone, colour) in fileColours.enumerated() {
+            rules.append(".plot-\(tone){fill:\(colour);stroke:\(colour)}")
+        }
+        rules.append(".plot-line{fill:none;stroke-width:2}")
+        rules.append(".plot-fill{opacity:.12;stroke:none}")
+        return "<style>\(rules.joined())</style>"
+    }()
+
+    /// By the numbers of the tones.
+    private static let fileColours = [
+        "#6b7280", "#2f5bea", "#b4540a", "#0f7a57", "#8a3fb8", "#a3241f", "#0e7490", "#8a6100",
+    ]
 
     private var description: String {
         series.compactMap { line in

@@ -127,14 +127,14 @@ struct TableOrder {
     /// Empty cells stand last, either way.
     func isBefore(_ left: [Cell], _ right: [Cell]) -> Bool? {
         guard column < left.count, column < right.count else { return nil }
-        let (left, right) = (left[column], right[column])
-        if left.isBlank != right.isBlank { return right.isBlank }
-        if let one = left.rank, let other = right.rank {
-            let (currency, another) = (left.currency ?? "", right.currency ?? "")
+        let (one, other) = (left[column], right[column])
+        if one.isBlank != other.isBlank { return other.isBlank }
+        if let first = one.rank, let second = other.rank {
+            let (currency, another) = (one.currency ?? "", other.currency ?? "")
             if currency != another { return currency < another }
-            return one == other ? nil : (one < other) != isDescending
+            return first == second ? nil : (first < second) != isDescending
         }
-        let (one, other) = (left.text.lowercased(), right.text.lowercased())
-        return one == other ? nil : (one < other) != isDescending
+        let (first, second) = (one.text.lowercased(), other.text.lowercased())
+        return first == second ? nil : (first < second) != isDescending
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SandboxClock
 import Storage
 import Testing
 import TollgateCore

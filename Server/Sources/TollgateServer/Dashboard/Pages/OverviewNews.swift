@@ -6,7 +6,7 @@ internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
 
-/// The overview's sentences: what was different yesterday, and what needs a person. Each is a link.
+/// The overview's sentences, each a link: what needs a person, and what yesterday brought.
 struct OverviewNews: DashboardPages {
     let request: DashboardRequest
 
