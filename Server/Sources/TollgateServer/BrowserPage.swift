@@ -11,7 +11,7 @@ enum BrowserPage {
             request.headers[.accept]?.lowercased().contains("text/html") == true,
             let pages = try? PageTemplates()
         else { return nil }
-        let language = Language(accepting: request.headers[.acceptLanguage])
+        let language = request.language
         let words = Words.of(language)
         let isHome = request.uri.path == "/"
         return pages.page(

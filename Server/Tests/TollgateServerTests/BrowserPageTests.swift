@@ -27,6 +27,21 @@ struct BrowserPageTests {
         }
     }
 
+    @Test("Pages of Checkout have the browser's language")
+    func checkout() async throws {
+        try await TestServer.run { server in
+            var browser = StaffBrowser(server)
+            for (language, words) in [("en", "You were not charged"), ("ja", "請求は行われていません")] {
+                browser.language = language
+                let page = try await browser.send("/checkout_redirect/cancel")
+                #expect(page.status == 200 && page.words.contains(words))
+                #expect(page.text.contains("<html lang=\"\(language)\">"))
+                let link = try await browser.send("/portal")
+                #expect(link.status == 401 && link.text.contains("<html lang=\"\(language)\">"))
+            }
+        }
+    }
+
     @Test("A program gets the JSON of an error there, as before")
     func json() async throws {
         try await TestServer.run { server in

@@ -21,28 +21,19 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
         do {
             try limit(tollgate.callLimits.returns, request, context, tollgate)
         } catch {
-            return tooMany(error, tollgate, pages)
+            return tooMany(error, tollgate, pages, request.language)
         }
-        var page = await outcome(of: session, tollgate)
-        page.appURL = appURL
-        return pages.page("checkout", page)
+        let page = await outcome(of: session, tollgate)
+        return pages.page("checkout", CheckoutPage(page, appURL: appURL, request.language))
     }
-    router.get(APIPath.checkoutRedirectCancel.route) { _, _ in
-        pages.page(
-            "checkout",
-            CheckoutPage(
-                title: "Checkout was cancelled",
-                kind: "cancelled",
-                message: "You were not charged. You can close this page and go back to the app.",
-                appURL: appURL
-            )
-        )
+    router.get(APIPath.checkoutRedirectCancel.route) { request, _ in
+        pages.page("checkout", CheckoutPage(.cancelled, appURL: appURL, request.language))
     }
     router.get(APIPath.buy.route) { request, context in
         do {
             try limit(tollgate.callLimits.visits, request, context, tollgate)
         } catch {
-            return tooMany(error, tollgate, pages)
+            return tooMany(error, tollgate, pages, request.language)
         }
         return await checkout(of: try context.id, request, tollgate, pages)
     }
@@ -60,7 +51,12 @@ private func limit(
 }
 
 /// Says to a person what `rate_limited` says to a program.
-func tooMany(_ error: any Error, _ tollgate: Tollgate, _ pages: PageTemplates) -> Response {
+func tooMany(
+    _ error: any Error,
+    _ tollgate: Tollgate,
+    _ pages: PageTemplates,
+    _ language: Language
+) -> Response {
     let refusal = Refusal(telling: error)
     tollgate.counters.count(
         "tollgate_refusals_total",
@@ -68,12 +64,7 @@ func tooMany(_ error: any Error, _ tollgate: Tollgate, _ pages: PageTemplates) -
     )
     var response = pages.page(
         "checkout",
-        CheckoutPage(
-            title: "Too many visits at once",
-            kind: "processing",
-            message: "Wait a minute and open this page again. What was paid for is not lost.",
-            appURL: tollgate.configuration.appURL
-        ),
+        CheckoutPage(.tooMany, appURL: tollgate.configuration.appURL, language),
         status: HTTPResponse.Status(code: refusal.status)
     )
     if let seconds = refusal.retryAfter { response.headers[.retryAfter] = "\(seconds)" }
@@ -101,17 +92,15 @@ private func checkout(
     } catch {
         let refusal = Refusal(telling: error)
         let isMissing = refusal.status == 404
+        var page = CheckoutPage(
+            isMissing ? .notSold : .closed,
+            appURL: tollgate.configuration.appURL,
+            request.language
+        )
+        if !isMissing, refusal.status < 500 { page.message = refusal.error.message }
         return pages.page(
             "checkout",
-            CheckoutPage(
-                title: isMissing ? "This is not sold" : "The shop is closed for the moment",
-                kind: "cancelled",
-                message: isMissing
-                    ? "Go back to the app and try again from there."
-                    : refusal.status < 500
-                        ? refusal.error.message : "You were not charged. Try again in a minute.",
-                appURL: tollgate.configuration.appURL
-            ),
+            page,
             status: HTTPResponse.Status(code: refusal.status)
         )
     }
@@ -121,41 +110,30 @@ private func checkout(
 ///
 /// It fulfils by itself, since the webhook may come hours later; and it believes Stripe, never the
 /// address it was opened with.
-private func outcome(of session: String?, _ tollgate: Tollgate) async -> CheckoutPage {
-    let processing = CheckoutPage(
-        title: "Your payment is being processed",
-        kind: "processing",
-        message: "The app will show your purchase as soon as the payment is confirmed."
-    )
+private func outcome(of session: String?, _ tollgate: Tollgate) async -> CheckoutPage.Kind {
     guard let session, session.hasPrefix("cs_"), session.utf8.count < 256,
         let fulfilment = try? await tollgate.stripe.reads.fulfilment(ofCheckoutSession: session)
-    else { return processing }
-    switch fulfilment {
-    case .fulfilled:
-        return CheckoutPage(
-            title: "Thank you",
-            kind: "success",
-            message: "Your purchase is ready. You can close this page and go back to the app."
-        )
-    case .expired:
-        return CheckoutPage(
-            title: "This checkout has expired",
-            kind: "cancelled",
-            message: "You were not charged. Begin again from the app."
-        )
-    case .failed:
-        return CheckoutPage(
-            title: "The payment failed",
-            kind: "cancelled",
-            message: "Your bank refused it, so nothing was bought. Begin again from the app."
-        )
-    case .processing, .open:
-        return processing
+    else { return .processing }
+    return switch fulfilment {
+    case .fulfilled: .fulfilled
+    case .expired: .expired
+    case .failed: .failed
+    case .processing, .open: .processing
     }
 }
 
+/// A page that says one thing, and leads back to the app.
 struct CheckoutPage {
+    /// What it says; its texts are in the catalogue of texts under `page_` and this word.
+    enum Kind: String, CaseIterable {
+        case fulfilled, processing, cancelled, expired, failed, closed
+        case notSold = "not_sold"
+        case tooMany = "too_many"
+        case linkExpired = "link_expired"
+    }
+
     var title: String
+    /// The class of its mark.
     var kind: String
     var message: String
     var appURL: String?
@@ -164,24 +142,23 @@ struct CheckoutPage {
     /// What is drawn above the title: a check, a dash, or the hands of a clock.
     private var mark: String
 
-    init(
-        title: String,
-        kind: String,
-        message: String,
-        appURL: String? = nil,
-        language: Language = .english
-    ) {
-        lang = language.rawValue
-        toApp = Words.of(language)["portal_to_app"]
-        self.title = title
-        self.kind = kind
-        self.message = message
+    init(_ page: Kind, appURL: String?, _ language: Language) {
+        let words = Words.of(language)
+        title = words["page_\(page.rawValue)_title"]
+        message = words["page_\(page.rawValue)_text"]
         self.appURL = appURL
-        mark =
-            switch kind {
-            case "success": "M17 29l8 8 15-17"
-            case "cancelled": "M19 28h18"
-            default: "M28 17v13l8 5"
-            }
+        lang = language.rawValue
+        toApp = words["portal_to_app"]
+        switch page {
+        case .fulfilled: (kind, mark) = ("success", "M17 29l8 8 15-17")
+        case .processing, .tooMany: (kind, mark) = ("processing", "M28 17v13l8 5")
+        case .cancelled, .expired, .failed, .closed, .notSold, .linkExpired:
+            (kind, mark) = ("cancelled", "M19 28h18")
+        }
     }
+}
+
+extension Request {
+    /// The language that the browser would rather have.
+    var language: Language { Language(accepting: headers[.acceptLanguage]) }
 }

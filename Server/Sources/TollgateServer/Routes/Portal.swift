@@ -153,7 +153,7 @@ private struct PortalDesk: Sendable {
             let address = ClientAddress(request, context, tollgate).text
             try limits.addresses.admit(address, at: now)
         } catch {
-            return tooMany(error, tollgate, pages)
+            return tooMany(error, tollgate, pages, language(of: request))
         }
         return try await answer(secret, visit)
     }
@@ -163,7 +163,7 @@ private struct PortalDesk: Sendable {
     /// As chosen on the page, else as the browser would have it.
     func language(of request: Request) -> Language {
         Self.cookie(Self.languageCookie, in: request).flatMap { Language(rawValue: $0) }
-            ?? Language(accepting: request.headers[.acceptLanguage])
+            ?? request.language
     }
 
     /// Keeps a language for this browser, and goes on to the page.
@@ -194,16 +194,9 @@ private struct PortalDesk: Sendable {
     }
 
     private func expired(_ language: Language) -> Response {
-        let words = Words.of(language)
-        return pages.page(
+        pages.page(
             "checkout",
-            CheckoutPage(
-                title: words["portal_expired_title"],
-                kind: "cancelled",
-                message: words["portal_expired_text"],
-                appURL: tollgate.configuration.appURL,
-                language: language
-            ),
+            CheckoutPage(.linkExpired, appURL: tollgate.configuration.appURL, language),
             status: .unauthorized
         )
     }
