@@ -27,6 +27,23 @@ struct BrowserPageTests {
         }
     }
 
+    @Test("A page says by which clock its times are")
+    func clocks() async throws {
+        try await TestServer.run { server in
+            var browser = try await server.staff(.admin)
+            for (path, words) in [
+                ("/dashboard/audit", "Times are real time, in UTC."),
+                ("/dashboard/health", "by both clocks"),
+                ("/dashboard/purchases", "Times are"),
+            ] {
+                let page = try await browser.open(path)
+                #expect(page.words.contains(words), "\(path)")
+            }
+            let purchases = try await browser.open("/dashboard/purchases")
+            #expect(!purchases.words.contains("Times are real time"))
+        }
+    }
+
     @Test("Pages of Checkout have the browser's language")
     func checkout() async throws {
         try await TestServer.run { server in

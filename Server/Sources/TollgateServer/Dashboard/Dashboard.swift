@@ -120,6 +120,15 @@ struct Dashboard: Sendable {
         )
     }
 
+    /// Says by which clock the times of a page are.
+    private func footer(of section: String) -> String {
+        switch section {
+        case "audit", "staff", "keys", "webhooks": "footer_real"
+        case "health": "footer_both"
+        default: tollgate.clocks.isVirtual ? "footer_sandbox" : "footer"
+        }
+    }
+
     /// What is around every page.
     func frame(_ ask: Ask, visit: StaffVisit?, title: String, section: String) -> Model {
         let words = Words.of(ask.language)
@@ -131,6 +140,7 @@ struct Dashboard: Sendable {
                 "/dashboard/language?to=\(other.rawValue)&back=\(Ask.escaped(ask.address))",
             "isSandbox": tollgate.configuration.defaultEnvironment == .sandbox,
             "query": ask.section == "customers" ? ask.query("q") ?? "" : "",
+            "footer": words[footer(of: section)],
             "signedIn": visit != nil,
         ]
         guard let visit else { return frame }
