@@ -131,7 +131,7 @@ extension DashboardPages {
             partial: kind == .bars ? range.partial : [],
             before: before,
             isWhole: unit.isEmpty,
-            unit: unit == "%" ? "" : unit,
+            unit: unit,
             link: link,
             texts: texts(unit, range.step)
         )

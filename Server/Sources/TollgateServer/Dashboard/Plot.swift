@@ -45,7 +45,7 @@ struct Plot {
     var before: [Double?] = []
     /// Whether heights count things, of which there are no halves.
     var isWhole = false
-    /// What heights are, such as a currency; empty: a number of things.
+    /// What heights are, such as a currency or `%`; empty: a number of things.
     var unit: String
     /// The page with the table behind it.
     var link: String

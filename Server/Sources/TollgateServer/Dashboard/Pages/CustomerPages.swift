@@ -126,6 +126,16 @@ struct CustomerPages: DashboardPages {
             limit: 10
         )
         let catalog = tollgate.store.history.current
+        let paid = try await tollgate.reporting.money(of: file.id, in: file.environment)
+        let names = Dictionary(
+            file.holdings.map { ($0.key, $0.shown.name) },
+            uniquingKeysWith: { $1 }
+        )
+        let story = timeline(
+            Array(rows.prefix(100)),
+            purchases: names,
+            next: rows.count > 100 ? "\(here)&before=\(rows[99].id)#timeline" : nil
+        )
         var content: Model = [
             "id": file.id.rawValue, "here": here,
             "appUserID": file.customer?.appUserID ?? words["erased"],
@@ -147,15 +157,7 @@ struct CustomerPages: DashboardPages {
             "sessionCount": file.sessions.count, "hasSessions": !file.sessions.isEmpty,
             "sessionsText": words("sessions_running", ["count": "\(file.sessions.count)"]),
             "lots": lots(file).model, "hasLots": !file.lots.isEmpty,
-            "money": money(try await tollgate.reporting.money(of: file.id, in: file.environment)),
-            "timeline": timeline(
-                Array(rows.prefix(100)),
-                purchases: Dictionary(
-                    file.holdings.map { ($0.key, $0.shown.name) },
-                    uniquingKeysWith: { $1 }
-                ),
-                next: rows.count > 100 ? "\(here)&before=\(rows[99].id)#timeline" : nil
-            ).model,
+            "money": money(paid), "timeline": story.model,
             "audit": auditTable(audit, next: nil).model, "hasAudit": !audit.isEmpty,
             "nonce": tollgate.random.id("form_"),
         ]

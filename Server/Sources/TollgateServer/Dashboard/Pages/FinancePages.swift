@@ -248,13 +248,14 @@ struct FinancePages: DashboardPages {
         if tollgate.store.history.current.hasSeveralApps {
             filters.append(chooser("app", words["app"], appChoices(app)))
         }
+        let chosen = filters + fields(of: filter)
         return page(
             "dash_payments",
             words["nav_payments"],
             section: "payments",
             [
                 "address": "/dashboard/payments", "hasFilters": true,
-                "filters": filters + fields(of: filter), "kept": keptFields(filters),
+                "filters": chosen, "kept": keptFields(chosen),
                 "csvURL": ask.address(with: ["format": "csv", "sort": nil, "at": nil]),
                 "statementURL":
                     "/dashboard/statement?month=\(month)&environment=\(environment.rawValue)",

@@ -20,12 +20,13 @@ struct OverviewPage: DashboardPages {
         )
         let currency = now.mainCurrency
         let query = "from=\(first)&to=\(today)&by=\(span.step.rawValue)"
-        let plots = try await plots(
+        let drawn = try await plots(
             PlotRange(first: first, last: today, step: span.step),
             currency,
             query
         )
-        if let file = try file(of: plots) { return file }
+        if let file = try file(of: drawn) { return file }
+        let plotModels = drawn.map { model(of: $0) }
         let news = OverviewNews(request: request)
         let yesterday = try await news.sinceYesterday(today, currency)
         let needs = try await news.needs(today)
@@ -46,7 +47,7 @@ struct OverviewPage: DashboardPages {
                 "yesterday": yesterday, "hasYesterday": !yesterday.isEmpty, "needs": needs,
                 "hasNeeds": !needs.isEmpty, "tiles": tiles(now, then, currency, query),
                 "isEmpty": now.rows.isEmpty || currency.isEmpty,
-                "plots": plots.map { model(of: $0) },
+                "plots": plotModels,
                 "stores": try await storesSideBySide(first, today, currency).model,
             ]
         )

@@ -29,8 +29,11 @@ struct ReportPages: DashboardPages {
         )
         let catalog = tollgate.store.history.current
         let title = words.of("report", report.rawValue)
-        let plots = plots(report, table, try await before(report, question), question)
-        if let file = try file(of: plots) { return file }
+        let earlier = try await rangeBefore(report, question)
+        let drawn = plots(report, table, earlier, question)
+        if let file = try file(of: drawn) { return file }
+        let plotModels = drawn.map { model(of: $0) }
+        let grids = cohorts(table, by: question.by, title: title)
         let figures = sorted(shown(table, title))
         if ask.query("format") == "csv" {
             return Response.csv(figures.csv(words), named: table.name)
@@ -62,9 +65,7 @@ struct ReportPages: DashboardPages {
                 "country": question.filters.country ?? "",
                 "environmentValue": environment.rawValue,
                 "rowsURL": address(question, "rows-\(report.rowKind.rawValue)"),
-                "plots": plots.map { model(of: $0) },
-                "cohorts": cohorts(table, by: question.by, title: title),
-                "table": placed(figures).model,
+                "plots": plotModels, "cohorts": grids, "table": placed(figures).model,
                 "definitions": table.definitions.map { definition -> Model in
                     [
                         "term": "\(definition.name) · \(words["version"]) \(definition.version)",
@@ -220,7 +221,7 @@ struct ReportPages: DashboardPages {
     ]
 
     /// The same report of the range before; `nil` where its plot shows none.
-    private func before(
+    private func rangeBefore(
         _ report: Reports.Report,
         _ question: Question
     ) async throws -> Reports.Table? {
