@@ -106,7 +106,9 @@ struct DashboardTableTests {
             let csv = try await browser.open(Self.rows + "&sort=-5&format=csv")
             #expect(csv.headers.first(name: "Content-Type") == "text/csv; charset=utf-8")
             let lines = csv.text.split(separator: "\r\n")
-            #expect(lines.count == 5 && lines[0].hasPrefix("When,Kind,Product,Product · ID,"))
+            #expect(
+                lines.count == 5 && lines[0].hasPrefix("When,When · ID,Kind,Product,Product · ID,")
+            )
             #expect(Self.isInOrder([",500,JPY", ",12.00,USD", ",9.99,USD", ",4.99,USD"], csv.text))
             // An order that there is not changes nothing.
             for wrong in ["0", "99", "-99", "x", "9223372036854775808", "-9223372036854775808"] {

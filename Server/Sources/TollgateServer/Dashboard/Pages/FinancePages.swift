@@ -310,7 +310,7 @@ struct FinancePages: DashboardPages {
             columns: [
                 words["when"], words["store"], words["kind"], words["product"],
                 words["customer"], words["country"], words["figure_gross"], words["tax"],
-                words["commission"], words["figure_net"], words["transaction"],
+                words["commission"], words["figure_net"],
             ],
             numbers: [6, 7, 8, 9],
             rows: payments.map { row(of: $0, names) },
@@ -329,11 +329,12 @@ struct FinancePages: DashboardPages {
         net.note = words.of("basis", payment.basis.rawValue)
         let customer = payment.customer.map { Customer.ID($0) }
         return [
-            Cell.time(payment.at, formats), Cell(storeName(payment.store)),
-            Cell(words.of("payment", payment.kind.rawValue)), productCell(payment.product),
+            Cell.time(payment.at, formats).with(id: payment.id),
+            Cell(storeName(payment.store)), Cell(words.of("payment", payment.kind.rawValue)),
+            productCell(payment.product),
             customerCell(customer, names), Cell(payment.country ?? "–"), cell(payment.gross),
             payment.tax.map { cell($0) } ?? Cell("–"),
-            payment.commission.map { cell($0) } ?? Cell("–"), net, Cell(payment.id),
+            payment.commission.map { cell($0) } ?? Cell("–"), net,
         ]
     }
 

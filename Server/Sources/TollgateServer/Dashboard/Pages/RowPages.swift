@@ -99,7 +99,10 @@ struct RowPages: DashboardPages {
     /// Leads to the page of the purchase that a row is of.
     private func purchase(_ row: Row) -> Cell {
         guard let key = Purchase.Key(canonical: row.text("purchase")) else { return Cell("–") }
-        return Cell.link(key.id, "/dashboard/purchases/\(RecordStore.row(of: key).hex)")
+        return Cell.link(
+            words["open_purchase"],
+            "/dashboard/purchases/\(RecordStore.row(of: key).hex)"
+        ).with(id: key.id)
     }
 
     private func offer(_ row: Row) -> Cell {
@@ -116,7 +119,6 @@ struct RowPages: DashboardPages {
                 words["when"], words["kind"], words["product"], words["customer"],
                 words["figure_amount"], words["column_quantity"], words["store"],
                 words["country"], words["column_offer"], words["renewal"], words["purchase"],
-                words["transaction"],
             ],
             numbers: [4, 5],
             rows: rows.map { row, customer in
@@ -124,12 +126,12 @@ struct RowPages: DashboardPages {
                 var product = productCell(row.text("product"))
                 if row.flag("family_shared") { product.note = words["ground_family"] }
                 return [
-                    time(row, "at"), Cell(words.of("payment", kind)), product, customer,
+                    time(row, "at").with(id: row.text("transaction")),
+                    Cell(words.of("payment", kind)), product, customer,
                     amount(row, isBack: kind != "charge"),
                     row.count("quantity").map { Cell.count($0, formats) } ?? Cell("–"),
                     Cell(storeName(named: row.text("store"))), word(row.text("country")),
                     offer(row), Cell(row.flag("renewal") ? words["yes"] : "–"), purchase(row),
-                    word(row.text("transaction")),
                 ]
             },
             empty: ""
@@ -143,7 +145,6 @@ struct RowPages: DashboardPages {
                 words["period_start"], words["period_end"], words["product"], words["customer"],
                 words["figure_amount"], words["paid_until"], words["refunded_at"],
                 words["store"], words["country"], words["column_offer"], words["purchase"],
-                words["transaction"],
             ],
             numbers: [4],
             rows: rows.map { row, customer in
@@ -152,10 +153,11 @@ struct RowPages: DashboardPages {
                 var until = time(row, "paid_until")
                 if row.count("retried_since") != nil { until.note = words["column_retry"] }
                 return [
-                    time(row, "start"), time(row, "end"), product, customer,
+                    time(row, "start").with(id: row.text("transaction")), time(row, "end"), product,
+                    customer,
                     amount(row, isBack: false), until, time(row, "refunded_at"),
                     Cell(storeName(named: row.text("store"))), word(row.text("country")),
-                    offer(row), purchase(row), word(row.text("transaction")),
+                    offer(row), purchase(row),
                 ]
             },
             empty: ""
