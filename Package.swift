@@ -1,4 +1,5 @@
 // swift-tools-version: 6.0
+// SPDX-License-Identifier: Apache-2.0
 // What an app links. It has no dependencies, and must never have any: an app that adds this package
 // fetches this one checkout and nothing else. The server lives in `Server/`, a package of its own.
 import PackageDescription

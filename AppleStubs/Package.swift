@@ -1,4 +1,5 @@
 // swift-tools-version: 6.0
+// SPDX-License-Identifier: Apache-2.0
 // Linux only: stand-ins for Apple's frameworks, so that BillingSDK's Apple-only code compiles and runs
 // there. No package dependencies, ever: a module named `Combine` in the graph changes what
 // `canImport(Combine)` says to everybody. For the same reason each target lists the stubs it needs.

@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 // The stores, played on this machine, for any project: nothing here knows Tollgate.
 //
 //     swift run --package-path Sandbox sandbox app-store

@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 // The server and the command line. The arrows between targets are the architecture
 // (see ARCHITECTURE.md); an import that is not declared here is an error.
 import PackageDescription
@@ -206,10 +207,12 @@ let package = Package(
         ),
 
         // MARK: - The command line, the only place that picks a driver
+        .target(name: "CBuildInfo"),
         .executableTarget(
             name: "TollgateCLI",
             dependencies: [
-                "AppStoreAPI", "AppStoreConnector", "GooglePlayAPI", "GooglePlayConnector",
+                "AppStoreAPI", "AppStoreConnector", "CBuildInfo", "GooglePlayAPI",
+                "GooglePlayConnector",
                 "Reports", "Storage", "StoragePostgres", "StorageSQLite", "Stores", "StrictJSON",
                 "StripeAPI", "StripeConnector",
                 "TollgateAssembly", "TollgateServer", "TollgateService", "TollgateSimulation", .api,
@@ -395,6 +398,14 @@ extension Target.Dependency {
 // `make test ONLY=NAME` builds no other tests; several names are separated by commas.
 if let only = Context.environment["TOLLGATE_TEST_TARGET"]?.split(separator: ",").map(String.init) {
     package.targets.removeAll { $0.type == .test && !only.contains($0.name) }
+}
+
+// `make package` says from which commit it builds, for `tollgate --version`. Any other build names none:
+// it would compile and link again after each commit.
+if let commit = Context.environment["TOLLGATE_COMMIT"] {
+    for target in package.targets where target.name == "CBuildInfo" {
+        target.cSettings = [.define("TOLLGATE_COMMIT", to: commit)]
+    }
 }
 
 // Linking with lld takes 3 seconds instead of 13; warnings are errors everywhere.

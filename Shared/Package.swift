@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 // Small things that server and sandbox both need; neither of the two fetches more for it.
 import PackageDescription
 

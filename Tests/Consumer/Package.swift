@@ -1,4 +1,5 @@
 // swift-tools-version: 6.0
+// SPDX-License-Identifier: Apache-2.0
 // An app that links BillingSDK and nothing else; `scripts/consumer-check.sh` builds it against a
 // tagged copy of this repository, to show what such an app fetches.
 import PackageDescription

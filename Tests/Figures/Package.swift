@@ -1,4 +1,5 @@
 // swift-tools-version: 6.0
+// SPDX-License-Identifier: Apache-2.0
 // Two programs that differ by BillingSDK alone: what it adds to an app, measured by scripts/sdk-figures.sh.
 import PackageDescription
 

@@ -13,6 +13,7 @@ struct TollgateCommand: AsyncParsableCommand {
             and --server are also environment variables: --database is TOLLGATE_DATABASE. docs/operations.md \
             names those without an option. Exit codes: 0 ok, 1 a check failed, 2 wrong usage.
             """,
+        version: Version.text,
         subcommands: [
             ServeCommand.self, DemoCommand.self, SandboxCommand.self, VerifyCommand.self,
             ExplainCommand.self, RebuildCommand.self, CatalogCommand.self, ScenarioCommand.self,
