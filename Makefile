@@ -1,7 +1,7 @@
 # Two commands carry everything: `make run` and `make test`. CONTRIBUTING.md explains the others.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test sandbox soak fuzz bench lint format docs check clean
+.PHONY: help run test sandbox package soak fuzz bench lint format docs check clean
 
 help:    ## Show the commands
 	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -14,6 +14,9 @@ test:    ## Install what is missing, and run the quick proof (ONLY=TollgateCoreT
 
 sandbox: ## Build the stores alone, for any project: Sandbox/.build/debug/sandbox
 	@bash scripts/bootstrap.sh run && bash scripts/swift.sh build --package-path Sandbox --product sandbox
+
+package: ## Build for release and make a .deb and a tarball, for machines without Swift, in output/packages
+	@bash scripts/bootstrap.sh package && bash scripts/package.sh $(ARGS)
 
 soak:    ## The long tests, hours of them, in pieces that add up over several runs (PARTS="worlds fuzz …")
 	@bash scripts/bootstrap.sh test && bash scripts/python.sh && bash scripts/soak.sh $(PARTS)
@@ -38,4 +41,4 @@ check:   ## lint and test, with one closing line: what CI runs
 	@bash .ci/run
 
 clean:   ## Remove what was built and what the demo stored
-	rm -rf .build .build-docs .build-tsan .build-figures AppleStubs/.build Server/.build Sandbox/.build Shared/.build Server/Benchmarks/.build .venv .venv-bench output .tollgate
+	rm -rf .build .build-docs .build-tsan .build-figures AppleStubs/.build Server/.build Server/.build-package Sandbox/.build Shared/.build Server/Benchmarks/.build .venv .venv-bench output .tollgate

@@ -4,6 +4,7 @@
 #   bootstrap.sh run     what building and running needs
 #   bootstrap.sh test    that, and what the tests need
 #   bootstrap.sh bench   that, and what the benchmark needs
+#   bootstrap.sh package what building packages needs, and what the tests and a root file system need
 #
 # Prints nothing when nothing is missing. Calls apt-get only when something is.
 set -euo pipefail
@@ -39,6 +40,12 @@ if [ "$purpose" != run ]; then
     need python3-venv has_venv
     need chromium has_browser
     need fonts-noto-cjk has_cjk_font
+fi
+if [ "$purpose" = package ]; then
+    need libcurl4-openssl-dev has_library libcurl
+    need dpkg-dev has dpkg-shlibdeps
+    need mandoc has mandoc
+    need debootstrap has debootstrap
 fi
 if [ "$purpose" = bench ]; then
     need gcc has cc

@@ -5,7 +5,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SKIPPED = {".build", ".git", ".venv", ".venv-bench", ".build-docs", ".pytest_cache", "output", "checkouts", "node_modules"}
+SKIPPED = {".build", ".git", ".venv", ".venv-bench", ".build-docs", ".build-package", ".pytest_cache", "output", "checkouts", "node_modules"}
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 

@@ -34,6 +34,7 @@ parts=(
     "cuts       5000   500  power cuts"
     "races   1000000 100000 spends that race for the same coins, on each database"
     "fuzz        900    60  seconds for each of the fuzzers"
+    "package       1     1  time the packages, installed where no Swift is (as root)"
     "scaling       1     1  time up to 10 million customers, where the disk is large enough"
 )
 
@@ -97,6 +98,14 @@ piece() {
         cuts) TOLLGATE_CUTS="$count" swift_test --filter PowerCutTests ;;
         races) TOLLGATE_RACES="$count" swift_test --filter RaceTests ;;
         fuzz) bash scripts/fuzz.sh "$count" ;;
+        package)
+            rm -rf output/packages
+            bash scripts/bootstrap.sh package && bash scripts/package.sh &&
+                bash scripts/package.sh --binary Server/.build-package/release/tollgate \
+                    --version 0.0.1 --out output/packages/before --compress gzip &&
+                TOLLGATE_PACKAGES="$PWD/output/packages" .venv/bin/python -m pytest \
+                    -p no:cacheprovider -q -s Server/Tests/Python/test_{package,installed}.py
+            ;;
         scaling)
             .venv/bin/python Server/Tests/Python/measure_scaling.py 10000 1000000 10000000
             ;;

@@ -30,8 +30,10 @@ enum Settings {
     /// What this repository's tests and scripts are told; servers that they start inherit it.
     private static let ofTests: Set<String> = [
         "BIN", "BENCH_PYTHON", "CUTS", "EVERY_QUESTION", "FAILOVERS", "FUZZ", "FUZZERS",
-        "FUZZ_ROOT", "KILLS", "MUTANT", "MUTANT_TRACE", "ORDERS", "PLANTED", "RACES",
-        "REPOSITORY", "SCENARIO_ORDERS", "SEED", "SIMULATED_WORLDS", "SOAK", "SOAK_MINUTES",
+        "FUZZ_ROOT", "KILLS", "MUTANT", "MUTANT_TRACE", "ORDERS", "PACKAGES", "PACKAGE_BEFORE",
+        "PLANTED",
+        "RACES", "REPOSITORY", "SCENARIO_ORDERS", "SEED", "SIMULATED_WORLDS", "SOAK",
+        "SOAK_MINUTES",
         "TEST_BACKENDS", "TEST_OUTPUT", "TEST_TARGET", "WYCHEPROOF",
     ]
 

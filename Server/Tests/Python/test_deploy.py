@@ -1,0 +1,122 @@
+"""What `deploy/` holds is taken by the tools that read it, and names what the server has."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+from tollgate_world import ROOT
+
+DEPLOY = ROOT / "deploy"
+ALERTS = DEPLOY / "prometheus/alerts.yml"
+DASHBOARD = DEPLOY / "grafana/tollgate.json"
+
+
+def taken(program, *arguments, **options):
+    """The program takes it; skipped where it is not installed. test_installed.py installs them."""
+    if not shutil.which(program):
+        pytest.skip(f"{program} is not installed")
+    ended = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=120, **options)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def expressions():
+    rules = yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]
+    found = {rule["alert"]: rule["expr"] for rule in rules}
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        for target in panel.get("targets", []):
+            found[f"{panel['title']} {target['refId']}"] = target["expr"]
+    return found
+
+
+def test_alarms_and_dashboard_use_metrics_of_the_server():
+    source = "\n".join(path.read_text() for path in (ROOT / "Server/Sources").rglob("*.swift"))
+    for name, expression in expressions().items():
+        metrics = set(re.findall(r"\btollgate_\w+", expression))
+        assert metrics or "up{" in expression, name
+        for metric in metrics:
+            # Followed by what is no letter: the name itself, not the beginning of another.
+            assert re.search(rf"{metric}(?!\w)", source), (name, metric)
+
+
+def test_alarms_use_labels_of_the_metrics():
+    document = (ROOT / "docs/operations.md").read_text()
+    labels = {
+        name: set(found.split(","))
+        for row in re.findall(r"^\| (`tollgate_.*?) \|", document, re.MULTILINE)
+        for name, found in re.findall(r"`(tollgate_\w+)\{([\w,]+)\}`", row)}
+    for name, expression in expressions().items():
+        for metric, matchers in re.findall(r"\b(tollgate_\w+)\{([^}]*)\}", expression):
+            used = set(re.findall(r'(\w+)\s*[=!]~?"', matchers))
+            assert used <= labels.get(metric, set()), (name, metric, used)
+
+
+def test_every_alarm_says_what_to_do():
+    for rule in yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]:
+        assert rule["labels"]["severity"] in {"critical", "warning", "info"}, rule
+        assert rule["annotations"]["summary"] and rule["annotations"]["description"], rule
+
+
+def test_prometheus_takes_the_rules_and_they_alarm_as_they_should():
+    folder = DEPLOY / "prometheus"
+    taken("promtool", "check", "config", "prometheus.yml", cwd=folder)
+    taken("promtool", "test", "rules", "alerts_test.yml", cwd=folder)
+
+
+def test_caddy_takes_its_sample():
+    taken("caddy", "validate", "--adapter", "caddyfile", "--config", DEPLOY / "caddy/Caddyfile")
+
+
+def test_nginx_takes_its_sample(tmp_path):
+    subject = ["-days", "1", "-subj", "/CN=billing.example.com"]
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    taken(
+        "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
+        *subject)
+    sample = (DEPLOY / "nginx/tollgate.conf").read_text()
+    sample = re.sub(r"/etc/letsencrypt/\S+/fullchain\.pem", str(certificate), sample)
+    sample = re.sub(r"/etc/letsencrypt/\S+/privkey\.pem", str(key), sample)
+    (tmp_path / "tollgate.conf").write_text(sample)
+    (tmp_path / "nginx.conf").write_text(
+        f"pid {tmp_path}/pid; error_log stderr; events {{}} http {{ access_log off; include tollgate.conf; }}")
+    taken("nginx", "-t", "-c", tmp_path / "nginx.conf")
+
+
+def test_the_unit_is_in_order(tmp_path):
+    unit = (DEPLOY / "systemd/tollgate.service").read_text()
+    # What it names is on the machine where the package is installed.
+    unit = unit.replace("/usr/bin/tollgate", "/bin/true").replace("man:tollgate-serve(1) ", "")
+    (tmp_path / "tollgate.service").write_text(unit)
+    taken("systemd-analyze", "verify", "--man=no", tmp_path / "tollgate.service")
+
+
+def test_containers_run_without_rights():
+    services = yaml.safe_load((DEPLOY / "compose/compose.yaml").read_text())["services"]
+    tollgate = services["tollgate"]
+    assert tollgate["read_only"] and tollgate["cap_drop"] == ["ALL"]
+    assert tollgate["security_opt"] == ["no-new-privileges:true"]
+    kinds = {}
+    for one in yaml.safe_load_all((DEPLOY / "kubernetes/tollgate.yaml").read_text()):
+        kinds[one["kind"]] = one
+    pod = kinds["Deployment"]["spec"]["template"]
+    container = pod["spec"]["containers"][0]
+    security = container["securityContext"]
+    assert pod["spec"]["securityContext"]["runAsNonRoot"]
+    assert security["readOnlyRootFilesystem"] and not security["allowPrivilegeEscalation"]
+    assert security["capabilities"] == {"drop": ["ALL"]}
+    assert kinds["Service"]["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
+    ports = {port["name"] for port in container["ports"]}
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        assert container[probe]["httpGet"]["port"] in ports
+
+
+def test_samples_name_settings_that_there_are():
+    source = (ROOT / "Server/Sources/TollgateCLI/Settings.swift").read_text().partition("ofTests")[0]
+    known = {"TOLLGATE_" + name for name in re.findall(r'"([A-Z_]+)"', source)}
+    for path in [*DEPLOY.rglob("*"), ROOT / "docs/deploy.md", ROOT / "scripts/package/Containerfile"]:
+        if path.is_file():
+            used = set(re.findall(r"\bTOLLGATE_[A-Z_]+", path.read_text()))
+            assert used <= known, (path, used - known)

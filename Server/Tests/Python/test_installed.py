@@ -1,0 +1,225 @@
+"""The packages on a machine without Swift: a root file system of Debian's, made here, in which the server
+runs with the settings of its unit. `make soak PARTS=package` builds the packages and runs this, as root.
+
+TOLLGATE_PACKAGES is the folder with the packages.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import time
+import urllib.request
+
+import pytest
+
+from ports import free_port
+from tollgate_world import BUNDLE_ID, ROOT, Apple
+
+PACKAGES = os.environ.get("TOLLGATE_PACKAGES")
+pytestmark = pytest.mark.skipif(
+    not PACKAGES or os.geteuid() != 0, reason="make soak PARTS=package builds what is tested here")
+UNIT = (ROOT / "deploy/systemd/tollgate.service").read_text()
+
+
+def unit(name):
+    return re.search(rf"^{name}=(.*)$", UNIT, re.MULTILINE)[1]
+
+
+class Machine:
+    """A root file system, and commands in it."""
+
+    def __init__(self, root):
+        self.root = root
+        self.port = free_port()
+
+    def run(self, *arguments, check=True, **environment):
+        ended = subprocess.run(
+            ["chroot", self.root, "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+             "DEBIAN_FRONTEND=noninteractive", *(f"{k}={v}" for k, v in environment.items()), *arguments],
+            capture_output=True, text=True, timeout=600)
+        assert not check or ended.returncode == 0, (arguments, ended.stdout, ended.stderr)
+        return ended
+
+    def install(self, package):
+        shutil.copy(package, self.root / "root")
+        self.run("apt-get", "install", "-y", "--no-install-recommends", f"/root/{package.name}")
+
+    def settings(self, **more):
+        """Writes settings behind those that the package made, as a team does."""
+        file = self.root / "etc/tollgate/tollgate.env"
+        with file.open("a") as settings:
+            settings.writelines(f"{name}={value}\n" for name, value in more.items())
+
+    def environment(self):
+        lines = (self.root / "etc/tollgate/tollgate.env").read_text().splitlines()
+        return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+    @contextlib.contextmanager
+    def serving(self):
+        """The service as its unit starts it: its user, no rights, nothing but its folder to write to."""
+        assert unit("ProtectSystem") == "strict" and unit("EnvironmentFile") == "/etc/tollgate/tollgate.env"
+        script = """
+            set -e
+            mount --bind "$1" "$1"
+            cd "$1"
+            mount --bind "$1/var/lib/tollgate" "$1/var/lib/tollgate"
+            mount -t tmpfs tmpfs "$1/tmp"
+            mount -t proc proc "$1/proc"
+            mount -o remount,ro,bind "$1"
+            umask "$2"
+            root="$1"
+            shift 2
+            exec chroot "$root" setpriv --reuid tollgate --regid tollgate --clear-groups --no-new-privs \\
+                --bounding-set=-all -- "$@"
+        """
+        environment = self.environment()
+        process = subprocess.Popen(
+            ["unshare", "--mount", "--", "sh", "-c", script, "sh", self.root, unit("UMask"),
+             "env", "-i", "-C", unit("WorkingDirectory"), *(f"{k}={v}" for k, v in environment.items()),
+             *unit("ExecStart").split()],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            begun = time.monotonic()
+            line = process.stdout.readline()
+            assert "listening on" in line, process.stderr.read()
+            self.began_in = time.monotonic() - begun
+            yield Service(self.port, environment["TOLLGATE_SECRET_KEY"])
+        finally:
+            process.terminate()
+            process.communicate(timeout=60)
+
+
+class Service:
+    def __init__(self, port, key):
+        self.url, self.key = f"http://127.0.0.1:{port}", key
+
+    def call(self, path, body=None):
+        request = urllib.request.Request(
+            self.url + path, data=body,
+            headers={"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            text = answer.read()
+        return json.loads(text) if text.startswith(b"{") else text.decode()
+
+
+def packages():
+    return sorted(pathlib.Path(PACKAGES).glob("*.deb"))
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """Debian as it is installed at least."""
+    folder = tmp_path_factory.mktemp("machine") / "root"
+    made = subprocess.run(
+        ["debootstrap", "--variant=minbase", "--include=ca-certificates", "bookworm", folder],
+        capture_output=True, text=True, timeout=1800)
+    assert made.returncode == 0, made.stdout[-2000:]
+    shutil.copy("/etc/resolv.conf", folder / "etc/resolv.conf")
+    subprocess.run(["chroot", folder, "apt-get", "update"], check=True, capture_output=True)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def machine(base, tmp_path):
+    root = tmp_path / "root"
+    subprocess.run(["cp", "-a", "--reflink=auto", base, root], check=True)
+    yield Machine(root)
+    shutil.rmtree(root)
+
+
+@pytest.fixture
+def apple():
+    return Apple()
+
+
+def set_up(machine, apple):
+    (machine.root / "etc/tollgate/root.der").write_bytes(apple.root_der)
+    machine.settings(
+        TOLLGATE_LISTEN=f"127.0.0.1:{machine.port}", TOLLGATE_APP_STORE_ROOTS="/etc/tollgate/root.der",
+        TOLLGATE_APP_STORE_BUNDLE_ID=BUNDLE_ID, TOLLGATE_APP_STORE_ENVIRONMENT="Sandbox")
+
+
+def buy(service, apple, number, user):
+    customer = service.call("/v1/customers", json.dumps({"app_user_id": user}).encode())
+    service.call("/webhooks/app_store", apple.coins_bought(number, customer["app_account_token"]))
+
+
+def coins(service, user):
+    return service.call(f"/v1/customers/{user}/coins")["balance"]
+
+
+def test_a_machine_without_swift_tells_the_demos_story(machine):
+    machine.install(packages()[-1])
+    assert not list(machine.root.glob("**/libswift*.so"))
+    assert re.fullmatch(r"\d+\.\d+\.\d+ \([0-9a-f]{12}(-dirty)?\)\n", machine.run("tollgate", "--version").stdout)
+    machine.run("tollgate", "demo", "--script", "--catalog", "/etc/tollgate/catalog.yaml")
+
+
+def test_the_first_notification_after_the_installation(machine, apple):
+    machine.install(packages()[-1])
+    set_up(machine, apple)
+    with machine.serving() as service:
+        assert service.call("/healthz")
+        buy(service, apple, 1, "jenny")
+        assert coins(service, "jenny") == 100
+    print(f"started in {machine.began_in:.2f} s, program of "
+          f"{(machine.root / 'usr/bin/tollgate').stat().st_size / 1e6:.0f} MB")
+    folder = machine.root / "var/lib/tollgate"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+    assert (machine.root / "etc/tollgate/tollgate.env").stat().st_mode & 0o777 == 0o640
+
+
+def test_an_upgrade_keeps_data_and_settings(machine, apple):
+    before = os.environ.get("TOLLGATE_PACKAGE_BEFORE")
+    (before,) = [pathlib.Path(before)] if before else pathlib.Path(PACKAGES).glob("before/*.deb")
+    machine.install(before)
+    set_up(machine, apple)
+    with machine.serving() as service:
+        buy(service, apple, 1, "jenny")
+    settings = machine.environment()
+    machine.install(packages()[-1])
+    assert machine.environment() == settings
+    with machine.serving() as service:
+        assert coins(service, "jenny") == 100
+        buy(service, apple, 2, "jenny")
+        assert coins(service, "jenny") == 200
+
+
+@pytest.mark.parametrize("how", ["remove", "purge"])
+def test_removal_keeps_the_data(machine, apple, how):
+    machine.install(packages()[-1])
+    set_up(machine, apple)
+    with machine.serving() as service:
+        buy(service, apple, 1, "jenny")
+    machine.run("apt-get", how, "-y", "tollgate")
+    assert not (machine.root / "usr/bin/tollgate").exists()
+    machine.install(packages()[-1])
+    with machine.serving() as service:
+        assert coins(service, "jenny") == 100
+
+
+def test_debians_tools_take_what_deploy_holds(machine):
+    machine.install(packages()[-1])
+    machine.run(
+        "apt-get", "install", "-y", "--no-install-recommends", "prometheus", "caddy", "nginx-light", "openssl",
+        "mandoc", "zsh", "fish")
+    samples = "/usr/share/doc/tollgate/examples"
+    machine.run("promtool", "check", "config", f"{samples}/prometheus/prometheus.yml")
+    machine.run("promtool", "test", "rules", f"{samples}/prometheus/alerts_test.yml")
+    machine.run("caddy", "validate", "--adapter", "caddyfile", "--config", f"{samples}/caddy/Caddyfile", HOME="/root")
+    folder = "/etc/letsencrypt/live/billing.example.com"
+    machine.run("mkdir", "-p", folder)
+    machine.run(
+        "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", f"{folder}/privkey.pem", "-out",
+        f"{folder}/fullchain.pem", "-days", "1", "-subj", "/CN=billing.example.com")
+    machine.run("cp", f"{samples}/nginx/tollgate.conf", "/etc/nginx/conf.d/")
+    machine.run("nginx", "-t")
+    machine.run("sh", "-c", "mandoc -T lint -W warning /usr/share/man/man1/tollgate*.1.gz")
+    machine.run("zsh", "-n", "/usr/share/zsh/vendor-completions/_tollgate")
+    machine.run("fish", "--no-execute", "/usr/share/fish/vendor_completions.d/tollgate.fish")

@@ -1,0 +1,123 @@
+"""What `make package` makes, from the program under test: files, man pages, completions, the unit. The
+packages themselves are installed in a root file system without Swift by test_installed.py.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from tollgate_world import BINARY, ROOT
+
+
+def run(*arguments, **options):
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=300, **options)
+
+
+def needs(program):
+    """The program, or the test is skipped: it belongs to a package that tests do not install."""
+    return shutil.which(program) or pytest.skip(f"{program} is not installed")
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """The files of the package, unpacked."""
+    needs("dpkg-deb")
+    folder = tmp_path_factory.mktemp("package")
+    made = run(
+        "bash", str(ROOT / "scripts/package.sh"), "--binary", BINARY, "--out", str(folder),
+        "--version", "1.2.3", "--compress", "none")
+    assert made.returncode == 0, made.stdout + made.stderr
+    (deb,) = folder.glob("tollgate_1.2.3_*.deb")
+    (folder / "tree").mkdir()
+    assert run("dpkg-deb", "-R", deb, folder / "tree").returncode == 0
+    return folder / "tree"
+
+
+@pytest.fixture(scope="module")
+def commands():
+    """Every command, by its words."""
+    def below(words, command):
+        yield words, command
+        for one in command.get("subcommands", []):
+            if one["commandName"] != "help":
+                yield from below([*words, one["commandName"]], one)
+    root = json.loads(run(BINARY, "--experimental-dump-help").stdout)["command"]
+    return list(below(["tollgate"], root))
+
+
+def test_the_package_names_what_it_needs(package):
+    control = (package / "DEBIAN/control").read_text()
+    assert "\nVersion: 1.2.3\n" in control
+    depends = re.search(r"^Depends: (.*)$", control, re.MULTILINE)[1]
+    for library in ("libc6 (>= ", "libsqlite3-0", "libpq5", "zlib1g", "passwd"):
+        assert library in depends, depends
+    assert (package / "DEBIAN/conffiles").read_text() == "/etc/tollgate/catalog.yaml\n"
+    for script in ("postinst", "prerm", "postrm"):
+        assert run("sh", "-n", package / "DEBIAN" / script).returncode == 0
+
+
+def test_the_package_holds_no_keys(package):
+    settings = (package / "usr/share/tollgate/tollgate.env").read_text()
+    assert "\nTOLLGATE_SECRET_KEY=\n" in settings and "\nTOLLGATE_PUBLISHABLE_KEY=\n" in settings
+    assert not (package / "etc/tollgate/tollgate.env").exists(), "it is made on the machine"
+
+
+def test_the_settings_of_the_package_are_settings(package):
+    names = re.findall(r"^#?(TOLLGATE_\w+)=", (package / "usr/share/tollgate/tollgate.env").read_text(), re.M)
+    source = (ROOT / "Server/Sources/TollgateCLI/Settings.swift").read_text()
+    known = {"TOLLGATE_" + name for name in re.findall(r'"([A-Z_]+)"', source.partition("ofTests")[0])}
+    assert names and set(names) <= known, set(names) - known
+
+
+def test_the_program_is_stripped_and_still_runs(package):
+    program = package / "usr/bin/tollgate"
+    assert run(program, "--version").stdout == run(BINARY, "--version").stdout
+    assert ".symtab" not in run("readelf", "-SW", program).stdout
+
+
+def test_every_command_has_a_man_page_that_names_its_options(package, commands):
+    assert len(commands) > 50
+    for words, command in commands:
+        file = package / "usr/share/man/man1" / ("-".join(words) + ".1.gz")
+        page = run("gzip", "-dc", file).stdout.replace(r"\-", "-")
+        assert page.startswith('.TH "'), file
+        for argument in command.get("arguments", []):
+            if argument["shouldDisplay"] and argument["kind"] != "positional":
+                for name in argument["names"]:
+                    assert name["name"] in page, (words, name)
+
+
+def test_man_pages_are_without_fault(package):
+    mandoc = needs("mandoc")
+    pages = sorted((package / "usr/share/man/man1").glob("*.1.gz"))
+    said = run(mandoc, "-T", "lint", "-W", "warning", *pages)
+    assert said.returncode == 0, said.stdout
+
+
+@pytest.mark.parametrize("shell, path, check", [
+    ("bash", "usr/share/bash-completion/completions/tollgate", ["-n"]),
+    ("zsh", "usr/share/zsh/vendor-completions/_tollgate", ["-n"]),
+    ("fish", "usr/share/fish/vendor_completions.d/tollgate.fish", ["--no-execute"]),
+])
+def test_completions_are_scripts_of_their_shell(package, shell, path, check):
+    text = (package / path).read_text()
+    assert "check-access" in text and "--listen" in text or shell == "fish" and "listen" in text
+    assert run(needs(shell), *check, package / path).returncode == 0
+
+
+def test_bash_completes_the_command(package):
+    script = package / "usr/share/bash-completion/completions/tollgate"
+    said = run("bash", "-c", f"source '{script}' && complete -p tollgate")
+    assert said.returncode == 0 and "tollgate" in said.stdout, said.stderr
+
+
+def test_the_unit_is_hardened():
+    unit = ROOT / "deploy/systemd/tollgate.service"
+    said = run(needs("systemd-analyze"), "security", "--offline=true", "--no-pager", unit)
+    found = re.search(r"exposure level for tollgate.service: ([\d.]+)", said.stdout)
+    if not found:
+        pytest.skip("this systemd-analyze reads no unit that is not installed")
+    assert float(found[1]) <= 2.0
