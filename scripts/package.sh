@@ -60,7 +60,8 @@ complete bash usr/share/bash-completion/completions/tollgate
 complete zsh usr/share/zsh/vendor-completions/_tollgate
 complete fish usr/share/fish/vendor_completions.d/tollgate.fish
 
-install -D -m 644 deploy/systemd/tollgate.service "$root/usr/lib/systemd/system/tollgate.service"
+mkdir -p "$root/usr/lib/systemd/system"
+install -m 644 deploy/systemd/* "$root/usr/lib/systemd/system/"
 install -D -m 644 scripts/package/tollgate.env "$root/usr/share/tollgate/tollgate.env"
 install -D -m 644 catalog.yaml "$root/etc/tollgate/catalog.yaml"
 install -m 644 docs/deploy.md docs/operations.md docs/releases.md "$doc/"

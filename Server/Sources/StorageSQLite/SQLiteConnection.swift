@@ -55,6 +55,11 @@ final class SQLiteConnection: StorageConnection {
         _ = try query("PRAGMA query_only = 1", [])
     }
 
+    /// Opens the file at `path`, which must be there, to copy another database into it.
+    init(copyingTo path: String) throws(StorageError) {
+        database = try Self.open(path, SQLITE_OPEN_READWRITE)
+    }
+
     /// Opens one connection, to be used by one thread at a time.
     private static func open(_ path: String, _ flags: Int32) throws(StorageError) -> OpaquePointer {
         var opened: OpaquePointer?

@@ -9,7 +9,8 @@ import TollgateService
 enum Settings {
     /// The names of all settings, which follow `TOLLGATE_`.
     static let names: Set<String> = [
-        "LISTEN", "METRICS_LISTEN", "DATABASE", "CATALOG", "PUBLIC_URL", "CLIENT_ADDRESS_HEADER",
+        "LISTEN", "METRICS_LISTEN", "DATABASE", "BACKUPS", "CATALOG", "PUBLIC_URL",
+        "CLIENT_ADDRESS_HEADER",
         "CONNECTIONS_PER_ADDRESS", "SERVER", "DEMO", "SECRET_KEY", "PUBLISHABLE_KEY", "APP_URL",
         "PORTAL_RETURN_URL",
         "APPLE_APP_IDS", "WEBHOOKS_ALLOW_PRIVATE", "LOG_LEVEL", "CLOCK", "RETENTION_MESSAGES",

@@ -16,7 +16,8 @@ struct TollgateCommand: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             ServeCommand.self, DemoCommand.self, SandboxCommand.self, VerifyCommand.self,
-            ExplainCommand.self, RebuildCommand.self, CatalogCommand.self, ScenarioCommand.self,
+            ExplainCommand.self, RebuildCommand.self, BackupCommand.self, RestoreCommand.self,
+            CatalogCommand.self, ScenarioCommand.self,
             ReconcileCommand.self, ImportCommand.self, AppStoreCommand.self, ParkedCommand.self,
             StaffCommand.self, AuditCommand.self, ReportCommand.self, ExportCommand.self,
             SimulateCommand.self,

@@ -223,3 +223,23 @@ def test_debians_tools_take_what_deploy_holds(machine):
     machine.run("sh", "-c", "mandoc -T lint -W warning /usr/share/man/man1/tollgate*.1.gz")
     machine.run("zsh", "-n", "/usr/share/zsh/vendor-completions/_tollgate")
     machine.run("fish", "--no-execute", "/usr/share/fish/vendor_completions.d/tollgate.fish")
+
+
+def test_a_copy_as_the_timer_makes_it_is_restored(machine, apple):
+    machine.install(packages()[-1])
+    set_up(machine, apple)
+    as_the_service = ["setpriv", "--reuid", "tollgate", "--regid", "tollgate", "--clear-groups"]
+    command = re.search(
+        r"^ExecStart=(.*)$", (ROOT / "deploy/systemd/tollgate-backup.service").read_text(), re.MULTILINE)[1]
+    with machine.serving() as service:
+        buy(service, apple, 1, "jenny")
+        machine.run(*as_the_service, *command.split(), **machine.environment())
+        buy(service, apple, 2, "jenny")
+    (copy,) = (machine.root / "var/lib/tollgate/backups").glob("*.sqlite")
+    for path in (machine.root / "var/lib/tollgate").glob("tollgate.sqlite*"):
+        path.unlink()
+    machine.run(
+        *as_the_service, "tollgate", "restore", f"/var/lib/tollgate/backups/{copy.name}", "--no-reconcile",
+        **machine.environment())
+    with machine.serving() as service:
+        assert coins(service, "jenny") == 100

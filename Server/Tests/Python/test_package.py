@@ -114,10 +114,11 @@ def test_bash_completes_the_command(package):
     assert said.returncode == 0 and "tollgate" in said.stdout, said.stderr
 
 
-def test_the_unit_is_hardened():
-    unit = ROOT / "deploy/systemd/tollgate.service"
+@pytest.mark.parametrize("name", ["tollgate.service", "tollgate-backup.service"])
+def test_the_units_are_hardened(name):
+    unit = ROOT / "deploy/systemd" / name
     said = run(needs("systemd-analyze"), "security", "--offline=true", "--no-pager", unit)
-    found = re.search(r"exposure level for tollgate.service: ([\d.]+)", said.stdout)
+    found = re.search(r"exposure level for [\w.-]+: ([\d.]+)", said.stdout)
     if not found:
         pytest.skip("this systemd-analyze reads no unit that is not installed")
     assert float(found[1]) <= 2.0

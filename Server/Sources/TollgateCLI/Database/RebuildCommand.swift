@@ -7,6 +7,33 @@ import Stores
 import TollgateAssembly
 import TollgateService
 
+/// Everything derived, derived again from the journal and compared.
+enum RebuildCheck {
+    /// Compares `source` with what follows from its journal, in a database of the temporary folder.
+    ///
+    /// - Returns: the report, and how many messages the figures of reports are behind: they are compared
+    ///   only where that is 0.
+    static func run(
+        of source: any StorageDriver,
+        progress: @Sendable (Int64, Int64) -> Void
+    ) async throws -> (report: Rebuild.Report, lag: Int64) {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tollgate-rebuild-\(ProcessInfo.processInfo.processIdentifier)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try StorageSQLite(path: folder.appendingPathComponent("scratch.sqlite").path)
+        let lag = try await FigureDerivation.lag(of: try await RecordStore(reading: source))
+        let figures: @Sendable (RecordStore) async throws -> Void = { store in
+            try await FigureDerivation(store, rows: Tollgate.storeRows).followToTheEnd(
+                now: SystemClock.now()
+            )
+        }
+        let rebuild = Rebuild(of: source, into: scratch, figures: lag > 0 ? nil : figures)
+        let report = try await rebuild.verify(progress: progress)
+        await scratch.close()
+        return (report, lag)
+    }
+}
+
 /// `tollgate rebuild --verify`: proves that everything derived follows from the journal.
 struct RebuildCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
@@ -34,24 +61,11 @@ struct RebuildCommand: DatabaseCommand {
         let location = try DatabaseLocation(option: database)
         if reports { return try await rebuildReports(location) }
         let source = try location.openReadOnly()
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tollgate-rebuild-\(ProcessInfo.processInfo.processIdentifier)")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let scratch = try StorageSQLite(path: folder.appendingPathComponent("scratch.sqlite").path)
-        let shows = Terminal.isInteractive && !json
-        let lag = try await FigureDerivation.lag(of: try await RecordStore(reading: source))
-        let figures: @Sendable (RecordStore) async throws -> Void = { store in
-            try await FigureDerivation(store, rows: Tollgate.storeRows).followToTheEnd(
-                now: SystemClock.now()
-            )
+        let line = ProgressLine(json: json)
+        let (report, lag) = try await RebuildCheck.run(of: source) { done, all in
+            line.report(WorkProgress(step: "journal rows", done: Int(done), of: Int(all)))
         }
-        let rebuild = Rebuild(of: source, into: scratch, figures: lag > 0 ? nil : figures)
-        let report = try await rebuild.verify { done, all in
-            guard shows else { return }
-            Terminal.mark("\r\(done) of \(all) journal rows")
-        }
-        if shows { Terminal.complain("") }
-        await scratch.close()
+        line.end()
         await source.close()
         try say(report)
         if lag > 0 {
