@@ -21,7 +21,7 @@ struct TollgateCommand: AsyncParsableCommand {
             ReconcileCommand.self, ImportCommand.self, AppStoreCommand.self, ParkedCommand.self,
             StaffCommand.self, AuditCommand.self, ReportCommand.self, ExportCommand.self,
             SimulateCommand.self,
-            WebhooksCommand.self, KeysCommand.self, CheckAccessCommand.self,
+            WebhooksCommand.self, KeysCommand.self, CheckAccessCommand.self, DoctorCommand.self,
         ]
     )
 

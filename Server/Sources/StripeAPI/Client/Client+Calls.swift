@@ -247,6 +247,20 @@ extension Stripe.Client {
         return all(["events"], parameters, after: last)
     }
 
+    // MARK: - What is set up
+
+    /// All addresses that events are sent to.
+    public func webhookEndpoints() -> Stripe.AutoPaging<Stripe.WebhookEndpoint> {
+        all(["webhook_endpoints"])
+    }
+
+    /// Reads a price.
+    public func price(
+        _ id: String
+    ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.Price> {
+        try await get(["prices", id])
+    }
+
     /// All elements of a list, fetched in pages of 100.
     ///
     /// - Parameter last: Begins after this element.

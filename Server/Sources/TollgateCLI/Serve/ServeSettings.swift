@@ -23,8 +23,9 @@ struct ServeSettings {
     /// What is to be said in the log.
     let warnings: [String]
 
+    /// - Parameter listens: `false` beside a server, which has its ports already.
     /// - Throws: `WrongSettings` with everything that is wrong.
-    init(_ options: ServeCommand) throws {
+    init(_ options: ServeCommand, listens: Bool = true) throws {
         Settings.refuseUnknownVariables()
         var problems = SettingProblems()
         let address = problems.take {
@@ -37,7 +38,7 @@ struct ServeSettings {
         metricsAddress = metricsText.flatMap { text in
             problems.take { try ListenAddress(text, option: "--metrics-listen") }
         }
-        if let address {
+        if let address, listens {
             let others: [(address: ListenAddress, option: String)] =
                 metricsAddress.map { [($0, "--metrics-listen")] } ?? []
             _ = problems.take {

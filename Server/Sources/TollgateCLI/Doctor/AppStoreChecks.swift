@@ -1,0 +1,90 @@
+import AppStoreAPI
+import AppStoreConnector
+import AsyncHTTPClient
+import TollgateCore
+
+/// What can be wrong with the App Store: roots, the key of each app, notifications that do not arrive.
+struct AppStoreChecks {
+    let settings: ServeSettings
+
+    func all(over client: HTTPClient) async -> [Finding] {
+        guard let verifier = settings.verifier else {
+            return [.skipped("app_store", "The App Store is not set up.")]
+        }
+        var findings = [
+            Finding.ok(
+                "app_store.roots",
+                "Trusted: \(verifier.rootNames.joined(separator: "; "))."
+            )
+        ]
+        guard let clients = settings.stores.appStoreClients(over: client) else {
+            findings.append(
+                .warning(
+                    "app_store.key",
+                    "There is no key for the App Store Server API: what is not delivered is not asked for.",
+                    "Set TOLLGATE_APP_STORE_ISSUER_ID, TOLLGATE_APP_STORE_KEY_ID and TOLLGATE_APP_STORE_KEY_FILE."
+                )
+            )
+            return findings
+        }
+        let now = await settings.clock.now(over: client)()
+        for app in clients.apps {
+            for environment in settings.stores.servedEnvironments.sorted(by: {
+                $0.rawValue < $1.rawValue
+            }) {
+                let api = environment == .production ? app.production : app.sandbox
+                let place = "\(app.bundleID) in \(environment.rawValue)"
+                findings += await ask(api, place, now)
+            }
+        }
+        return findings
+    }
+
+    /// Asks for notifications of the last day that did not arrive, which changes nothing.
+    private func ask(
+        _ api: AppStore.ServerAPIClient,
+        _ place: String,
+        _ now: Instant
+    ) async -> [Finding] {
+        let request = AppStore.NotificationHistoryRequest(
+            startDate: now.milliseconds - 86_400_000,
+            endDate: now.milliseconds,
+            onlyFailures: true
+        )
+        do throws(AppStore.ServerAPIError) {
+            var pages = api.notificationHistory(request).makeAsyncIterator()
+            let page = try await pages.next()
+            return [
+                .ok("app_store.key", "The App Store takes the key for \(place)."),
+                notifications(page?.notificationHistory ?? [], page?.hasMore ?? false, place),
+            ]
+        } catch {
+            let remedy =
+                error.isForbidden
+                ? "Issuer id, key id and .p8 belong together: App Store Connect, Users and Access, Integrations, In-App Purchase. The key is of the team that owns the app."
+                : "Try again later; if it stays so, look at the network of this machine."
+            return [.failed("app_store.key", "For \(place): \(error).", remedy)]
+        }
+    }
+
+    private func notifications(
+        _ failed: [AppStore.NotificationHistoryResponse.Item],
+        _ hasMore: Bool,
+        _ place: String
+    ) -> Finding {
+        let lost = failed.filter { !$0.wasDelivered }
+        guard !lost.isEmpty else {
+            return .ok(
+                "app_store.notifications",
+                "Every notification of the last day for \(place) was delivered."
+            )
+        }
+        let results = Set(lost.flatMap(\.sendAttempts).compactMap(\.sendAttemptResult?.rawValue))
+        let count = hasMore ? "More than \(lost.count)" : "\(lost.count)"
+        return .failed(
+            "app_store.notifications",
+            "\(count) notifications of the last day for \(place) did not arrive: \(results.sorted().joined(separator: ", ")).",
+            "In App Store Connect, give https://YOUR-SERVER/webhooks/app_store as the server URL, version 2. The server asks for what was missed by itself."
+        )
+    }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import AsyncHTTPClient
+import CommandOutput
+import Foundation
+import TollgateService
+
+/// `tollgate doctor`: asks everything that can be wrong, and says what to do.
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Ask everything that can be wrong, and say what to do about it.",
+        discussion: """
+            Reads the server's settings, and asks the database, the disk, the clock, the public \
+            address, and each store that is set up: its key and what the key may do, where it sends \
+            its messages, and what it sells. It changes nothing and may run beside the server. \
+            Exit codes: 0 nothing failed, 1 something did.
+            """
+    )
+
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
+    var database: String?
+
+    @Option(help: "The catalog: what is sold and what it grants.")
+    var catalog: String?
+
+    @Option(name: .customLong("public-url"), help: "Where browsers and stores reach the server.")
+    var publicURL: String?
+
+    @Flag(help: "Answer in JSON.")
+    var json = false
+
+    func run() async throws {
+        let findings = try await examine()
+        if json {
+            try Terminal.sayJSON(findings)
+        } else {
+            say(findings)
+        }
+        guard !findings.contains(where: { $0.state == .failed }) else {
+            throw CheckFailed(message: "")
+        }
+    }
+
+    private func examine() async throws -> [Finding] {
+        let given = [
+            ("--database", database), ("--catalog", catalog), ("--public-url", publicURL),
+        ]
+        let options = given.flatMap { name, value in value.map { [name, $0] } ?? [] }
+        let settings: ServeSettings
+        do {
+            settings = try ServeSettings(try ServeCommand.parse(options), listens: false)
+        } catch let wrong as WrongSettings {
+            return wrong.problems.map {
+                .failed("settings", $0, "Mend the setting, then ask again: the rest was not asked.")
+            }
+        }
+        let address = Settings.text(publicURL, "PUBLIC_URL")
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        var findings = [Finding.ok("settings", "tollgate serve would start with these settings.")]
+        findings += settings.warnings.map {
+            .warning("settings", $0, "See docs/operations.md, Keys that change.")
+        }
+        findings += await MachineChecks(settings: settings, publicURL: address).all(over: client)
+        findings += await AppStoreChecks(settings: settings).all(over: client)
+        findings += await StripeChecks(settings: settings, publicURL: address).all(over: client)
+        findings += await GooglePlayChecks(settings: settings).all(over: client)
+        try await client.shutdown()
+        return findings
+    }
+
+    private func say(_ findings: [Finding]) {
+        let width = findings.map(\.check.count).max() ?? 0
+        for finding in findings {
+            let state = finding.state.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)
+            let check = finding.check.padding(toLength: width, withPad: " ", startingAt: 0)
+            Terminal.say("\(state) \(check)  \(finding.sentence)")
+            if let remedy = finding.remedy {
+                Terminal.say(String(repeating: " ", count: 9) + "→ \(remedy)")
+            }
+        }
+        let counts = Finding.State.allCases.map { state in
+            "\(findings.count { $0.state == state }) \(state.rawValue)"
+        }
+        Terminal.say(counts.joined(separator: ", "))
+    }
+}

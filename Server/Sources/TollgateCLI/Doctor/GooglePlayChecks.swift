@@ -1,0 +1,127 @@
+import ArgumentParser
+import AsyncHTTPClient
+import CommandOutput
+import GooglePlayAPI
+import GooglePlayConnector
+import TollgateCore
+
+/// What can be wrong with Google Play: the service account and its rights, the catalog's products.
+struct GooglePlayChecks {
+    let settings: ServeSettings
+
+    func all(over client: HTTPClient) async -> [Finding] {
+        guard settings.stores.googlePlay.isSetUp else {
+            return [.skipped("google_play", "Google Play is not set up.")]
+        }
+        let setUp: GooglePlaySetUp
+        do {
+            setUp = try await settings.stores.googlePlay.setUp(over: client)
+        } catch {
+            return [
+                .failed(
+                    "google_play.key",
+                    (error as? ValidationError)?.message ?? PlainWords.of(error),
+                    "Make a key for the service account in Google Cloud, as JSON, and name its file."
+                )
+            ]
+        }
+        let now = await settings.clock.now(over: client)()
+        var findings: [Finding] = []
+        var sold: [String: [String]] = [:]
+        var isComplete = true
+        for app in setUp.apps {
+            let key = await key(app.client, now)
+            findings.append(key)
+            guard key.state == .ok else {
+                isComplete = false
+                continue
+            }
+            do {
+                sold.merge(try await products(app.client)) { $0 + $1 }
+            } catch {
+                isComplete = false
+                findings.append(
+                    .failed("google_play.products", "\(error)", "Give it View app information.")
+                )
+            }
+        }
+        if setUp.pushTokens == nil, setUp.pulls == nil {
+            findings.append(
+                .warning(
+                    "google_play.notifications",
+                    "Real-time developer notifications are neither pulled nor pushed.",
+                    "Set TOLLGATE_GOOGLE_PLAY_SUBSCRIPTION, or TOLLGATE_GOOGLE_PLAY_PUSH_AUDIENCE and TOLLGATE_GOOGLE_PLAY_PUSH_EMAIL."
+                )
+            )
+        }
+        return findings + (isComplete ? compare(sold) : [])
+    }
+
+    /// Lists what was voided in the last day, which needs the right to see orders.
+    private func key(_ client: GooglePlay.Client, _ now: Instant) async -> Finding {
+        do throws(GooglePlay.APIFault) {
+            _ = try await client.voidedPurchases(from: now.milliseconds - 86_400_000)
+            return .ok(
+                "google_play.key",
+                "Google takes the service account for \(client.packageName)."
+            )
+        } catch {
+            let remedy =
+                error.meaning == .notAllowed
+                ? "In the Play Console, Users and permissions, invite the service account with View app information, View financial data and Manage orders and subscriptions. New rights take up to a day."
+                : "Try again later; if it stays so, look at the network of this machine."
+            return .failed("google_play.key", "For \(client.packageName): \(error).", remedy)
+        }
+    }
+
+    /// What the Play Console sells: base plans by product id.
+    private func products(
+        _ client: GooglePlay.Client
+    ) async throws(GooglePlay.APIFault) -> [String: [String]] {
+        var sold: [String: [String]] = [:]
+        var page: String?
+        repeat {
+            let answer = try await client.subscriptions(page: page).value
+            sold.merge(answer.basePlans) { $0 + $1 }
+            page = answer.next
+        } while page != nil
+        repeat {
+            let answer = try await client.oneTimeProducts(page: page).value
+            sold.merge(answer.basePlans) { $0 + $1 }
+            page = answer.next
+        } while page != nil
+        return sold
+    }
+
+    private func compare(_ sold: [String: [String]]) -> [Finding] {
+        let name = "google_play.products"
+        var findings: [Finding] = []
+        var count = 0
+        for product in settings.catalog.products where !product.isRetired {
+            for id in product.allGooglePlayProductIDs {
+                count += 1
+                guard let plans = sold[id] else {
+                    findings.append(
+                        .failed(
+                            name,
+                            "\(product.id): the Play Console has no product \(id).",
+                            "Correct google_play_product_id in the catalog, or make the product there."
+                        )
+                    )
+                    continue
+                }
+                let missing = (product.googlePlayBasePlans ?? []).filter { !plans.contains($0) }
+                guard !missing.isEmpty else { continue }
+                findings.append(
+                    .failed(
+                        name,
+                        "\(product.id): the subscription \(id) has no base plan \(missing.joined(separator: ", ")).",
+                        "Correct google_play_base_plans in the catalog, or make the base plan there."
+                    )
+                )
+            }
+        }
+        guard findings.isEmpty else { return findings }
+        return [.ok(name, "The Play Console has all \(count) products of the catalog.")]
+    }
+}

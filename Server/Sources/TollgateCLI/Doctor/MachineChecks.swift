@@ -1,0 +1,190 @@
+import AsyncHTTPClient
+import CommandOutput
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Storage
+import TollgateCore
+import TollgateService
+
+/// What can be wrong with this machine: clock, database, disk, backups, public address.
+struct MachineChecks {
+    let settings: ServeSettings
+    /// As it is set; `nil`: it is not.
+    let publicURL: String?
+
+    func all(over client: HTTPClient) async -> [Finding] {
+        [
+            await clock(over: client), await database(), disk(), backups(),
+            await publicAddress(over: client),
+        ]
+    }
+
+    // MARK: - Clock
+
+    /// The clock by which another one is compared: that of a store that is set up.
+    private var witness: String? {
+        let stores = settings.stores
+        if stores.stripeSecretKey != nil { return stores.stripeAPIBase }
+        if stores.appStoreKey != nil {
+            return stores.appStoreBaseURL ?? "https://api.storekit.itunes.apple.com"
+        }
+        return stores.googlePlay.isSetUp ? "https://androidpublisher.googleapis.com" : nil
+    }
+
+    private func clock(over client: HTTPClient) async -> Finding {
+        guard !settings.clock.isVirtual else {
+            return .skipped("clock", "The time is that of a sandbox (TOLLGATE_CLOCK).")
+        }
+        guard let witness else {
+            return .skipped(
+                "clock",
+                "No store is set up whose clock this one could be compared with."
+            )
+        }
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = TimeZone(secondsFromGMT: 0)
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        let begun = Date()
+        guard
+            let answer = try? await client.execute(
+                HTTPClientRequest(url: witness),
+                timeout: .seconds(10)
+            ), let date = answer.headers.first(name: "Date").flatMap(format.date(from:))
+        else {
+            return .skipped("clock", "\(witness) does not tell the time.")
+        }
+        // The store's time is of some moment of the request.
+        let off = Int(
+            begun.addingTimeInterval(Date().timeIntervalSince(begun) / 2).timeIntervalSince(date)
+        )
+        let words = "This clock is \(abs(off)) s \(off < 0 ? "behind" : "ahead of") the store's"
+        let remedy = "Let NTP set it: timedatectl set-ntp true."
+        switch abs(off) {
+        case 0...10: return .ok("clock", "This clock agrees with that of \(witness).")
+        case 11...240: return .warning("clock", "\(words).", remedy)
+        default:
+            return .failed(
+                "clock",
+                "\(words): beyond five minutes, genuine messages are refused.",
+                remedy
+            )
+        }
+    }
+
+    // MARK: - Database, disk, backups
+
+    private func database() async -> Finding {
+        let location = settings.location
+        if let path = location.sqlitePath, !FileManager.default.fileExists(atPath: path) {
+            return .warning(
+                "database",
+                "There is no database at \(path) yet.",
+                "tollgate serve makes it. If there was one, its path has changed."
+            )
+        }
+        do {
+            let rows = try await ReadingCommand.run(database: location.text) {
+                try await $0.queueLengths().journal
+            }
+            return .ok("database", "\(location.description) answers; its journal has \(rows) rows.")
+        } catch {
+            return .failed(
+                "database",
+                PlainWords.of(error),
+                "Mend it before anything else: without it, stores and apps are answered 503."
+            )
+        }
+    }
+
+    private func disk() -> Finding {
+        guard let path = settings.location.sqlitePath else {
+            return .skipped("disk", "The database is on another machine.")
+        }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        var status = statvfs()
+        guard statvfs(folder, &status) == 0 else {
+            return .skipped("disk", "\(folder) is not there yet.")
+        }
+        let free = Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+        let used = [path, path + "-wal"].map(Self.size).reduce(0, +)
+        let words =
+            "\(Self.megabytes(free)) MB are free, the database has \(Self.megabytes(used)) MB"
+        if free < 100_000_000 {
+            return .failed("disk", "\(words).", "Make room: a full disk takes in nothing.")
+        }
+        if free < max(1_000_000_000, used) {
+            return .warning(
+                "disk",
+                "\(words).",
+                "Make room: a new engine derives everything again beside what is there."
+            )
+        }
+        return .ok("disk", "\(words).")
+    }
+
+    private static func size(of path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    private static func megabytes(_ bytes: Int64) -> Int64 { bytes / 1_000_000 }
+
+    private func backups() -> Finding {
+        guard settings.location.sqlitePath != nil else {
+            return .skipped("backups", "PostgreSQL is backed up by its own tools.")
+        }
+        guard let path = Settings.text(nil, "BACKUPS") else {
+            return .warning(
+                "backups",
+                "No folder of backups is named.",
+                "Set TOLLGATE_BACKUPS to a folder, and run tollgate backup --every 1h --keep 48."
+            )
+        }
+        let folder = BackupFolder(path: path.hasSuffix("/") ? String(path.dropLast()) : path)
+        guard let newest = try? folder.newest() else {
+            return .failed(
+                "backups",
+                "There is no backup in \(path).",
+                "Run tollgate backup, and look at what should run it."
+            )
+        }
+        let hours = Int(-newest.timeIntervalSinceNow / 3_600)
+        guard hours < 26 else {
+            return .failed(
+                "backups",
+                "The newest backup in \(path) is \(hours) hours old.",
+                "Look at what should run tollgate backup: systemctl status tollgate-backup.timer."
+            )
+        }
+        return .ok("backups", "The newest backup in \(path) is \(hours) hours old.")
+    }
+
+    // MARK: - The public address
+
+    private func publicAddress(over client: HTTPClient) async -> Finding {
+        guard let publicURL else {
+            return .skipped("public_url", "TOLLGATE_PUBLIC_URL is not set.")
+        }
+        let base = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL
+        let remedy =
+            "Look at the proxy, its certificate, and the name's address. Stores send their messages there."
+        do {
+            let answer = try await client.execute(
+                HTTPClientRequest(url: base + "/healthz"),
+                timeout: .seconds(10)
+            )
+            guard answer.status == .ok else {
+                return .failed(
+                    "public_url",
+                    "\(base)/healthz answers \(answer.status.code), as seen from here.",
+                    remedy
+                )
+            }
+            return .ok("public_url", "\(base) answers, as seen from here.")
+        } catch {
+            return .failed("public_url", "\(base): \(PlainWords.of(error)).", remedy)
+        }
+    }
+}
