@@ -5,11 +5,12 @@ import Logging
 import Synchronization
 import TollgateService
 
-/// An option's value: as given, else from the environment variable `TOLLGATE_…`, else the default.
+/// An option's value: as given, else from the environment variable `TOLLGATE_…`, else from
+/// `tollgate.yaml`, else the default.
 enum Settings {
     /// The names of all settings, which follow `TOLLGATE_`.
     static let names: Set<String> = [
-        "LISTEN", "METRICS_LISTEN", "DATABASE", "BACKUPS", "CATALOG", "PUBLIC_URL",
+        "CONFIG", "LISTEN", "METRICS_LISTEN", "DATABASE", "BACKUPS", "CATALOG", "PUBLIC_URL",
         "CLIENT_ADDRESS_HEADER",
         "CONNECTIONS_PER_ADDRESS", "SERVER", "DEMO", "SECRET_KEY", "PUBLISHABLE_KEY", "APP_URL",
         "PORTAL_RETURN_URL",
@@ -70,8 +71,22 @@ enum Settings {
         warnOfUnknownVariables()
         if let option { return option }
         let value = ProcessInfo.processInfo.environment["TOLLGATE_" + name]
-        return value?.isEmpty == false ? value : nil
+        let found = value?.isEmpty == false ? value : file[name]
+        return found?.isEmpty == false ? found : nil
     }
+
+    /// The settings of `tollgate.yaml`; empty where there is none.
+    ///
+    /// A file with mistakes ends the process: no command may go on with a part of its settings.
+    private static let file: [String: String] = {
+        guard let path = SettingsFile.path else { return [:] }
+        do {
+            return try SettingsFile.settings(at: path)
+        } catch {
+            Terminal.complain(PlainWords.of(error))
+            exit(1)
+        }
+    }()
 
     /// True if something is switched on; off where nobody said.
     ///

@@ -22,6 +22,7 @@ struct TollgateCommand: AsyncParsableCommand {
             StaffCommand.self, AuditCommand.self, ReportCommand.self, ExportCommand.self,
             SimulateCommand.self,
             WebhooksCommand.self, KeysCommand.self, CheckAccessCommand.self, DoctorCommand.self,
+            ConfigCommand.self,
         ]
     )
 

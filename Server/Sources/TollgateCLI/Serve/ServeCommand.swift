@@ -6,6 +6,7 @@ import AsyncHTTPClient
 import Foundation
 import Hummingbird
 import Logging
+import ServiceLifecycle
 import Storage
 import Stores
 import TollgateCore
@@ -102,7 +103,16 @@ struct ServeCommand: AsyncParsableCommand {
             try await server.run(
                 at: address,
                 metricsAt: settings.metricsAddress,
-                connectionsPerAddress: settings.connectionsPerAddress
+                connectionsPerAddress: settings.connectionsPerAddress,
+                beside: [
+                    .init(
+                        service: CatalogReloading(
+                            tollgate: server.tollgate,
+                            path: settings.catalogPath,
+                            now: clock.now(over: client)
+                        )
+                    )
+                ]
             ) { port in
                 Terminal.announce("tollgate listening on http://\(address.host):\(port)")
                 Terminal.announce("database: \(settings.location.description)")

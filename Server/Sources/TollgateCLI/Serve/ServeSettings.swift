@@ -12,6 +12,8 @@ struct ServeSettings {
     let connectionsPerAddress: Int?
     let location: DatabaseLocation
     let catalog: TollgateCore.Catalog
+    /// The catalog's file.
+    let catalogPath: String
     let configuration: Configuration
     let stores: StoreSettings
     let verifier: AppStore.SignedDataVerifier?
@@ -50,9 +52,8 @@ struct ServeSettings {
         let location = problems.take {
             try DatabaseLocation(option: options.database)
         }
-        let catalog = problems.take {
-            try CatalogFile.read(Settings.text(options.catalog, "CATALOG") ?? "catalog.yaml")
-        }
+        let catalogPath = Settings.text(options.catalog, "CATALOG") ?? "catalog.yaml"
+        let catalog = problems.take { try CatalogFile.read(catalogPath) }
         let stores = problems.take { try StoreSettings(catalog) }
         retentionRules =
             catalog.flatMap { catalog in
@@ -83,6 +84,7 @@ struct ServeSettings {
 
         warnings = check.warnings
         (self.address, self.location, self.catalog) = (address, location, catalog)
+        self.catalogPath = catalogPath
         (self.stores, self.clock) = (stores, clock)
         configuration = Self.configuration(
             options,

@@ -1,0 +1,90 @@
+import CommandOutput
+import Foundation
+import TollgateService
+
+extension SettingsFile {
+    /// The file of `TOLLGATE_CONFIG`, else `tollgate.yaml` if there is one here; `nil`: there is none.
+    static var path: String? {
+        if let path = ProcessInfo.processInfo.environment["TOLLGATE_CONFIG"], !path.isEmpty {
+            return path
+        }
+        let usual = "tollgate.yaml"
+        return FileManager.default.fileExists(atPath: usual) ? usual : nil
+    }
+
+    /// Reads the file at `path`, and the files and variables that it names.
+    ///
+    /// - Returns: the settings, as their variables would have them.
+    /// - Throws: `CatalogErrors` with every mistake and its place, `CheckFailed` where there is no file.
+    static func settings(at path: String) throws -> [String: String] {
+        let bytes: Data
+        do {
+            bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw CheckFailed(message: "\(path): cannot be read: \(PlainWords.of(error))")
+        }
+        var settings: [String: String] = [:]
+        var errors: [CatalogError] = []
+        for (name, values) in try read(bytes: bytes, file: path).values {
+            var texts: [String] = []
+            for value in values {
+                do {
+                    texts.append(try value.source.resolved())
+                } catch {
+                    errors.append(
+                        CatalogError(
+                            file: path,
+                            line: value.line,
+                            column: value.column,
+                            message: PlainWords.of(error)
+                        )
+                    )
+                }
+            }
+            settings[name] = texts.joined(separator: ",")
+        }
+        guard errors.isEmpty else {
+            throw CatalogErrors(errors.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+        }
+        return settings
+    }
+}
+
+extension SettingsFile.Source {
+    /// - Throws: `CheckFailed` where it names nothing.
+    fileprivate func resolved() throws -> String {
+        let environment = ProcessInfo.processInfo.environment
+        switch self {
+        case .text(let text): return text
+        case .variable(let name):
+            guard let text = environment[name], !text.isEmpty else {
+                throw CheckFailed(
+                    message: "the variable \(name) is not set; set it, or name another"
+                )
+            }
+            return text
+        case .file(let path): return try Self.firstLine(of: path)
+        case .credential(let name):
+            guard let folder = environment["CREDENTIALS_DIRECTORY"] else {
+                throw CheckFailed(
+                    message:
+                        "there are no credentials: give the unit LoadCredential=\(name):PATH, which sets CREDENTIALS_DIRECTORY"
+                )
+            }
+            return try Self.firstLine(of: folder + "/" + name)
+        }
+    }
+
+    private static func firstLine(of path: String) throws -> String {
+        let text: String
+        do {
+            text = try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
+        } catch {
+            throw CheckFailed(message: "\(path) cannot be read: \(PlainWords.of(error))")
+        }
+        guard let line = text.split(whereSeparator: \.isNewline).first else {
+            throw CheckFailed(message: "\(path) is empty; write the value into its first line")
+        }
+        return line.trimmingCharacters(in: .whitespaces)
+    }
+}

@@ -1,0 +1,86 @@
+extension SettingsFile {
+    /// A key of the file, and the setting that it is.
+    indirect enum Key: Sendable {
+        case one(String)
+        case many(String)
+        case truth(String)
+        case number(String)
+        case block([String: Key])
+    }
+
+    static let keys: [String: Key] = [
+        "listen": .one("LISTEN"),
+        "metrics_listen": .one("METRICS_LISTEN"),
+        "database": .one("DATABASE"),
+        "backups": .one("BACKUPS"),
+        "catalog": .one("CATALOG"),
+        "public_url": .one("PUBLIC_URL"),
+        "client_address_header": .one("CLIENT_ADDRESS_HEADER"),
+        "connections_per_address": .number("CONNECTIONS_PER_ADDRESS"),
+        "server": .one("SERVER"),
+        "demo": .truth("DEMO"),
+        "app_url": .one("APP_URL"),
+        "portal_return_url": .one("PORTAL_RETURN_URL"),
+        "apple_app_ids": .many("APPLE_APP_IDS"),
+        "log_level": .one("LOG_LEVEL"),
+        "clock": .one("CLOCK"),
+        "keys": .block([
+            "secret": .many("SECRET_KEY"),
+            "publishable": .many("PUBLISHABLE_KEY"),
+        ]),
+        "webhooks": .block(["allow_private": .truth("WEBHOOKS_ALLOW_PRIVATE")]),
+        "app_store": .block(appStore),
+        "stripe": .block([
+            "secret_key": .one("STRIPE_SECRET_KEY"),
+            "webhook_secrets": .many("STRIPE_WEBHOOK_SECRETS"),
+            "api_base": .one("STRIPE_API_BASE"),
+        ]),
+        "google_play": .block(googlePlay),
+        "open_id": .block([
+            "issuer": .one("OIDC_ISSUER"),
+            "client_id": .one("OIDC_CLIENT_ID"),
+            "client_secret": .one("OIDC_CLIENT_SECRET"),
+            "name": .one("OIDC_NAME"),
+            "domain": .one("OIDC_DOMAIN"),
+        ]),
+    ]
+
+    private static let appStore: [String: Key] = [
+        "roots": .many("APP_STORE_ROOTS"),
+        "bundle_id": .one("APP_STORE_BUNDLE_ID"),
+        "app_apple_id": .number("APP_STORE_APP_APPLE_ID"),
+        "environments": .many("APP_STORE_ENVIRONMENT"),
+        "key": .block([
+            "issuer_id": .one("APP_STORE_ISSUER_ID"),
+            "key_id": .one("APP_STORE_KEY_ID"),
+            "file": .one("APP_STORE_KEY_FILE"),
+        ]),
+        "shared_secret": .one("APP_STORE_SHARED_SECRET"),
+        "online_checks": .truth("APP_STORE_ONLINE_CHECKS"),
+        "small_business": .truth("APP_STORE_SMALL_BUSINESS"),
+        "retention_messages": .one("RETENTION_MESSAGES"),
+        "base_url": .one("APP_STORE_BASE_URL"),
+        "reports": .block([
+            "issuer_id": .one("CONNECT_ISSUER_ID"),
+            "key_id": .one("CONNECT_KEY_ID"),
+            "file": .one("CONNECT_KEY_FILE"),
+            "vendor_number": .one("CONNECT_VENDOR_NUMBER"),
+            "base_url": .one("CONNECT_BASE_URL"),
+        ]),
+    ]
+
+    private static let googlePlay: [String: Key] = [
+        "service_account_file": .one("GOOGLE_PLAY_SERVICE_ACCOUNT_FILE"),
+        "package_names": .many("GOOGLE_PLAY_PACKAGE_NAME"),
+        "subscription": .one("GOOGLE_PLAY_SUBSCRIPTION"),
+        "push": .block([
+            "audience": .one("GOOGLE_PLAY_PUSH_AUDIENCE"),
+            "email": .one("GOOGLE_PLAY_PUSH_EMAIL"),
+        ]),
+        "license_keys": .many("GOOGLE_PLAY_LICENSE_KEY"),
+        "bucket": .one("GOOGLE_PLAY_BUCKET"),
+        "api_base": .one("GOOGLE_PLAY_API_BASE"),
+        "pubsub_base": .one("GOOGLE_PLAY_PUBSUB_BASE"),
+        "certs_url": .one("GOOGLE_PLAY_CERTS_URL"),
+    ]
+}

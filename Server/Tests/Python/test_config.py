@@ -1,0 +1,267 @@
+"""`tollgate.yaml`: one file with all settings; and a catalog that changes while the server runs."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import urllib.request
+
+import pytest
+
+from keys import key
+from ports import free_port
+from tollgate_world import BINARY, ROOT
+
+SECRET, PUBLISHABLE = key("sk", "config"), key("pk", "config")
+KEYS = f"""\
+keys:
+  secret: {SECRET}
+  publishable: {PUBLISHABLE}
+"""
+# Every key that there is.
+FULL = """\
+listen: 127.0.0.1:0
+metrics_listen: 127.0.0.1:9464
+database: sqlite:live.sqlite
+backups: backups/
+catalog: catalog.yaml
+public_url: https://billing.example.com
+client_address_header: X-Forwarded-For
+connections_per_address: 500
+server: https://billing.example.com
+demo: false
+app_url: example://home
+portal_return_url: https://example.com/account
+apple_app_ids: [TEAMID.com.example.app, TEAMID.com.example.other]
+log_level: notice
+clock: system
+keys: {secret: [NEW, OLD], publishable: pk_test_x}
+webhooks: {allow_private: false}
+app_store:
+  roots: [AppleRootCA-G3.cer]
+  bundle_id: com.example.app
+  app_apple_id: 1234567890
+  environments: [Production, Sandbox]
+  key: {issuer_id: 57246542, key_id: ABC123, file: AuthKey.p8}
+  shared_secret: abc
+  online_checks: true
+  small_business: true
+  retention_messages: retention.yaml
+  base_url: http://127.0.0.1:8081
+  reports: {issuer_id: 57246542, key_id: DEF456, file: Connect.p8, vendor_number: "85000000", base_url: "http://127.0.0.1:8081"}
+stripe: {secret_key: sk_test_x, webhook_secrets: [whsec_new, whsec_old], api_base: "http://127.0.0.1:8082"}
+google_play:
+  service_account_file: service-account.json
+  package_names: [com.example.app]
+  subscription: projects/p/subscriptions/s
+  push: {audience: tollgate, email: push@p.iam.gserviceaccount.com}
+  license_keys: [MIIB]
+  bucket: gs://pubsite_prod_rev_0123
+  api_base: http://127.0.0.1:8083
+  pubsub_base: http://127.0.0.1:8083
+  certs_url: http://127.0.0.1:8083/certs
+open_id: {issuer: "https://id.example.com", client_id: tollgate, client_secret: abc, name: Company, domain: example.com}
+"""
+
+
+def tollgate(folder, *arguments, **environment):
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
+    return subprocess.run(
+        [BINARY, *arguments], cwd=folder, env=plain | environment, text=True, capture_output=True,
+        stdin=subprocess.DEVNULL, timeout=60)
+
+
+def check(folder, text, **environment):
+    (folder / "tollgate.yaml").write_text(text)
+    ended = tollgate(folder, "config", "check", "--json", **environment)
+    found = json.loads(ended.stdout)
+    assert ended.returncode == (1 if found["errors"] else 0), ended.stderr
+    return found
+
+
+def test_the_file_says_everything_that_variables_say(tmp_path):
+    source = (ROOT / "Server/Sources/TollgateCLI/Settings.swift").read_text()
+    names = set(re.findall(r'"([A-Z_]+)"', source.partition("names: Set<String>")[2].partition("]")[0]))
+    found = check(tmp_path, FULL)
+    assert found["errors"] == []
+    # The name of the file itself cannot stand in it.
+    assert set(found["settings"]) == {"TOLLGATE_" + name for name in names - {"CONFIG"}}
+
+
+@pytest.mark.parametrize("text, line, column, words", [
+    ("listn: 127.0.0.1:8080\n", 1, 1, "did you mean ‘listen’?"),
+    ("stripe:\n  secret: sk_test_x\n", 2, 3, "‘stripe’ has no key ‘secret’"),
+    ("app_store:\n  app_apple_id: one\n", 2, 17, "is not a whole number"),
+    ("demo: perhaps\n", 1, 7, "is not true or false"),
+    ("database: [a, b]\n", 1, 11, "is one value; remove the list"),
+    ("keys:\n  secret: {path: x}\n", 2, 12, "has no key ‘path’"),
+    ("keys:\n  secret: {file: x, env: Y}\n", 2, 11, "keep one of its keys"),
+    ("keys:\n  secret: {env: NOT_THERE}\n", 2, 11, "the variable NOT_THERE is not set"),
+    ("keys:\n  secret: {file: none.txt}\n", 2, 11, "none.txt cannot be read: there is no such file"),
+    ("keys:\n  secret: {credential: key}\n", 2, 11, "LoadCredential=key:PATH"),
+    ("app_store: {roots: ['a,b']}\n", 1, 21, "has no comma; write two elements"),
+    ("listen: 1\nlisten: 2\n", 1, 1, "more than once"),
+    ("listen\n", 1, 1, "is a block of keys and values"),
+])
+def test_mistakes_have_a_place_and_a_remedy(tmp_path, text, line, column, words):
+    (error,) = check(tmp_path, text)["errors"]
+    assert words in error["message"], error
+    if "more than once" not in words:
+        assert (error["line"], error["column"]) == (line, column), error
+
+
+def test_all_mistakes_are_said_at_once_for_people(tmp_path):
+    (tmp_path / "other.yaml").write_text("listn: x\nstripe: {secret: y}\n")
+    ended = tollgate(tmp_path, "config", "check", "other.yaml")
+    assert ended.returncode == 1
+    assert [line.split(" ")[0] for line in ended.stdout.splitlines()] == ["other.yaml:1:1:", "other.yaml:2:10:"]
+
+
+def test_a_command_does_not_go_on_with_half_of_its_settings(tmp_path):
+    (tmp_path / "tollgate.yaml").write_text("databse: sqlite:live.sqlite\n")
+    ended = tollgate(tmp_path, "explain", "jenny", "pro")
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("tollgate.yaml:1:1: error: ") and "‘database’" in ended.stderr
+    ended = tollgate(tmp_path, "explain", "jenny", "pro", TOLLGATE_CONFIG="none.yaml")
+    assert ended.returncode == 1 and "none.yaml: cannot be read" in ended.stderr
+    # Help needs no settings.
+    assert tollgate(tmp_path, "help", "serve").returncode == 0
+
+
+class Serving:
+    def __init__(self, folder, **environment):
+        plain = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
+        self.process = subprocess.Popen(
+            [BINARY, "serve"], cwd=folder, env=plain | environment, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+        line = self.process.stdout.readline()
+        assert "listening on" in line, self.process.communicate()[1]
+        self.url = line.split()[-1]
+        self.database = self.process.stdout.readline().strip()
+
+    def get(self, path, secret=SECRET):
+        request = urllib.request.Request(self.url + path, headers={"Authorization": f"Bearer {secret}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.read().decode()
+
+    def stop(self):
+        self.process.terminate()
+        return self.process.communicate(timeout=30)[1]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "catalog.yaml").write_text((ROOT / "catalog.yaml").read_text())
+    return tmp_path
+
+
+def test_serve_takes_its_settings_from_the_file_and_variables_win(folder):
+    (folder / "tollgate.yaml").write_text(
+        f"listen: 127.0.0.1:{free_port()}\ndatabase: sqlite:by-file.sqlite\n" + KEYS)
+    server = Serving(folder)
+    assert server.database == "database: sqlite:by-file.sqlite"
+    assert server.get("/v1/events")
+    server.stop()
+    server = Serving(folder, TOLLGATE_DATABASE="sqlite:by-variable.sqlite")
+    assert server.database == "database: sqlite:by-variable.sqlite"
+    server.stop()
+
+
+def test_secrets_come_from_files_variables_and_credentials(folder):
+    (folder / "secret.txt").write_text(SECRET + "\n")
+    (folder / "credentials").mkdir()
+    (folder / "credentials/former").write_text(key("sk", "former"))
+    (folder / "settings.yaml").write_text("""\
+listen: 127.0.0.1:0
+keys:
+  secret: [{file: secret.txt}, {credential: former}]
+  publishable: {env: PUBLISHABLE}
+""")
+    server = Serving(
+        folder, TOLLGATE_CONFIG="settings.yaml", PUBLISHABLE=PUBLISHABLE,
+        CREDENTIALS_DIRECTORY=str(folder / "credentials"))
+    assert server.get("/v1/events") and server.get("/v1/events", key("sk", "former"))
+    server.stop()
+
+
+def test_init_writes_a_file_with_which_the_server_starts(folder):
+    ended = tollgate(folder, "config", "init")
+    assert ended.returncode == 0, ended.stderr
+    file = folder / "tollgate.yaml"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert tollgate(folder, "config", "check").returncode == 0
+    keys = re.findall(r"[sp]k_test_[0-9a-f]{64}", file.read_text())
+    assert len(set(keys)) == 2
+    server = Serving(folder, TOLLGATE_LISTEN="127.0.0.1:0")
+    assert server.get("/v1/events", keys[0])
+    server.stop()
+    # Keys are not lost by asking again.
+    ended = tollgate(folder, "config", "init")
+    assert ended.returncode == 1 and "is there already" in ended.stderr
+    assert keys[0] in file.read_text()
+
+
+def test_init_takes_answers_as_options(folder):
+    ended = tollgate(
+        folder, "config", "init", "--to", "live.yaml", "--live", "--public-url", "https://billing.example.com",
+        "--bundle-id", "com.example.app", "--package-name", "com.example.android")
+    assert ended.returncode == 0, ended.stderr
+    text = (folder / "live.yaml").read_text()
+    assert re.search(r"secret: sk_live_[0-9a-f]{64}\n", text)
+    found = json.loads(tollgate(folder, "config", "check", "live.yaml", "--json").stdout)
+    assert {"TOLLGATE_PUBLIC_URL", "TOLLGATE_APP_STORE_BUNDLE_ID", "TOLLGATE_GOOGLE_PLAY_PACKAGE_NAME"} <= set(
+        found["settings"])
+
+
+def test_a_changed_catalog_is_taken_in_and_one_with_mistakes_is_refused(folder):
+    (folder / "tollgate.yaml").write_text("listen: 127.0.0.1:0\n" + KEYS)
+    catalog = folder / "catalog.yaml"
+    first = catalog.read_text()
+
+    def soon(condition):
+        deadline = time.monotonic() + 60
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    def changed(text):
+        catalog.write_text(text)
+        server.process.send_signal(signal.SIGHUP)
+
+    def leads_back_to():
+        return json.loads(server.get("/v1/catalog"))["checkout"]["success_path"]
+
+    server = Serving(folder)
+    try:
+        assert leads_back_to() == "/checkout_redirect/success"
+        second = first.replace("success_path: /checkout_redirect/success", "success_path: /second")
+        changed(second)
+        soon(lambda: leads_back_to() == "/second")
+        # Refused: the one before goes on. The next one is taken in again.
+        changed(second.replace("kind: auto_renewable", "kind: renewable"))
+        changed(second.replace("/second", "/third"))
+        soon(lambda: leads_back_to() == "/third")
+    finally:
+        log = [json.loads(line) for line in server.stop().splitlines() if line.startswith("{")]
+    assert server.process.returncode == 0
+    assert any("the catalog was taken in" in json.dumps(line) for line in log)
+
+
+def test_a_catalog_with_mistakes_leaves_the_present_one(folder):
+    (folder / "tollgate.yaml").write_text("listen: 127.0.0.1:0\n" + KEYS)
+    server = Serving(folder)
+    try:
+        before = json.loads(server.get("/v1/catalog"))["checkout"]
+        (folder / "catalog.yaml").write_text("products: [{id: x}]\n")
+        server.process.send_signal(signal.SIGHUP)
+        line = ""
+        while "not taken in" not in line:
+            line = server.process.stderr.readline()
+            assert line, "the server ended"
+        assert "catalog.yaml:1:" in line, line
+        assert json.loads(server.get("/v1/catalog"))["checkout"] == before
+    finally:
+        server.stop()
+    assert server.process.returncode == 0
