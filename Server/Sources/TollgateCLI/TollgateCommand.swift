@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandOutput
 import SandboxCommands
+import TollgateService
 
 /// The command line: `tollgate COMMAND`.
 @main
@@ -14,19 +15,47 @@ struct TollgateCommand: AsyncParsableCommand {
             names those without an option. Exit codes: 0 ok, 1 a check failed, 2 wrong usage.
             """,
         version: Version.text,
-        subcommands: [
-            ServeCommand.self, DemoCommand.self, SandboxCommand.self, VerifyCommand.self,
-            ExplainCommand.self, RebuildCommand.self, BackupCommand.self, RestoreCommand.self,
-            CatalogCommand.self, ScenarioCommand.self,
-            ReconcileCommand.self, ImportCommand.self, AppStoreCommand.self, ParkedCommand.self,
-            StaffCommand.self, AuditCommand.self, ReportCommand.self, ExportCommand.self,
-            SimulateCommand.self,
-            WebhooksCommand.self, KeysCommand.self, CheckAccessCommand.self, DoctorCommand.self,
-            ConfigCommand.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Server",
+                subcommands: [
+                    ServeCommand.self, DemoCommand.self, ConfigCommand.self, DoctorCommand.self,
+                    CatalogCommand.self, KeysCommand.self, WebhooksCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Customer",
+                subcommands: [ExplainCommand.self, CheckAccessCommand.self]
+            ),
+            CommandGroup(
+                name: "Store",
+                subcommands: [
+                    ReconcileCommand.self, ImportCommand.self, AppStoreCommand.self,
+                    ParkedCommand.self, VerifyCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Report",
+                subcommands: [ReportCommand.self, ExportCommand.self]
+            ),
+            CommandGroup(
+                name: "Staff",
+                subcommands: [StaffCommand.self, AuditCommand.self]
+            ),
+            CommandGroup(
+                name: "Database",
+                subcommands: [BackupCommand.self, RestoreCommand.self, RebuildCommand.self]
+            ),
+            CommandGroup(
+                name: "Sandbox",
+                subcommands: [
+                    SandboxCommand.self, ScenarioCommand.self, SimulateCommand.self,
+                ]
+            ),
         ]
     )
 
     static func main() async {
-        await runAsProgram(words: PlainWords.of)
+        await runAsProgram(words: PlainWords.of, nearest: NearMiss.of(_:among:))
     }
 }

@@ -270,7 +270,7 @@ def test_h8_what_stripe_answers_is_said_to_be_lost(stripe_world, words, kind):
 def leaves(*names):
     """The names of each command that has no commands below it."""
     said = run([*names, "--help"], "sqlite:/none", subprocess.PIPE).stdout
-    below = re.findall(r"^  ([a-z-]+)(?: \(default\))?(?: |$)", said.partition("\nSUBCOMMANDS:\n")[2], re.MULTILINE)
+    below = re.findall(r"^  ([a-z-]+)(?: \(default\))?(?: |$)", said.partition("SUBCOMMANDS:\n")[2], re.MULTILINE)
     return [leaf for name in below for leaf in leaves(*names, name)] if below else [names]
 
 

@@ -1,0 +1,71 @@
+"""The command line helps whoever does not know it by heart."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from tollgate_world import BINARY
+
+
+def tollgate(*arguments):
+    return subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=60)
+
+
+def test_help_groups_commands_by_what_people_want():
+    said = tollgate("help").stdout
+    groups = {}
+    for line in said.splitlines():
+        if heading := re.fullmatch(r"([A-Z]+) SUBCOMMANDS:", line):
+            groups[heading[1]] = found = []
+        elif groups and (command := re.match(r"  ([a-z][a-z-]*) ", line)):
+            found.append(command[1])
+    assert groups["CUSTOMER"] == ["explain", "check-access"]
+    assert groups["DATABASE"] == ["backup", "restore", "rebuild"]
+    # Every command stands in one group.
+    root = json.loads(tollgate("--experimental-dump-help").stdout)["command"]
+    names = [one["commandName"] for one in root["subcommands"] if one["commandName"] != "help"]
+    assert sorted(name for found in groups.values() for name in found) == sorted(names)
+
+
+@pytest.mark.parametrize("words, meant", [
+    (["serv"], "tollgate serve"), (["help", "explian"], "tollgate explain"), (["staff", "ad"], "tollgate staff add"),
+    (["reconcile", "app_store", "--json"], "tollgate reconcile app-store"),
+    (["sandbox", "gogle-play"], "tollgate sandbox google-play"),
+])
+def test_an_unknown_command_suggests_the_one_that_was_meant(words, meant):
+    ended = tollgate(*words)
+    assert ended.returncode == 2 and ended.stdout == ""
+    assert f"Did you mean '{meant}'?" in ended.stderr, ended.stderr
+
+
+def test_a_word_that_is_near_nothing_lists_the_commands():
+    ended = tollgate("reconcile", "everything")
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        "Error: 'tollgate reconcile' has no command 'everything'. "
+        "Its commands are app-store, google-play, stripe.\n"
+        "  See 'tollgate reconcile --help' for more information.\n")
+
+
+@pytest.mark.parametrize("words, sentence, usage", [
+    (["explain", "jenny", "pro", "--datbase", "x"], "Did you mean '--database'?", "tollgate explain"),
+    (["explain", "jenny"], "Missing expected argument", "tollgate explain"),
+    # What a command finds out itself while it runs.
+    (["backup", "--database", "sqlite:none.sqlite"], "Say --to FILE", "tollgate backup"),
+    (["explain", "jenny", "pro", "--environment", "moon"], "--environment is production or sandbox", "tollgate explain"),
+    (["reconcile", "stripe", "--since", "soon"], "neither a day", "tollgate reconcile stripe"),
+])
+def test_wrong_options_print_the_usage_of_their_command(words, sentence, usage):
+    ended = tollgate(*words)
+    assert ended.returncode == 2 and sentence in ended.stderr, ended.stderr
+    assert f"\nUsage: {usage} " in ended.stderr, ended.stderr
+    assert f"See '{usage} --help' for more information." in ended.stderr
+
+
+def test_help_is_an_answer_and_no_complaint():
+    for words in (["help"], ["--help"], ["help", "serve"], ["serve", "--help"], ["--version"]):
+        ended = tollgate(*words)
+        assert (ended.returncode, ended.stderr) == (0, ""), words
+        assert ended.stdout
