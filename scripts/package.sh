@@ -83,7 +83,9 @@ chmod -R u=rwX,go=rX "$root"
 # As a package.
 mkdir -p "$work/source/debian"
 printf 'Source: tollgate\n\nPackage: tollgate\nArchitecture: any\n' >"$work/source/debian/control"
-(cd "$work/source" && dpkg-shlibdeps --ignore-missing-info -O -e "$root/usr/bin/tollgate") \
+# A program that is not made here finds Swift's libraries where the compiler is, in no package.
+mapfile -t found < <(ldd "$binary" | sed -n 's|.* => \(/.*\)/[^/]* (.*|-l\1|p' | sort -u)
+(cd "$work/source" && dpkg-shlibdeps --ignore-missing-info "${found[@]}" -O -e "$root/usr/bin/tollgate") \
     >"$work/depends" 2>"$work/depends.log" || { cat "$work/depends.log" >&2; exit 1; }
 depends="$(sed -n 's/^shlibs:Depends=//p' "$work/depends")"
 architecture="$(dpkg --print-architecture)"

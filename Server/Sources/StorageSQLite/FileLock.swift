@@ -20,10 +20,8 @@ final class FileLock: Sendable {
             )
         }
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
-            var bytes = [UInt8](repeating: 0, count: 20)
-            let count = read(file, &bytes, bytes.count)
+            let holder = Self.process(in: file)
             close(file)
-            let holder = Int(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
             throw StorageError(
                 .inUse,
                 "\(path) is in use by another server\(holder.map { " (process \($0))" } ?? ""). "
@@ -35,6 +33,22 @@ final class FileLock: Sendable {
         ftruncate(file, 0)
         // Only for the message above; the lock holds without it.
         _ = write(file, process, process.count)
+    }
+
+    /// The process that holds the lock on the database at `path`; `nil`: none does.
+    static func holder(of path: String) -> Int32? {
+        let file = open(path + ".lock", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        guard flock(file, LOCK_SH | LOCK_NB) != 0 else { return nil }
+        return process(in: file)
+    }
+
+    /// The process that a lock file names.
+    private static func process(in file: Int32) -> Int32? {
+        var bytes = [UInt8](repeating: 0, count: 20)
+        let count = read(file, &bytes, bytes.count)
+        return Int32(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
     }
 
     deinit {

@@ -25,6 +25,9 @@ public final class StorageSQLite: StorageDriver {
     private let readers: SQLiteReaders
     private let longReaders: WorkerThreads<SQLiteReadContext>
 
+    /// The process that serves the database at `path`; `nil`: none does.
+    public static func server(of path: String) -> Int32? { FileLock.holder(of: path) }
+
     /// Opens the file at `path`; in mode `.server` makes it, and the folders above it, if missing.
     ///
     /// Files and folders that it makes are for their owner only, and so are the files that are there.

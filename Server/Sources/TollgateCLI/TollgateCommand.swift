@@ -20,7 +20,7 @@ struct TollgateCommand: AsyncParsableCommand {
                 name: "Server",
                 subcommands: [
                     ServeCommand.self, DemoCommand.self, ConfigCommand.self, DoctorCommand.self,
-                    CatalogCommand.self, KeysCommand.self, WebhooksCommand.self,
+                    CatalogCommand.self, ReloadCommand.self, KeysCommand.self, WebhooksCommand.self,
                 ]
             ),
             CommandGroup(

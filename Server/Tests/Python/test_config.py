@@ -265,3 +265,24 @@ def test_a_catalog_with_mistakes_leaves_the_present_one(folder):
     finally:
         server.stop()
     assert server.process.returncode == 0
+
+
+def test_reload_says_whether_the_catalog_was_taken_in(folder):
+    (folder / "tollgate.yaml").write_text("listen: 127.0.0.1:0\n" + KEYS)
+    ended = tollgate(folder, "reload")
+    assert ended.returncode == 1 and "No server is using .tollgate/tollgate.sqlite" in ended.stderr
+    catalog = folder / "catalog.yaml"
+    first = catalog.read_text()
+    server = Serving(folder)
+    try:
+        catalog.write_text(first.replace("success_path: /checkout_redirect/success", "success_path: /second"))
+        ended = tollgate(folder, "reload")
+        assert ended.returncode == 0 and ended.stdout.startswith("taken in: "), ended.stderr
+        assert json.loads(server.get("/v1/catalog"))["checkout"]["success_path"] == "/second"
+        # Mistakes are said here; the server is not asked.
+        catalog.write_text("products: [{id: x}]\n")
+        ended = tollgate(folder, "reload")
+        assert ended.returncode == 1 and "catalog.yaml:1:" in ended.stderr
+        assert json.loads(server.get("/v1/catalog"))["checkout"]["success_path"] == "/second"
+    finally:
+        server.stop()

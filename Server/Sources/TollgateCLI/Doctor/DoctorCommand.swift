@@ -51,14 +51,18 @@ struct DoctorCommand: AsyncParsableCommand {
             settings = try ServeSettings(try ServeCommand.parse(options), listens: false)
         } catch let wrong as WrongSettings {
             return wrong.problems.map {
-                .failed("settings", $0, "Mend the setting, then ask again: the rest was not asked.")
+                Finding.failed(
+                    "settings",
+                    $0,
+                    "Mend the setting, then ask again: the rest was not asked."
+                )
             }
         }
         let address = Settings.text(publicURL, "PUBLIC_URL")
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         var findings = [Finding.ok("settings", "tollgate serve would start with these settings.")]
         findings += settings.warnings.map {
-            .warning("settings", $0, "See docs/operations.md, Keys that change.")
+            Finding.warning("settings", $0, "See docs/operations.md, Keys that change.")
         }
         findings += await MachineChecks(settings: settings, publicURL: address).all(over: client)
         findings += await AppStoreChecks(settings: settings).all(over: client)

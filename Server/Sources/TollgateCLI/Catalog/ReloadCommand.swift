@@ -1,0 +1,60 @@
+import ArgumentParser
+import CommandOutput
+import Foundation
+import Storage
+import StorageSQLite
+import TollgateCore
+
+/// `tollgate reload`: has a running server take in its changed catalog.
+struct ReloadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload",
+        abstract: "Let the server take in a changed catalog, without a restart.",
+        discussion: """
+            Give it the server's settings. The catalog is checked first: one with mistakes is not \
+            taken in, and the present one goes on. For a server on SQLite on this machine; a server \
+            on PostgreSQL takes SIGHUP (systemctl reload tollgate).
+            """
+    )
+
+    @Option(help: "sqlite:PATH")
+    var database: String?
+
+    @Option(help: "The catalog: what is sold and what it grants.")
+    var catalog: String?
+
+    func run() async throws {
+        let location = try DatabaseLocation(option: database)
+        guard let path = location.sqlitePath else {
+            throw ValidationError(
+                "--database: a server on PostgreSQL is found by its process: systemctl reload tollgate, or kill -HUP."
+            )
+        }
+        let wanted = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
+        guard let process = StorageSQLite.server(of: path) else {
+            throw CheckFailed(message: "No server is using \(path).")
+        }
+        guard kill(process, SIGHUP) == 0 else {
+            throw CheckFailed(
+                message:
+                    "The server (process \(process)) cannot be told: \(String(cString: strerror(errno))). Run this as the server's user."
+            )
+        }
+        // It is said to be taken in only once it is.
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(30)
+        while clock.now < deadline {
+            let present = try await ReadingCommand.run(database: location.text) {
+                $0.history.current
+            }
+            if present == wanted {
+                return Terminal.say("taken in: \(wanted.products.count) products")
+            }
+            try await clock.sleep(until: clock.now + .milliseconds(50))
+        }
+        throw CheckFailed(
+            message:
+                "The server did not take the catalog in within 30 seconds. Its log says why: apps that have changed take a restart, and it may read another file."
+        )
+    }
+}
