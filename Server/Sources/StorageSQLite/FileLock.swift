@@ -31,7 +31,7 @@ final class FileLock: Sendable {
         self.file = file
         let process = Array(String(getpid()).utf8)
         ftruncate(file, 0)
-        // Only for the message above; the lock holds without it.
+        // For the message above, and for whoever has something to tell the server; the lock holds without it.
         _ = write(file, process, process.count)
     }
 

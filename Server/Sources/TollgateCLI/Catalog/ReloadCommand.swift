@@ -31,6 +31,7 @@ struct ReloadCommand: AsyncParsableCommand {
             )
         }
         let wanted = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
+        let text = try wanted.canonicalJSON()
         guard let process = StorageSQLite.server(of: path) else {
             throw CheckFailed(message: "No server is using \(path).")
         }
@@ -45,9 +46,9 @@ struct ReloadCommand: AsyncParsableCommand {
         let deadline = clock.now + .seconds(30)
         while clock.now < deadline {
             let present = try await ReadingCommand.run(database: location.text) {
-                $0.history.current
+                try $0.history.current.canonicalJSON()
             }
-            if present == wanted {
+            if present == text {
                 return Terminal.say("taken in: \(wanted.products.count) products")
             }
             try await clock.sleep(until: clock.now + .milliseconds(50))
