@@ -89,7 +89,7 @@ extension YAMLReading {
         case .sequence:
             report(place, "‘\(word)’ is one value; remove the list around it")
             return nil
-        case .mapping:
+        case .mapping(let pairs):
             let ways: [(String, (String) -> SettingsFile.Source)] = [
                 ("file", { .file($0) }), ("env", { .variable($0) }),
                 ("credential", { .credential($0) }),
@@ -102,7 +102,7 @@ extension YAMLReading {
                 report(place, "‘\(word)’ comes from one place: keep one of its keys")
                 return nil
             }
-            if fields.values.isEmpty {
+            if pairs.isEmpty {
                 report(place, "‘\(word)’ is a text, or one of {file: …}, {env: …}, {credential: …}")
             }
             return named.first
