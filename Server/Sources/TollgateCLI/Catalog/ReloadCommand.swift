@@ -12,12 +12,15 @@ struct ReloadCommand: AsyncParsableCommand {
         abstract: "Let the server take in a changed catalog, without a restart.",
         discussion: """
             Give it the server's settings. The catalog is checked first: one with mistakes is not \
-            taken in, and the present one goes on. For a server on SQLite on this machine; a server \
-            on PostgreSQL takes SIGHUP (systemctl reload tollgate).
+            taken in, and the present one goes on. A server on SQLite is found by the lock beside its \
+            database; name the process of one on PostgreSQL. systemctl reload tollgate does all this.
             """
     )
 
-    @Option(help: "sqlite:PATH")
+    @Option(help: "The server's process; if left out, the one that uses the SQLite database.")
+    var process: Int32?
+
+    @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
     var database: String?
 
     @Option(help: "The catalog: what is sold and what it grants.")
@@ -25,16 +28,9 @@ struct ReloadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let location = try DatabaseLocation(option: database)
-        guard let path = location.sqlitePath else {
-            throw ValidationError(
-                "--database: a server on PostgreSQL is found by its process: systemctl reload tollgate, or kill -HUP."
-            )
-        }
         let wanted = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
         let text = try wanted.canonicalJSON()
-        guard let process = StorageSQLite.server(of: path) else {
-            throw CheckFailed(message: "No server is using \(path).")
-        }
+        let process = try process ?? server(of: location)
         guard kill(process, SIGHUP) == 0 else {
             throw CheckFailed(
                 message:
@@ -57,5 +53,17 @@ struct ReloadCommand: AsyncParsableCommand {
             message:
                 "The server did not take the catalog in within 30 seconds. Its log says why: apps that have changed take a restart, and it may read another file."
         )
+    }
+
+    private func server(of location: DatabaseLocation) throws -> Int32 {
+        guard let path = location.sqlitePath else {
+            throw ValidationError(
+                "Name the server's process with --process: only a server on SQLite is found by its database."
+            )
+        }
+        guard let process = StorageSQLite.server(of: path) else {
+            throw CheckFailed(message: "No server is using \(path).")
+        }
+        return process
     }
 }

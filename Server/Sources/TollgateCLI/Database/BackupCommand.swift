@@ -70,7 +70,7 @@ struct BackupCommand: DatabaseCommand {
                 try await copy(path, to: target, in: folder)
             } catch let error where !(error is CancellationError) {
                 // The next one may go well: a full disk is cleared, a folder is mounted again.
-                Terminal.complain("No copy was made: \(PlainWords.of(error))")
+                Terminal.complain(PlainWords.of(error))
             }
             try await clock.sleep(until: begun + pause)
         }
