@@ -30,11 +30,11 @@ struct ReloadCommand: AsyncParsableCommand {
         let location = try DatabaseLocation(option: database)
         let wanted = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
         let text = try wanted.canonicalJSON()
-        let process = try process ?? server(of: location)
-        guard kill(process, SIGHUP) == 0 else {
+        let told = try process ?? server(of: location)
+        guard kill(told, SIGHUP) == 0 else {
             throw CheckFailed(
                 message:
-                    "The server (process \(process)) cannot be told: \(String(cString: strerror(errno))). Run this as the server's user."
+                    "The server (process \(told)) cannot be told: \(String(cString: strerror(errno))). Run this as the server's user."
             )
         }
         // It is said to be taken in only once it is.

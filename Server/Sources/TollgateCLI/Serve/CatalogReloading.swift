@@ -14,10 +14,12 @@ struct CatalogReloading: Service {
     let path: String
     /// The stores' time, as of which a new catalog counts.
     let now: @Sendable () async -> Instant
+    /// SIGHUP, trapped before the server says that it listens: until then it ends the process.
+    let hangups: UnixSignalsSequence
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            for await _ in await UnixSignalsSequence(trapping: .sighup) { await reload() }
+            for await _ in hangups { await reload() }
         }
     }
 

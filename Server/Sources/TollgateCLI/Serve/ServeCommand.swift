@@ -12,6 +12,7 @@ import Stores
 import TollgateCore
 import TollgateServer
 import TollgateService
+import UnixSignals
 
 /// `tollgate serve`: the server.
 struct ServeCommand: AsyncParsableCommand {
@@ -109,7 +110,8 @@ struct ServeCommand: AsyncParsableCommand {
                         service: CatalogReloading(
                             tollgate: server.tollgate,
                             path: settings.catalogPath,
-                            now: clock.now(over: client)
+                            now: clock.now(over: client),
+                            hangups: await UnixSignalsSequence(trapping: .sighup)
                         )
                     )
                 ]
