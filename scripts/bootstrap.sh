@@ -4,7 +4,7 @@
 #   bootstrap.sh run     what building and running needs
 #   bootstrap.sh test    that, and what the tests need
 #   bootstrap.sh bench   that, and what the benchmark needs
-#   bootstrap.sh package what building packages needs, and what the tests and a root file system need
+#   bootstrap.sh package what building packages needs, and making a root file system to try them in
 #
 # Prints nothing when nothing is missing. Calls apt-get only when something is.
 set -euo pipefail
@@ -35,7 +35,7 @@ need git has git
 need libsqlite3-dev has_library sqlite3
 need libpq-dev has_library libpq
 need zlib1g-dev has_library zlib
-if [ "$purpose" != run ]; then
+if [ "$purpose" = test ] || [ "$purpose" = bench ]; then
     need postgresql has_postgres
     need python3-venv has_venv
     need chromium has_browser
