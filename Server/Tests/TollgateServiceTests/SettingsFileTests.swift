@@ -22,19 +22,19 @@ import TollgateService
               package_names: com.example.app
             """
         )
-        #expect(
-            file.values.mapValues { $0.map(\.source) } == [
-                "PUBLIC_URL": [.text("https://billing.example.com")],
-                "APP_STORE_APP_APPLE_ID": [.text("1234567890")],
-                "APP_STORE_SMALL_BUSINESS": [.text("true")],
-                "APP_STORE_ISSUER_ID": [.text("57246542")],
-                "APP_STORE_KEY_ID": [.text("ABC123")],
-                "APP_STORE_KEY_FILE": [.text("AuthKey.p8")],
-                "STRIPE_WEBHOOK_SECRETS": [.text("whsec_new"), .variable("OLD")],
-                "STRIPE_SECRET_KEY": [.credential("stripe")],
-                "GOOGLE_PLAY_PACKAGE_NAME": [.text("com.example.app")],
-            ]
-        )
+        let expected: [String: [SettingsFile.Source]] = [
+            "PUBLIC_URL": [.text("https://billing.example.com")],
+            "APP_STORE_APP_APPLE_ID": [.text("1234567890")],
+            "APP_STORE_SMALL_BUSINESS": [.text("true")],
+            "APP_STORE_ISSUER_ID": [.text("57246542")],
+            "APP_STORE_KEY_ID": [.text("ABC123")],
+            "APP_STORE_KEY_FILE": [.text("AuthKey.p8")],
+            "STRIPE_WEBHOOK_SECRETS": [.text("whsec_new"), .variable("OLD")],
+            "STRIPE_SECRET_KEY": [.credential("stripe")],
+            "GOOGLE_PLAY_PACKAGE_NAME": [.text("com.example.app")],
+        ]
+        let found = file.values.mapValues { $0.map(\.source) }
+        #expect(found == expected)
     }
 
     @Test func aValueKnowsItsPlace() throws {
