@@ -299,6 +299,25 @@ def test_google_takes_the_service_account_and_has_the_products(play, settings):
     assert state(findings, "google_play.notifications")[0] == "warning"
 
 
+def test_a_subscription_of_pub_sub(play, settings):
+    name = "projects/sandbox/subscriptions/play"
+
+    def found(subscription):
+        return state(
+            in_google_play(play, settings, TOLLGATE_GOOGLE_PLAY_SUBSCRIPTION=subscription),
+            "google_play.notifications")
+
+    assert found(name)[0] == "ok", found(name)
+    worst, sentence = found("projects/sandbox/subscriptions/other")
+    assert worst == "failed" and "404" in sentence, sentence
+    play.control("PUT", "subscriptions", {"name": "forgotten", "expires_after_days": 31})
+    worst, sentence = found("projects/sandbox/subscriptions/forgotten")
+    assert worst == "warning" and "after 31 days in which nobody pulls" in sentence, sentence
+    play.control("PUT", "subscriptions", {"name": "pushed", "push_endpoint": "http://127.0.0.1:9/push"})
+    worst, sentence = found("projects/sandbox/subscriptions/pushed")
+    assert worst == "failed" and "pushes to http://127.0.0.1:9/push, and this server pulls" in sentence
+
+
 def test_products_and_base_plans_that_google_does_not_have(play, settings):
     findings = in_google_play(play, settings, coins="coins_of_old", plans="google_play_base_plans: [weekly],")
     worst, sentences = state(findings, "google_play.products")

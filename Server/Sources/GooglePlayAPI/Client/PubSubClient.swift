@@ -42,6 +42,28 @@ extension GooglePlay {
             )
         }
 
+        /// Describes the subscription, which needs the right `pubsub.subscriptions.get`.
+        public func describe() async throws(APIFault) -> PubSubSubscription {
+            let path = subscription.split(separator: "/").map { URLText.escaped(String($0)) }
+            let response = try await Client.send(
+                HTTPRequest(
+                    method: "GET",
+                    url: "\(apiBase)/v1/\(path.joined(separator: "/"))",
+                    headers: [:],
+                    body: nil
+                ),
+                "subscriptions.get",
+                at: .pubSub,
+                tokens,
+                transport
+            )
+            do throws(DecodingError) {
+                return PubSubSubscription(try Client.json(response, "subscriptions.get"))
+            } catch {
+                throw APIFault(operation: "subscriptions.get", cause: .unreadable(error))
+            }
+        }
+
         private func post(_ verb: String, _ body: JSONText) async throws(APIFault) -> HTTPResponse {
             let path = subscription.split(separator: "/").map { URLText.escaped(String($0)) }
             return try await Client.send(
@@ -56,6 +78,29 @@ extension GooglePlay {
                 tokens,
                 transport
             )
+        }
+    }
+}
+
+extension GooglePlay {
+    /// A subscription of Pub/Sub, as far as somebody has to set it up.
+    ///
+    /// https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions
+    public struct PubSubSubscription: Hashable, Sendable {
+        /// `projects/P/topics/T`, or `_deleted-topic_`.
+        public let topic: String?
+        /// Where messages are pushed to; `nil`: they are pulled.
+        public let pushEndpoint: String?
+        /// Seconds without activity after which Pub/Sub deletes it; `nil`: never.
+        public let expiresAfter: Int64?
+
+        init(_ json: JSON) {
+            topic = json["topic"]?.string
+            let endpoint = json["pushConfig"]?["pushEndpoint"]?.string
+            pushEndpoint = endpoint?.isEmpty == false ? endpoint : nil
+            expiresAfter = (json["expirationPolicy"]?["ttl"]?.string).flatMap { text in
+                Int64(text.prefix { $0.isNumber })
+            }
         }
     }
 }

@@ -63,7 +63,7 @@ struct AppStoreChecks {
                 error.isForbidden
                 ? "Issuer id, key id and .p8 belong together: App Store Connect, Users and Access, Integrations, In-App Purchase. The key is of the team that owns the app."
                 : "Try again later; if it stays so, look at the network of this machine."
-            return [.failed("app_store.key", "For \(place): \(error).", remedy)]
+            return [.failed("app_store.key", "For \(place): \(error)", remedy)]
         }
     }
 

@@ -25,8 +25,10 @@ struct Finding: Encodable, Sendable {
         Finding(check: check, state: .warning, sentence: sentence, remedy: remedy)
     }
 
+    /// - Parameter sentence: also a message of a store or a library, which may lack its full stop.
     static func failed(_ check: String, _ sentence: String, _ remedy: String) -> Finding {
-        Finding(check: check, state: .failed, sentence: sentence, remedy: remedy)
+        let ended = sentence.hasSuffix(".") || sentence.hasSuffix("?") ? sentence : sentence + "."
+        return Finding(check: check, state: .failed, sentence: ended, remedy: remedy)
     }
 
     static func skipped(_ check: String, _ sentence: String) -> Finding {

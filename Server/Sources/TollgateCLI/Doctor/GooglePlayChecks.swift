@@ -45,15 +45,7 @@ struct GooglePlayChecks {
                 )
             }
         }
-        if setUp.pushTokens == nil, setUp.pulls == nil {
-            findings.append(
-                .warning(
-                    "google_play.notifications",
-                    "Real-time developer notifications are neither pulled nor pushed.",
-                    "Set TOLLGATE_GOOGLE_PLAY_SUBSCRIPTION, or TOLLGATE_GOOGLE_PLAY_PUSH_AUDIENCE and TOLLGATE_GOOGLE_PLAY_PUSH_EMAIL."
-                )
-            )
-        }
+        if isComplete { findings.append(await notifications(setUp)) }
         return findings + (isComplete ? compare(sold) : [])
     }
 
@@ -70,9 +62,67 @@ struct GooglePlayChecks {
                 error.meaning == .notAllowed
                 ? "In the Play Console, Users and permissions, invite the service account with View app information, View financial data and Manage orders and subscriptions. New rights take up to a day."
                 : "Try again later; if it stays so, look at the network of this machine."
-            return .failed("google_play.key", "For \(client.packageName): \(error).", remedy)
+            return .failed("google_play.key", "For \(client.packageName): \(error)", remedy)
         }
     }
+
+    // MARK: - Notifications
+
+    private func notifications(_ setUp: GooglePlaySetUp) async -> Finding {
+        let name = "google_play.notifications"
+        guard let pulls = setUp.pulls else {
+            guard setUp.pushTokens == nil else {
+                return .ok(name, "Pushed notifications are taken at /webhooks/google_play.")
+            }
+            return .warning(
+                name,
+                "Real-time developer notifications are neither pulled nor pushed.",
+                "Set TOLLGATE_GOOGLE_PLAY_SUBSCRIPTION, or TOLLGATE_GOOGLE_PLAY_PUSH_AUDIENCE and TOLLGATE_GOOGLE_PLAY_PUSH_EMAIL."
+            )
+        }
+        do throws(GooglePlay.APIFault) {
+            return judge(try await pulls.describe(), pulls.subscription)
+        } catch {
+            guard case .refused(let refusal) = error.cause else {
+                return .failed(name, "\(error)", "Try again later.")
+            }
+            return refusal.status == 403
+                ? .skipped(name, "The service account may not describe \(pulls.subscription).")
+                : .failed(
+                    name,
+                    "\(error)",
+                    "Make the subscription in Google Cloud, and give the service account the role Pub/Sub Subscriber on it."
+                )
+        }
+    }
+
+    private func judge(_ found: GooglePlay.PubSubSubscription, _ subscription: String) -> Finding {
+        let name = "google_play.notifications"
+        if found.topic == "_deleted-topic_" {
+            return .failed(
+                name,
+                "The topic of \(subscription) was deleted.",
+                "Make a topic and a subscription anew, and name the topic in the Play Console, Monetisation setup."
+            )
+        }
+        if let endpoint = found.pushEndpoint {
+            return .failed(
+                name,
+                "\(subscription) pushes to \(endpoint), and this server pulls.",
+                "Change its delivery type to Pull, or unset TOLLGATE_GOOGLE_PLAY_SUBSCRIPTION and set up pushes."
+            )
+        }
+        if let seconds = found.expiresAfter {
+            return .warning(
+                name,
+                "Pub/Sub deletes \(subscription) after \(seconds / 86_400) days in which nobody pulls.",
+                "Edit the subscription: expiration period, never expire."
+            )
+        }
+        return .ok(name, "\(subscription) can be pulled, and does not expire.")
+    }
+
+    // MARK: - Products
 
     /// What the Play Console sells: base plans by product id.
     private func products(

@@ -184,7 +184,7 @@ struct MachineChecks {
             }
             return .ok("public_url", "\(base) answers, as seen from here.")
         } catch {
-            return .failed("public_url", "\(base): \(PlainWords.of(error)).", remedy)
+            return .failed("public_url", "\(base): \(PlainWords.of(error))", remedy)
         }
     }
 }
