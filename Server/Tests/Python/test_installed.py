@@ -175,6 +175,23 @@ def test_the_first_notification_after_the_installation(machine, apple):
     assert (machine.root / "etc/tollgate/tollgate.env").stat().st_mode & 0o777 == 0o640
 
 
+def test_the_guide_leads_from_the_trial_to_live_keys(machine):
+    """docs/deploy.md, section 3, as it is written."""
+    machine.install(packages()[-1])
+    machine.settings(TOLLGATE_LISTEN=f"127.0.0.1:{machine.port}")
+    with machine.serving() as service:
+        service.call("/v1/customers", b'{"app_user_id": "trial"}')
+    guide = (ROOT / "docs/deploy.md").read_text().partition("## 3. Live keys")[2]
+    (block,) = re.findall(r"```sh\n(.*?)```", guide.partition("\n## ")[0], re.DOTALL)
+    block = re.sub(r"^systemctl .*\n", "", block.replace("sudo ", ""), flags=re.MULTILINE)
+    machine.run("sh", "-ec", block.replace("YOUR.NAME", "billing.example.com"))
+    settings = machine.environment()
+    assert settings["TOLLGATE_SECRET_KEY"].startswith("sk_live_")
+    assert settings["TOLLGATE_PUBLIC_URL"] == "https://billing.example.com"
+    with machine.serving() as service:
+        assert service.call("/v1/events") is not None
+
+
 def test_an_upgrade_keeps_data_and_settings(machine, apple):
     before = os.environ.get("TOLLGATE_PACKAGE_BEFORE")
     (before,) = [pathlib.Path(before)] if before else pathlib.Path(PACKAGES).glob("before/*.deb")
