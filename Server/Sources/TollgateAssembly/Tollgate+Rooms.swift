@@ -6,7 +6,7 @@ public import Reports
 public import Storage
 public import Stores
 public import StripeAPI
-public import StripeConnector
+internal import StripeConnector
 public import TollgateService
 
 extension Tollgate {

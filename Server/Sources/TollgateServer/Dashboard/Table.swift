@@ -48,8 +48,8 @@ struct Table {
                 return column
             },
             "isSortable": !sortAddresses.isEmpty, "hasRows": !rows.isEmpty, "emptyText": empty,
-            "rows": rows.map { model(of: $0) }, "hasTotals": !totals.isEmpty,
-            "totals": totals.map { model(of: $0) }, "place": place ?? false,
+            "rows": rows.map { self.model(of: $0) }, "hasTotals": !totals.isEmpty,
+            "totals": totals.map { self.model(of: $0) }, "place": place ?? false,
             "csvAddress": csvAddress ?? false, "previousPage": previous ?? false,
             "nextPage": next ?? false,
         ]

@@ -1,3 +1,4 @@
+internal import TollgateCore
 internal import Yams
 
 /// `tollgate.yaml`: the settings of a server in one file.
