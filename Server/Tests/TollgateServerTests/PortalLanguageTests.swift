@@ -33,6 +33,35 @@ struct PortalLanguageTests {
         }
     }
 
+    @Test(
+        "The next charge counts the seats, and a plan that ends in a later period is charged till then"
+    )
+    func laterEnd() async throws {
+        try await Shop.run { shop in
+            let id = try await shop.server.customer("reader-1")
+            try await shop.buy("pro_monthly", for: id)
+            let subscription = try await shop.subscription()
+            let item = try #require(subscription.items.data.first?.id)
+            let path = "/v1/subscriptions/\(subscription.id)"
+            _ = try await shop.call(
+                "POST",
+                path,
+                "items[0][id]=\(item)&items[0][quantity]=3&proration_behavior=none"
+            )
+            await shop.stripe.settle()
+            var browser = try await shop.server.portal(of: id)
+            let seats = try await browser.open("/portal")
+            #expect(seats.text.contains("Next charge: $29.97 on 1 February 2026"))
+            let end = Shop.start / 1000 + 45 * 86_400
+            _ = try await shop.call("POST", path, "cancel_at=\(end)")
+            await shop.stripe.settle()
+            let page = try await browser.open("/portal")
+            #expect(page.text.contains("Ends on 15 February 2026"))
+            #expect(page.text.contains("Next charge on 1 February 2026"))
+            #expect(!page.text.contains("Nothing more is charged."))
+        }
+    }
+
     @Test("The page has the browser's language until one is chosen, which is kept")
     func languages() async throws {
         try await Shop.run { shop in

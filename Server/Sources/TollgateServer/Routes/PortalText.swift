@@ -77,21 +77,21 @@ struct PortalText: Sendable {
         }
     }
 
-    /// What a plan will cost next and when; `nil` of what is no plan.
+    /// The next charge of a plan, with its amount where it is known; `nil` of what is no plan.
     func nextCharge(_ purchase: PortalView.Purchase) -> String? {
         guard purchase.kind == .plan else { return nil }
-        let date: Instant
-        switch purchase.state {
-        case .renews(let instant), .trial(let instant), .refunded(_, let instant?): date = instant
-        case .endsAt, .ended: return words["portal_no_charge"]
-        default: return nil
+        guard let next = purchase.nextCharge else {
+            switch purchase.state {
+            case .endsAt, .ended: return words["portal_no_charge"]
+            default: return nil
+            }
         }
-        guard let price = purchase.price else {
-            return words("portal_next_date", ["date": day(date)])
+        guard let price = next.price else {
+            return words("portal_next_date", ["date": day(next.at)])
         }
         return words(
             "portal_next",
-            ["price": formats.money(price.amount, price.currency), "date": day(date)]
+            ["price": formats.money(price.amount, price.currency), "date": day(next.at)]
         )
     }
 

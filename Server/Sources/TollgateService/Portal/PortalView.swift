@@ -38,6 +38,8 @@ public struct PortalView: Sendable {
         public var isActive: Bool
         /// Whether it will be paid again by itself.
         public var renews: Bool
+        /// The next charge of a plan, as far as it is known.
+        public var nextCharge: NextCharge?
         /// Whether it can be cancelled here, at the end of its period.
         public var canCancel: Bool
         /// Whether its cancellation can be taken back here.
@@ -47,6 +49,13 @@ public struct PortalView: Sendable {
         var lookupKeys: [String]
         /// The store's own id of the customer who pays, where the store has one.
         var storeCustomer: String?
+    }
+
+    /// The next charge of a plan.
+    public struct NextCharge: Hashable, Sendable {
+        public var at: Instant
+        /// `nil` where only the store knows the amount.
+        public var price: Catalog.Product.Price?
     }
 
     public struct Invoice: Sendable {
@@ -139,7 +148,7 @@ extension TollgateCore.Purchase {
         if let subscription {
             purchase.describe(subscription.value, products.first ?? nil, catalog, until, at: now)
             if let day = refundedPeriod(of: subscription.value) {
-                purchase.state = .refunded(day, renews: purchase.nextCharge)
+                purchase.state = .refunded(day, renews: purchase.renewalDay)
             }
         } else if let play = googlePlay {
             purchase.describe(play, until, timeline, at: now)
@@ -152,6 +161,7 @@ extension TollgateCore.Purchase {
         } else {
             purchase.state = portalState(until, timeline, renews: false, at: now)
         }
+        if isPlan { purchase.nextCharge = nextCharge(purchase.state, listed: purchase.price) }
         return purchase
     }
 
@@ -217,8 +227,8 @@ extension TollgateCore.Purchase {
 }
 
 extension PortalView.Purchase {
-    /// When a plan will be charged next, as far as its state says so.
-    fileprivate var nextCharge: Instant? {
+    /// The end of the present period of a plan that renews.
+    fileprivate var renewalDay: Instant? {
         switch state {
         case .renews(let instant), .trial(let instant): instant
         default: nil

@@ -71,6 +71,22 @@ struct PlayDoorTests {
         }
     }
 
+    @Test("The portal names the next charge as Google Play states it, in the buyer's currency")
+    func nextCharge() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person(tester: true, region: "DE")
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            var browser = try await world.server.portal(of: id)
+            #expect(try await browser.open("/portal").text.contains("Next charge: €10.99 on "))
+            try await world.act("purchases/\(token)/cancel")
+            try await world.settle()
+            let cancelled = try await browser.open("/portal").text
+            #expect(cancelled.contains("Nothing more is charged."))
+            #expect(!cancelled.contains("Next charge"))
+        }
+    }
+
     @Test("The portal says how something stands that was bought once")
     func boughtOnce() async throws {
         try await PlayWorld.run { world in
