@@ -8,6 +8,7 @@ struct CustomerCheck {
     private let answer: GivenAnswer
     private let active: [GivenAnswer.Access]
     private let evidence: [RowKey: PurchaseEvidence]
+    private let assigned: Set<RowKey>
     private var judged: [Judged]
     private var person: EvidencePerson { answer.person }
     private static let another = "it is somebody else's"
@@ -31,6 +32,10 @@ struct CustomerCheck {
         let all = try subjects.union(held).union(active.map(\.subject)).sorted().map {
             try PurchaseEvidence($0, and: misfiled[$0] ?? [], reader)
         }.filter { $0.environment ?? person.environment == person.environment }
+        // Staff's word on a purchase counts for the one that continues it.
+        assigned = try Set(all.flatMap(\.replaced).map(\.subject)).filter {
+            try PurchaseEvidence($0, and: [], reader).ownership.assignment != nil
+        }
         let customers = try reader.customers(knownAs: all.flatMap(\.names))
         evidence = Dictionary(all.map { ($0.subject, $0) }) { $1 }
         judged = all.flatMap { one in
@@ -73,6 +78,7 @@ struct CustomerCheck {
     /// What was replaced may be over, though nobody heard of it; what began later is not.
     private func isDue(_ entry: Judged) -> Bool {
         entry.opinion.isDue(to: person.customer)
+            && assigned.isDisjoint(with: (evidence[entry.subject]?.replaced ?? []).map(\.subject))
             && !evidence.values.lazy.flatMap(\.replaced).contains {
                 $0.subject == entry.subject && entry.opinion.since < $0.since
             }

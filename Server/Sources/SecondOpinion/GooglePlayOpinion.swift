@@ -58,9 +58,8 @@ struct GooglePlayOpinion {
 
     func opinions() -> [Opinion] {
         let said = evidence.reads.filter { $0.stated <= question.said }
-        let newest = said.max { $0.stated < $1.stated }
         let final = said.first { ["EXPIRED", "CANCELLED"].contains($0.state) }
-        guard let read = final ?? newest else { return [] }
+        guard let read = final ?? said.max(by: { $0.stated < $1.stated }) else { return [] }
         let begin = read.json["startTime"] ?? read.json["purchaseCompletionTime"]
         let start = begin?.time ?? read.stated
         // What was said later leaves open what was so at the instant; so do two words of one instant.
@@ -85,7 +84,8 @@ struct GooglePlayOpinion {
         var (until, verdict) = (expiry, Verdict.open)
         switch read.state {
         case "ACTIVE", "IN_GRACE_PERIOD", "CANCELED":
-            if start <= at && at < expiry {
+            let isReplaced = read.json["canceledStateContext"]?["replacementCancellation"] != nil
+            if start <= at && at < expiry && !isReplaced {
                 return Opinion(.yes, since: start, "\(read.state) until \(expiry)", [read.row])
             }
             if read.state != "CANCELED", item["prepaidPlan"] == nil {

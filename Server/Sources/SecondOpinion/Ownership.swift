@@ -16,7 +16,7 @@ struct Owners: Hashable, Sendable {
 /// What was said on our side about whose a purchase is, by the policies that `catalog.yaml` promises.
 struct Ownership: Sendable {
     private var claims: [(customer: RowKey, mode: String, at: Instant)] = []
-    private var assignment: (customer: RowKey, at: Instant)?
+    private(set) var assignment: (customer: RowKey, at: Instant)?
 
     mutating func add(_ word: OurWord, at instant: Instant) {
         switch word {

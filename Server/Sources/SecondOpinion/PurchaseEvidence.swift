@@ -19,7 +19,7 @@ struct PurchaseEvidence: Sendable {
     private var appStore = AppStoreEvidence()
     private var googlePlay = GooglePlayEvidence()
     private var stripe = StripeEvidence()
-    private var ownership = Ownership()
+    private(set) var ownership = Ownership()
     /// Grants, and reports of free subscriptions.
     private var given: [Given] = []
     private typealias Given = (word: OurWord, at: Instant, row: Int64)
@@ -135,8 +135,7 @@ struct PurchaseEvidence: Sendable {
         let (owner, keys, begin, end): (Customer.ID, [String], Instant, Instant)
         switch given.word {
         case .freeSubscription(let customer, let product, let isOn):
-            let entitlements = question.catalog.product(id: product)?.entitlements ?? []
-            (owner, keys) = (customer, entitlements)
+            (owner, keys) = (customer, question.catalog.product(id: product)?.entitlements ?? [])
             (begin, end) = (given.at, isOn ? .distantFuture : given.at)
         case .grant(let customer, let key, let since, let until):
             (owner, keys, begin, end) = (customer, [key], since, until ?? .distantFuture)

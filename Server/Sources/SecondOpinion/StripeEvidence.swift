@@ -125,26 +125,8 @@ struct StripeWord: Sendable {
 
     /// When something happened that this says was done: not before, and not after.
     var done: StripeEvidence.Paid { isRead ? min(created, stated)...stated : stated...stated }
-}
 
-extension JSON {
-    /// The id of what is named, whether or not it was expanded.
-    func reference(_ name: StaticString) -> String? {
-        self[name]?.string ?? self[name]?["id"]?.string
-    }
-    func instant(_ name: StaticString) -> Instant? { self[name]?.int64.map(Instant.init(seconds:)) }
-    func list(_ name: StaticString) -> [JSON]? { self[name]?["data"].map { Array($0.elements) } }
-    var sold: StripeEvidence.Line? { price.map { ($0, self["quantity"]?.int64 ?? 1) } }
-
-    /// The id of the price, in an item, in a line of a session, in a line of an invoice.
-    var price: String? {
-        self["pricing"]?["price_details"]?.reference("price") ?? reference("price")
-            ?? reference("plan")
-    }
-}
-
-/// A subscription as one statement shows it (https://docs.stripe.com/api/subscriptions/object).
-extension StripeWord {
+    // A subscription as one statement shows it (https://docs.stripe.com/api/subscriptions/object).
     typealias Item = (id: String, price: String, start: Instant, end: Instant, isMetered: Bool)
 
     var items: [Item] {
@@ -168,10 +150,8 @@ extension StripeWord {
     var ended: Instant { object.instant("ended_at") ?? object.instant("canceled_at") ?? stated }
     /// No later statement leaves these.
     var isFinal: Bool { status == "canceled" || status == "incomplete_expired" }
-}
 
-/// Money that went back, or may: a refund or a dispute.
-extension StripeWord {
+    // Money that went back, or may: a refund or a dispute.
     var amount: Int64 { object["amount"]?.int64 ?? 0 }
     var created: Instant { object.instant("created") ?? stated }
     var takesBack: Bool { ["lost", "succeeded", "pending"].contains(status) }
@@ -180,6 +160,20 @@ extension StripeWord {
     /// Of one second, what is not pending any more.
     func isNewer(than other: StripeWord) -> Bool {
         stated > other.stated || (stated == other.stated && status != "pending")
+    }
+}
+
+extension JSON {
+    /// The id of what is named, whether or not it was expanded.
+    func reference(_ name: StaticString) -> String? { (self[name]?["id"] ?? self[name])?.string }
+    func instant(_ name: StaticString) -> Instant? { self[name]?.int64.map(Instant.init(seconds:)) }
+    func list(_ name: StaticString) -> [JSON]? { self[name]?["data"].map { Array($0.elements) } }
+    var sold: StripeEvidence.Line? { price.map { ($0, self["quantity"]?.int64 ?? 1) } }
+
+    /// The id of the price, in an item, in a line of a session, in a line of an invoice.
+    var price: String? {
+        self["pricing"]?["price_details"]?.reference("price") ?? reference("price")
+            ?? reference("plan")
     }
 }
 

@@ -68,6 +68,14 @@ extension Story {
             lookupKey: "archive"
         ),
         Story(
+            testDescription: "another purchase took a plan's place: whose, is not known here",
+            words: [
+                .read(0, plan("ACTIVE")),
+                .read(10, plan("CANCELED", renews: false, isReplaced: true)),
+            ],
+            expected: [5: .yes, 20: .open, 31: .no]
+        ),
+        Story(
             testDescription: "a change waits for the renewal: the new plan has no end yet",
             words: [
                 .read(0, plan("ACTIVE", "yearly", to: 365)),
@@ -121,10 +129,13 @@ extension Story {
         isPrepaid: Bool = false,
         linked: String? = nil,
         user: String? = "jenny",
-        next: String? = nil
+        next: String? = nil,
+        isReplaced: Bool = false
     ) -> String {
         let start = from.map { "\"startTime\":\"\(Instant.day($0))\"," } ?? ""
         let end = to.map { "\"expiryTime\":\"\(Instant.day($0))\"," } ?? ""
+        let ending =
+            isReplaced ? "\"canceledStateContext\":{\"replacementCancellation\":{}}," : ""
         let link = linked.map { "\"linkedPurchaseToken\":\"\($0)\"," } ?? ""
         let account = user.map { account in
             """
@@ -148,7 +159,7 @@ extension Story {
         }
         return """
             {"kind":"androidpublisher#subscriptionPurchaseV2","regionCode":"US",\(start)\(link)\
-            \(account ?? "")"subscriptionState":"SUBSCRIPTION_STATE_\(state)","testPurchase":{},\
+            \(ending)\(account ?? "")"subscriptionState":"SUBSCRIPTION_STATE_\(state)","testPurchase":{},\
             "acknowledgementState":"ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED",\
             "lineItems":[\(items.joined(separator: ","))]}
             """
