@@ -159,7 +159,8 @@ extension Story {
         }
         return """
             {"kind":"androidpublisher#subscriptionPurchaseV2","regionCode":"US",\(start)\(link)\
-            \(ending)\(account ?? "")"subscriptionState":"SUBSCRIPTION_STATE_\(state)","testPurchase":{},\
+            \(ending)\(account ?? "")\
+            "subscriptionState":"SUBSCRIPTION_STATE_\(state)","testPurchase":{},\
             "acknowledgementState":"ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED",\
             "lineItems":[\(items.joined(separator: ","))]}
             """

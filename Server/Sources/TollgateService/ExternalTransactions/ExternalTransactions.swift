@@ -100,7 +100,8 @@ private struct PaidOutside {
 
     init(_ sales: [Reports.Sale]) {
         let sorted = sales.sorted {
-            ($0.purchased, $0.at, $0.payment ?? "") < ($1.purchased, $1.at, $1.payment ?? "")
+            ($0.purchased, $0.at, $0.payment ?? "", $0.refund ?? "")
+                < ($1.purchased, $1.at, $1.payment ?? "", $1.refund ?? "")
         }
         for sale in sorted {
             let id = sale.payment ?? sale.purchase.id
@@ -136,21 +137,23 @@ extension PaidOutside.Payment {
     ) -> ExternalPurchase.Payment {
         let tax = min(amount, tax(of: record, percent))
         func micros(_ milliunits: Int64) -> Int64 { Int64(clamping: Int128(milliunits) * 1000) }
+        // Together they are exactly what all that went back was without tax.
+        var (back, told): (Int64, Int64) = (0, 0)
+        let refunds = refunds.map { refund in
+            back &+= refund.amount
+            let share =
+                amount > 0 ? Int128(back) * Int128(amount - tax) / Int128(amount) : 0
+            let part = Int64(clamping: share) &- told
+            told &+= part
+            return ExternalPurchase.Refund(id: refund.id, preTax: micros(part), at: refund.at)
+        }
         return ExternalPurchase.Payment(
             id: id,
             currency: currency,
             preTax: micros(amount - tax),
             tax: micros(tax),
             paid: paid,
-            refunds: refunds.map { refund in
-                let share =
-                    amount > 0 ? Int128(refund.amount) * Int128(amount - tax) / Int128(amount) : 0
-                return ExternalPurchase.Refund(
-                    id: refund.id,
-                    preTax: micros(Int64(clamping: share)),
-                    at: refund.at
-                )
-            }
+            refunds: refunds
         )
     }
 

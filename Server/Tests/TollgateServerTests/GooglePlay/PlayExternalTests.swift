@@ -88,6 +88,32 @@ struct PlayExternalTests {
         }
     }
 
+    @Test("Refunds of parts whose tax does not divide evenly add up to the whole payment")
+    func rounding() async throws {
+        try await PlayWorld.alone { setUp in
+            try await Shop.run(googlePlay: setUp) { shop in
+                let id = try await shop.server.customer()
+                try await shop.buy("pro_monthly", for: id)
+                await shop.server.tollgate.fetchWanted()
+                let purchase = try await Self.purchase(of: id, shop)
+                let customer = try await shop.stripeCustomer(of: id)
+                // Of 9.99 with 19 per cent in it 8.395 are without tax: 2.798 and 5.597 go back.
+                let body =
+                    #"{"purchase":"\#(purchase)","region_code":"DE","included_tax_percent":19,"#
+                    + #""external_transaction_token":"of-play-billing"}"#
+                for (amount, state) in [
+                    (333, "TRANSACTION_REPORTED true"), (666, "TRANSACTION_CANCELED false"),
+                ] {
+                    try await shop.stripe.refund(customer: customer, amount: amount)
+                    await shop.server.tollgate.fetchWanted()
+                    let answer = try await shop.server.post(Self.path, body)
+                    #expect(Self.told(answer) == [state])
+                    try await shop.wait(days: 1)
+                }
+            }
+        }
+    }
+
     @Test("What is bought once is reported under the id of its payment")
     func once() async throws {
         try await PlayWorld.alone { setUp in
