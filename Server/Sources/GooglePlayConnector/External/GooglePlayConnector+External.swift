@@ -18,8 +18,12 @@ extension GooglePlayConnector {
     ) async throws -> [ExternalPurchase.Report] {
         let app = try setUp.requireApp(package)
         var reports: [ExternalPurchase.Report] = []
-        for payment in purchase.payments {
-            reports.append(try await report(payment, of: purchase, in: app))
+        do {
+            for payment in purchase.payments {
+                reports.append(try await report(payment, of: purchase, in: app))
+            }
+        } catch let fault as GooglePlay.APIFault where fault.meaning == .invalid {
+            throw Refusal.invalid("purchase", "\(fault)")
         }
         return reports
     }
@@ -37,16 +41,20 @@ extension GooglePlayConnector {
             let report = try Self.report(payment, of: purchase)
             reported = try await ask(app) { try await $0.createExternalTransaction(report).value }
         }
+        var refused: GooglePlay.APIFault?
         for refund in Self.refunds(of: payment, missingIn: reported) {
             do {
                 reported = try await ask(app) {
                     try await $0.refundExternalTransaction(payment.id, refund).value
                 }
-            } catch let fault as GooglePlay.APIFault where fault.meaning == .changedMeanwhile {
-                // It has this refund.
-                continue
+            } catch let fault as GooglePlay.APIFault
+                where [.changedMeanwhile, .invalid].contains(fault.meaning)
+            {
+                // Google may have this refund: it says that the same id fails, and not by which status.
+                refused = fault
             }
         }
+        if let refused, !Self.refunds(of: payment, missingIn: reported).isEmpty { throw refused }
         return ExternalPurchase.Report(
             id: reported.id,
             state: reported.state?.rawValue ?? "",
@@ -118,8 +126,6 @@ extension GooglePlayConnector {
     ) async throws -> Value {
         do {
             return try await reads.call(.external, app, body)
-        } catch let fault as GooglePlay.APIFault where fault.meaning == .invalid {
-            throw Refusal.invalid("purchase", "\(fault)")
         } catch is QuotaUsedUp {
             var refusal = Refusal(
                 429,

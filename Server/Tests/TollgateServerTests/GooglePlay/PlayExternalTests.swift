@@ -1,7 +1,9 @@
+import Foundation
 import GooglePlayAPI
 import Storage
 import Stores
 import StripeSimulator
+import Synchronization
 import Testing
 import TollgateCore
 import TollgateService
@@ -110,6 +112,44 @@ struct PlayExternalTests {
                     #expect(Self.told(answer) == [state])
                     try await shop.wait(days: 1)
                 }
+            }
+        }
+    }
+
+    @Test("A refund that Google has keeps no later one back, by whatever status it is refused")
+    func knownRefund() async throws {
+        let known = Mutex<Set<String>>([])
+        try await PlayWorld.alone(
+            intercept: { request in
+                guard request.url.hasSuffix(":refund"), let body = request.body else { return nil }
+                let json = try JSONDecoder().decode(JSONValue.self, from: Data(body))
+                guard let id = json["partialRefund"]["refundId"].string else { return nil }
+                let isNew = known.withLock { $0.insert(id).inserted }
+                return isNew ? nil : PlayWorld.refusal(400, "invalid")
+            }
+        ) { setUp in
+            try await Shop.run(googlePlay: setUp) { shop in
+                let id = try await shop.server.customer()
+                try await shop.buy("pro_monthly", for: id)
+                await shop.server.tollgate.fetchWanted()
+                let purchase = try await Self.purchase(of: id, shop)
+                let customer = try await shop.stripeCustomer(of: id)
+                let body =
+                    #"{"purchase":"\#(purchase)","region_code":"FR","included_tax_percent":20,"#
+                    + #""external_transaction_token":"of-play-billing"}"#
+                // Of 8.325 without tax 2.775 go back, then 1.85.
+                for (amount, left) in [(333, 5_550_000), (222, 3_700_000)] {
+                    try await shop.stripe.refund(customer: customer, amount: amount)
+                    await shop.server.tollgate.fetchWanted()
+                    let answer = try await shop.server.post(Self.path, body)
+                    let told = try #require(
+                        answer.json["external_transactions"].array?.first?["id"].string
+                    )
+                    let kept = try await setUp.apps[0].client.externalTransaction(told).value
+                    #expect(kept.currentPreTax?.micros == Int64(left))
+                    try await shop.wait(days: 1)
+                }
+                #expect(known.withLock { $0.count } == 2)
             }
         }
     }

@@ -106,6 +106,7 @@ struct PlayWorld: Sendable {
 
     /// Plays Google Play while `test` runs, without a server beside it.
     static func alone(
+        intercept: @escaping Interception = { _ in nil },
         _ test: @escaping @Sendable (GooglePlaySetUp) async throws -> Void
     ) async throws {
         let play = try SimulatedGooglePlay(
@@ -119,7 +120,7 @@ struct PlayWorld: Sendable {
                 .pushed,
                 [],
                 bucket: nil,
-                { _ in nil }
+                intercept
             )
             try await test(setUp)
         }
