@@ -29,6 +29,9 @@ struct DashboardNewsTests {
             #expect(page.words.contains("Nothing waits for anybody."))
             let link = "/dashboard/reports/rows-sales?from=2026-06-02&amp;to=2026-06-02"
             #expect(page.text.contains("href=\"\(link)\""))
+            // Disputes count as refunds, so the report is behind the number, not rows of one kind.
+            let refunds = "/dashboard/reports/refunds?from=2026-06-02&amp;to=2026-06-02&amp;by=day"
+            #expect(page.text.contains("href=\"\(refunds)\""))
             let rows = try await browser.open(link.replacing("&amp;", with: "&"))
             #expect(rows.words.contains("$12.00") && !rows.words.contains("$4.99"))
         }
@@ -58,6 +61,35 @@ struct DashboardNewsTests {
             let japanese = try await browser.open("/dashboard")
             #expect(japanese.words.contains("対応が必要"))
             #expect(japanese.words.contains("処理できない正規のメッセージ: 1 件。"))
+        }
+    }
+    @Test("A customer whom both would answer with no needs nobody; one whom they part about is one")
+    func answeredOtherwise() async throws {
+        try await TestServer.run { server in
+            func keep(_ kind: AccessFinding.Kind, _ lookupKey: String, _ user: String) async throws
+            {
+                let finding = AccessFinding(
+                    kind,
+                    lookupKey,
+                    of: Customer.ID(try await server.customer(user)),
+                    in: .sandbox,
+                    purchase: nil,
+                    since: server.wall.now,
+                    opinion: "it runs",
+                    answer: "nothing",
+                    evidence: []
+                )
+                try await server.tollgate.store.evidence.keep(finding, now: server.wall.now)
+            }
+            var browser = try await server.staff(.viewer)
+            try await keep(.device, "pro", "looker")
+            #expect(
+                try await browser.open("/dashboard").words.contains("Nothing waits for anybody.")
+            )
+            try await keep(.lockedOut, "pro", "payer")
+            try await keep(.lockedOut, "archive", "payer")
+            let page = try await browser.open("/dashboard")
+            #expect(page.words.contains("own words would answer otherwise: 1."))
         }
     }
 }

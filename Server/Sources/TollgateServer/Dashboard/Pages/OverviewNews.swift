@@ -59,7 +59,7 @@ struct OverviewNews: DashboardPages {
             lines.append(
                 line(
                     words("news_refunds", ["count": formats.number(count)]),
-                    "/dashboard/reports/rows-sales?from=\(yesterday)&to=\(yesterday)&kind=refund"
+                    "/dashboard/reports/refunds?\(days)"
                 )
             )
         }
@@ -155,11 +155,16 @@ struct OverviewNews: DashboardPages {
     }
 
     private func access() async throws -> [Model] {
-        let findings = try await tollgate.store.evidence.findings(limit: 200)
-        guard !findings.isEmpty else { return [] }
+        // What only a device saw is a no that the stores' words give, too.
+        let findings = try await tollgate.store.evidence.findings(
+            of: [.lockedOut, .letIn],
+            limit: 200
+        )
+        let customers = Set(findings.map(\.finding.customer))
+        guard !customers.isEmpty else { return [] }
         return [
             line(
-                words("need_access", ["count": formats.number(Int64(findings.count))]),
+                words("need_access", ["count": formats.number(Int64(customers.count))]),
                 "/dashboard/access"
             )
         ]
