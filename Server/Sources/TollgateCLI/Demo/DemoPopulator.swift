@@ -193,7 +193,7 @@ struct DemoPopulator: Sendable {
             known.customer,
             in: .sandbox
         )
-        guard let customer = file.stripeCustomer else {
+        guard let customer = file.storeCustomers[.stripe] else {
             throw DemoLevers.Refusal(description: "This customer has paid nothing at Stripe yet.")
         }
         return customer
