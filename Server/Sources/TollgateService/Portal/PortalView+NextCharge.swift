@@ -13,20 +13,23 @@ extension TollgateCore.Purchase {
         case .renews(let day), .trial(let day), .refunded(_, let day?):
             if let subscription = subscription?.value {
                 let price = price(of: subscription, listed: listed)
-                return .init(at: subscription.items.map(\.end).min() ?? day, price: price)
+                return PortalView.NextCharge(
+                    at: subscription.items.map(\.end).min() ?? day,
+                    price: price
+                )
             }
             if let subscription = googlePlay?.subscription?.value {
-                return .init(at: day, price: subscription.nextPrice)
+                return PortalView.NextCharge(at: day, price: subscription.nextPrice)
             }
             // Who shares a plan of their family pays nothing.
             guard let last = effectivePeriods.last?.period, !last.isFamilyShared else { return nil }
-            return .init(at: day, price: nextPrice(after: last))
+            return PortalView.NextCharge(at: day, price: nextPrice(after: last))
         case .endsAt(let stop):
             // `cancel_at` may lie in a later period, of which Stripe charges a part.
             guard let next = subscription?.value.items.map(\.end).min(), next < stop else {
                 return nil
             }
-            return .init(at: next)
+            return PortalView.NextCharge(at: next)
         default: return nil
         }
     }
@@ -47,13 +50,13 @@ extension TollgateCore.Purchase {
         if let last = paid.max(by: { $0.line.start < $1.line.start }) {
             guard last.line.discount ?? 0 == 0, last.line.tax ?? 0 == 0 else { return nil }
             if last.line.quantity == item.quantity {
-                return .init(amount: last.line.amount, currency: last.currency)
+                return Catalog.Product.Price(amount: last.line.amount, currency: last.currency)
             }
             guard last.currency == listed?.currency else { return nil }
         }
         guard let listed else { return nil }
         let (amount, overflow) = listed.amount.multipliedReportingOverflow(by: item.quantity)
-        return overflow ? nil : .init(amount: amount, currency: listed.currency)
+        return overflow ? nil : Catalog.Product.Price(amount: amount, currency: listed.currency)
     }
 
     /// The price of a plan of the App Store that renews as it is: that of its last period.
@@ -63,7 +66,7 @@ extension TollgateCore.Purchase {
         guard last.offerType == nil, let price = last.price, let currency = last.currency,
             renewal?.value.nextProduct.map({ $0 == last.product }) ?? true
         else { return nil }
-        return .init(milliunits: price, currency: currency)
+        return Catalog.Product.Price(milliunits: price, currency: currency)
     }
 }
 
@@ -80,7 +83,7 @@ extension GooglePlaySubscription {
         else { return nil }
         let micros = prices.reduce(Int64(0)) { $0 &+ $1.micros }
         guard micros.isMultiple(of: 1000) else { return nil }
-        return .init(milliunits: micros / 1000, currency: currency)
+        return Catalog.Product.Price(milliunits: micros / 1000, currency: currency)
     }
 }
 
