@@ -497,21 +497,6 @@ extension Story {
             expected: [10: .yes]
         ),
         Story(
-            testDescription: "staff assigns a purchase, and another one continues it",
-            words: [
-                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
-                .assigns("anna", original: "1"),
-                .notice(
-                    "SUBSCRIBED",
-                    signed: 10,
-                    Paid(id: "2", original: "2", from: 10, to: 40, previous: "1"),
-                    Terms(renewalDate: 40),
-                    status: 1
-                ),
-            ],
-            expected: [20: .open]
-        ),
-        Story(
             testDescription: "staff grants something for some days",
             words: [.day(1), .grants("jenny", until: 20)],
             expected: [10: .yes, 21: .no]

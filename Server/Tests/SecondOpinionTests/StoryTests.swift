@@ -29,6 +29,31 @@ struct StoryTests {
         }
     }
 
+    /// What staff decided of a purchase holds for the one that continues it, whatever token that bears.
+    @Test func whatContinuesAnAssignedPurchaseLocksNobodyOut() async throws {
+        let counter = try await Counter()
+        let jenny = try await counter.customer("jenny")
+        let anna = try await counter.customer("anna")
+        let words: [Word] = [
+            .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+            .assigns("anna", original: "1"),
+            .notice(
+                "SUBSCRIBED",
+                signed: 10,
+                Paid(id: "2", original: "2", from: 10, to: 40, previous: "1"),
+                Terms(renewalDate: 40),
+                status: 1
+            ),
+        ]
+        for (number, word) in words.enumerated() { try await counter.hear(word, number) }
+        counter.set(.day(20))
+        #expect(try await counter.active(anna, at: .day(20)) == ["pro"])
+        #expect(try await counter.active(jenny, at: .day(20)).isEmpty)
+        let report = try await counter.check(at: .day(20)).run()
+        #expect(report.findings.isEmpty, "\(report.findings.map(\.opinion))")
+        await counter.driver.close()
+    }
+
     private static func judge(
         _ story: Story,
         at day: Double,
