@@ -29,15 +29,38 @@ public enum SQLiteBackup {
             throw StorageError(.unavailable, "there is a file at \(copy) already")
         }
         let part = copy + ".part"
-        unlink(part)
+        let names = [part, part + "-journal", part + "-wal", part + "-shm"]
         do {
-            try OwnersFile.protect(database: part)
+            try makeAnew(part, besides: names)
             try copyPages(of: path, to: part, progress: progress)
             try move(part, to: copy)
         } catch {
-            for name in [part, part + "-journal", part + "-wal", part + "-shm"] { unlink(name) }
+            for name in names { unlink(name) }
             throw error
         }
+    }
+
+    /// Makes the file at `part`, for its owner only, where none of `names` may stay.
+    ///
+    /// In a folder that others may write to, one of them could have put a file there that only they can
+    /// remove: the copy would be theirs to read, or a journal of theirs would be played into it.
+    private static func makeAnew(_ part: String, besides names: [String]) throws {
+        for name in names {
+            guard unlink(name) == 0 || errno == ENOENT else {
+                throw StorageError(
+                    .unavailable,
+                    "cannot remove \(name): \(String(cString: strerror(errno))). If another user has put it there, name a folder that only you write to"
+                )
+            }
+        }
+        let file = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else {
+            throw StorageError(
+                .unavailable,
+                "cannot make \(part): \(String(cString: strerror(errno)))"
+            )
+        }
+        close(file)
     }
 
     /// Puts `copy` in the place of the database at `path`, which no server may be using.

@@ -93,6 +93,42 @@ def test_copies_are_made_again_and_again_and_the_newest_stay(live):
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
+def test_only_copies_are_removed_to_make_room(live):
+    folder = live.folder / "copies"
+    folder.mkdir()
+    own = [folder / name for name in ("tollgate-before-the-moveZ.sqlite", "tollgate-20260101T000000Z.sqlite.gz")]
+    for path in own:
+        path.write_text("mine")
+    (folder / "tollgate-20260101T000000Z.sqlite").write_text("old")
+    ended = tollgate("backup", "--to", f"{folder}/", "--keep", "1", "--no-verify", "--database", live.database, "--json")
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["removed"] == [f"{folder}/tollgate-20260101T000000Z.sqlite"]
+    assert all(path.read_text() == "mine" for path in own)
+
+
+def test_nothing_is_copied_into_a_file_of_another_user(live):
+    """D6: in a folder like /tmp, where a file belongs to whoever was first."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("only root makes files of another user")
+    folder = live.folder / "shared"
+    folder.mkdir()
+    trap = folder / "copy.sqlite.part"
+    trap.touch()
+    trap.chmod(0o666)
+    for path in (trap, folder):
+        os.chown(path, 65534, 65534)
+    folder.chmod(0o1777)
+    # Without its rights over other users' files, root is a user like any other.
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
+    ended = subprocess.run(
+        ["setpriv", "--bounding-set=-all", "--inh-caps=-all", BINARY, "backup", "--to", folder / "copy.sqlite",
+         "--database", live.database],
+        capture_output=True, text=True, timeout=120, env=plain)
+    assert ended.returncode == 1 and f"cannot remove {trap}" in ended.stderr, ended.stderr
+    assert trap.read_bytes() == b""
+    assert not (folder / "copy.sqlite").exists()
+
+
 @pytest.mark.parametrize("arguments, words", [
     (["--to", "x/", "--database", "postgres://tollgate@127.0.0.1/tollgate"], "pg_dump"),
     (["--to", "x/", "--every", "soon"], "is no span of time like 30m, 1h or 1d"),

@@ -12,12 +12,21 @@ struct BackupFolder: Sendable {
         return path + "/tollgate-\(time).sqlite"
     }
 
-    /// The copies that are whole, newest first.
+    /// The copies that are whole, newest first; a file of any other name is somebody's own.
     func copies() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path)
-            .filter { $0.hasPrefix("tollgate-") && $0.hasSuffix("Z.sqlite") }
+            .filter(Self.isCopy)
             .sorted(by: >)
             .map { path + "/" + $0 }
+    }
+
+    private static func isCopy(_ name: String) -> Bool {
+        let form = "tollgate-00000000T000000Z.sqlite".utf8
+        return name.utf8.count == form.count
+            && zip(name.utf8, form).allSatisfy { byte, wanted in
+                wanted == UInt8(ascii: "0")
+                    ? (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) : byte == wanted
+            }
     }
 
     /// When the newest copy was made; `nil`: there is none.
