@@ -79,8 +79,8 @@ enum Settings {
     ///
     /// A file with mistakes ends the process: no command may go on with a part of its settings.
     private static let file: [String: String] = {
-        guard let path = SettingsFile.path else { return [:] }
         do {
+            guard let path = try SettingsFile.path() else { return [:] }
             return try SettingsFile.settings(at: path)
         } catch {
             Terminal.complain(PlainWords.of(error))

@@ -130,6 +130,35 @@ def test_a_command_does_not_go_on_with_half_of_its_settings(tmp_path):
     assert tollgate(tmp_path, "help", "serve").returncode == 0
 
 
+def test_a_file_that_others_wrote_is_not_read_unless_it_is_named(tmp_path):
+    """K3: in somebody else's folder, a file of theirs would say where the secret key is sent."""
+    file = tmp_path / "tollgate.yaml"
+    file.write_text("server: http://127.0.0.1:9\n")
+    file.chmod(0o666)
+
+    def refused():
+        for command in (["keys", "list"], ["config", "check"]):
+            ended = tollgate(tmp_path, *command, TOLLGATE_SECRET_KEY=SECRET)
+            assert ended.returncode == 1 and "TOLLGATE_CONFIG=tollgate.yaml" in ended.stderr, ended.stderr
+
+    refused()
+    named = tollgate(tmp_path, "config", "check", TOLLGATE_CONFIG="tollgate.yaml")
+    assert named.returncode == 0, named.stderr
+    file.chmod(0o664)
+    assert tollgate(tmp_path, "config", "check").returncode == 0, "a group of one's own"
+    if os.geteuid() == 0:
+        os.chown(file, 65534, 65534)
+        refused()
+
+
+def test_a_message_about_the_file_does_not_repeat_its_secrets(tmp_path):
+    (tmp_path / "tollgate.yaml").write_text(f"keys: {{{SECRET}}}\nstripe: {{webhook_secrets: {{whsec_{SECRET[8:]}}}}}\n")
+    for command in (["config", "check"], ["config", "check", "--json"], ["explain", "jenny", "pro"]):
+        ended = tollgate(tmp_path, *command)
+        assert ended.returncode == 1 and "has no such key" in ended.stdout + ended.stderr
+        assert SECRET[8:] not in ended.stdout + ended.stderr
+
+
 class Serving:
     def __init__(self, folder, **environment):
         plain = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}

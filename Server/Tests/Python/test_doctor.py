@@ -151,6 +151,21 @@ def test_a_clock_that_is_wrong(tmp_path, settings, off, expected, words):
     assert worst == expected and words in sentence, sentence
 
 
+@pytest.mark.parametrize("text, mode, expected", [
+    (f"keys: {{secret: {SECRET}}}\n", 0o644, "warning"),
+    (f"keys: {{secret: {SECRET}}}\n", 0o640, "ok"),
+    ("keys: {secret: {env: KEY}}\n", 0o644, "ok"),
+])
+def test_keys_in_a_file_that_everybody_may_read(tmp_path, settings, text, mode, expected):
+    file = tmp_path / "tollgate.yaml"
+    file.write_text(text)
+    file.chmod(mode)
+    findings = doctor(tmp_path, settings | {"KEY": SECRET})
+    worst, sentences = state(findings, "settings")
+    assert worst == expected, sentences
+    assert SECRET not in json.dumps(findings)
+
+
 def test_people_read_the_remedy_below_its_finding(tmp_path, settings):
     plain = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
     ended = subprocess.run(

@@ -55,6 +55,24 @@ import TollgateService
         #expect(found[0].message.contains("did you mean ‘listen’?"))
     }
 
+    @Test func noMessageRepeatsWhatMayBeASecret() throws {
+        let errors = #expect(throws: CatalogErrors.self) {
+            try read(
+                """
+                keys: {sk_live_0123abcd}
+                demo: whsec_abcd
+                stripe: {webhook_secrets: {whsec_0123}}
+                """
+            )
+        }
+        let found = try #require(errors).errors
+        #expect(found.map(\.line) == [1, 2, 3])
+        for error in found {
+            #expect(!error.message.contains("sk_live"), "\(error.message)")
+            #expect(!error.message.contains("whsec"), "\(error.message)")
+        }
+    }
+
     @Test func anEmptyFileSaysHowToMakeOne() {
         let errors = #expect(throws: CatalogErrors.self) { try read("# nothing\n") }
         #expect(errors?.errors.first?.message.contains("tollgate config init") == true)

@@ -43,7 +43,7 @@ struct ConfigCheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard let path = file ?? SettingsFile.path else {
+        guard let path = try file ?? SettingsFile.path() else {
             throw ValidationError(
                 "There is no tollgate.yaml here. Name a file, or make one with tollgate config init."
             )

@@ -4,12 +4,36 @@ import TollgateService
 
 extension SettingsFile {
     /// The file of `TOLLGATE_CONFIG`, else `tollgate.yaml` if there is one here; `nil`: there is none.
-    static var path: String? {
+    ///
+    /// - Throws: `CheckFailed` where others may have written the one here: whoever starts a command in
+    ///   their folder has not chosen their settings, which say where secret keys are sent.
+    static func path() throws -> String? {
         if let path = ProcessInfo.processInfo.environment["TOLLGATE_CONFIG"], !path.isEmpty {
             return path
         }
         let usual = "tollgate.yaml"
-        return FileManager.default.fileExists(atPath: usual) ? usual : nil
+        var file = stat()
+        var link = stat()
+        guard stat(usual, &file) == 0, lstat(usual, &link) == 0 else { return nil }
+        let isOwn = [file, link].allSatisfy { $0.st_uid == geteuid() || $0.st_uid == 0 }
+        guard isOwn, file.st_mode & 0o002 == 0 else {
+            throw CheckFailed(
+                message:
+                    "tollgate.yaml in this folder is another user's, or everybody may write to it. If you mean its settings, name it: TOLLGATE_CONFIG=tollgate.yaml"
+            )
+        }
+        return usual
+    }
+
+    /// The settings in the file at `path` that are secrets and stand in it as text.
+    static func secrets(at path: String) -> [String] {
+        guard let bytes = FileManager.default.contents(atPath: path),
+            let file = try? read(bytes: bytes, file: path)
+        else { return [] }
+        return file.values.filter { name, values in
+            secretNames.contains(name)
+                && values.contains { if case .text = $0.source { true } else { false } }
+        }.keys.sorted()
     }
 
     /// Reads the file at `path`, and the files and variables that it names.

@@ -64,12 +64,26 @@ struct DoctorCommand: AsyncParsableCommand {
         findings += settings.warnings.map {
             Finding.warning("settings", $0, "See docs/operations.md, Keys that change.")
         }
+        if let finding = openFile() { findings.append(finding) }
         findings += await MachineChecks(settings: settings, publicURL: address).all(over: client)
         findings += await AppStoreChecks(settings: settings).all(over: client)
         findings += await StripeChecks(settings: settings, publicURL: address).all(over: client)
         findings += await GooglePlayChecks(settings: settings).all(over: client)
         try await client.shutdown()
         return findings
+    }
+
+    /// Warns of secrets in a file that everybody on this machine may read.
+    private func openFile() -> Finding? {
+        var status = stat()
+        guard let path = try? SettingsFile.path(), stat(path, &status) == 0,
+            status.st_mode & 0o004 != 0, !SettingsFile.secrets(at: path).isEmpty
+        else { return nil }
+        return .warning(
+            "settings",
+            "\(path) holds keys, and everybody on this machine may read it.",
+            "chmod 640 \(path), or 600 where the server runs as its owner."
+        )
     }
 
     private func say(_ findings: [Finding]) {

@@ -12,6 +12,12 @@ struct YAMLPlace {
 struct YAMLReading {
     private var problems: [CatalogProblem] = []
     private var marks: [[CatalogProblem.Step]: Mark] = [:]
+    /// Whether values are secrets, which no message repeats.
+    private let hidesTexts: Bool
+
+    init(hidesTexts: Bool = false) {
+        self.hidesTexts = hidesTexts
+    }
 
     /// Everything wrong, in the order of the file: what this pass found, and of the `rules` those
     /// that are no mere consequence of it.
@@ -81,13 +87,19 @@ struct YAMLReading {
             guard keys.contains(key) else {
                 report(
                     YAMLPlace(node: keyNode, path: path),
-                    "\(what) has no key ‘\(key)’; " + NearMiss.advice(key, among: keys)
+                    "\(what) has no \(mayBeSecret(key) ? "such key" : "key ‘\(key)’"); "
+                        + NearMiss.advice(key, among: keys)
                 )
                 continue
             }
             values[key] = YAMLPlace(node: value, path: path)
         }
         return Fields(place: place, what: what, values: values)
+    }
+
+    /// Tells if a secret may stand where a key should: keys are short, and without digits.
+    private func mayBeSecret(_ key: String) -> Bool {
+        hidesTexts && (key.count > 40 || key.contains(where: \.isNumber))
     }
 
     /// The elements of a list; a missing list is an empty one.
@@ -120,7 +132,8 @@ struct YAMLReading {
             return nil
         }
         guard let value = read(scalar) else {
-            report(place, "‘\(scalar.string.prefix(60))’ is not \(shape)")
+            let text = hidesTexts ? "this" : "‘\(scalar.string.prefix(60))’"
+            report(place, "\(text) is not \(shape)")
             return nil
         }
         return value

@@ -8,6 +8,12 @@ extension SettingsFile {
         case block([String: Key])
     }
 
+    /// The settings whose values are secrets.
+    package static let secretNames: Set<String> = [
+        "SECRET_KEY", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRETS", "APP_STORE_SHARED_SECRET",
+        "OIDC_CLIENT_SECRET",
+    ]
+
     static let keys: [String: Key] = [
         "listen": .one("LISTEN"),
         "metrics_listen": .one("METRICS_LISTEN"),

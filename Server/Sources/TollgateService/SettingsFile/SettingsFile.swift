@@ -37,7 +37,7 @@ package struct SettingsFile: Sendable {
             file: file,
             ifEmpty: "there are no settings; make some with tollgate config init"
         )
-        var reading = YAMLReading()
+        var reading = YAMLReading(hidesTexts: true)
         var settings = SettingsFile()
         settings.read(YAMLPlace(node: root, path: []), "the configuration", Self.keys, &reading)
         let errors = reading.errors(file: file, alsoIn: [])
