@@ -131,7 +131,7 @@ def test_a_command_does_not_go_on_with_half_of_its_settings(tmp_path):
 
 
 def test_a_file_that_others_wrote_is_not_read_unless_it_is_named(tmp_path):
-    """K3: in somebody else's folder, a file of theirs would say where the secret key is sent."""
+    """K6: in somebody else's folder, a file of theirs would say where the secret key is sent."""
     file = tmp_path / "tollgate.yaml"
     file.write_text("server: http://127.0.0.1:9\n")
     file.chmod(0o666)
