@@ -69,10 +69,16 @@ enum Settings {
     static func text(_ option: String?, _ name: String) -> String? {
         assert(names.contains(name), "\(name) is missing in `Settings.names`")
         warnOfUnknownVariables()
+        if let given = given(option, name) { return given }
+        let found = file[name]
+        return found?.isEmpty == false ? found : nil
+    }
+
+    /// The same without `tollgate.yaml`: what the file says of a server is not meant for a demo.
+    static func given(_ option: String?, _ name: String) -> String? {
         if let option { return option }
         let value = ProcessInfo.processInfo.environment["TOLLGATE_" + name]
-        let found = value?.isEmpty == false ? value : file[name]
-        return found?.isEmpty == false ? found : nil
+        return value?.isEmpty == false ? value : nil
     }
 
     /// The settings of `tollgate.yaml`; empty where there is none.

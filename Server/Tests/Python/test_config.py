@@ -198,6 +198,13 @@ def test_serve_takes_its_settings_from_the_file_and_variables_win(folder):
     server.stop()
 
 
+def test_a_demo_leaves_the_servers_database_alone(folder):
+    (folder / "tollgate.yaml").write_text("listen: 0.0.0.0:8080\ndatabase: sqlite:live.sqlite\n" + KEYS)
+    ended = tollgate(folder, "demo", "--script")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert not (folder / "live.sqlite").exists()
+
+
 def test_secrets_come_from_files_variables_and_credentials(folder):
     (folder / "secret.txt").write_text(SECRET + "\n")
     (folder / "credentials").mkdir()

@@ -14,7 +14,8 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Run the server, all simulated stores and an app that uses them.",
         discussion: """
-            Nothing leaves this machine. Without --database each run begins anew, in .tollgate/.
+            Nothing leaves this machine. Without --database each run begins anew, in .tollgate/: \
+            the address, database and catalog of a tollgate.yaml are a server's.
             """
     )
 
@@ -70,7 +71,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         var free = try freePorts(4)
-        let listen = Settings.text(listen, "LISTEN")
+        let listen = Settings.given(listen, "LISTEN")
         let addresses = DemoWorld.Addresses(
             server: try address(listen, "127.0.0.1:8080", "--listen", &free),
             appStore: try address(appStoreListen, "127.0.0.1:8081", "--app-store-listen", &free),
@@ -88,9 +89,9 @@ struct DemoCommand: AsyncParsableCommand {
         ]
         for (address, option) in all { try Self.requireThisMachine(address, option) }
         try ListenAddress.requireFree(all)
-        let catalog = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
+        let catalog = try CatalogFile.read(Settings.given(catalog, "CATALOG") ?? "catalog.yaml")
         let location: DatabaseLocation
-        if let text = Settings.text(database, "DATABASE") {
+        if let text = Settings.given(database, "DATABASE") {
             location = try DatabaseLocation(text)
         } else {
             location = try DatabaseLocation(await freshDatabase())
