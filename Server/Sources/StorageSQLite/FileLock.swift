@@ -44,11 +44,13 @@ final class FileLock: Sendable {
         return process(in: file)
     }
 
-    /// The process that a lock file names.
+    /// The process that a lock file names; `nil`: it names none.
     private static func process(in file: Int32) -> Int32? {
         var bytes = [UInt8](repeating: 0, count: 20)
         let count = read(file, &bytes, bytes.count)
-        return Int32(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
+        let number = Int32(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
+        // Zero and less would mean many processes to whoever sends a signal there.
+        return number.flatMap { $0 > 0 ? $0 : nil }
     }
 
     deinit {

@@ -70,7 +70,7 @@ def tollgate(folder, *arguments, **environment):
     plain = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
     return subprocess.run(
         [BINARY, *arguments], cwd=folder, env=plain | environment, text=True, capture_output=True,
-        stdin=subprocess.DEVNULL, timeout=60)
+        stdin=subprocess.DEVNULL, timeout=120)
 
 
 def check(folder, text, **environment):
@@ -307,6 +307,10 @@ def test_reload_says_whether_the_catalog_was_taken_in(folder):
     (folder / "tollgate.yaml").write_text("listen: 127.0.0.1:0\n" + KEYS)
     ended = tollgate(folder, "reload")
     assert ended.returncode == 1 and "No server is using .tollgate/tollgate.sqlite" in ended.stderr
+    # Numbers by which kill(2) means many processes.
+    for process in ("0", "-1"):
+        ended = tollgate(folder, "reload", f"--process={process}")
+        assert ended.returncode == 2 and "is no server's process" in ended.stderr, ended.stderr
     catalog = folder / "catalog.yaml"
     first = catalog.read_text()
     server = Serving(folder)

@@ -26,6 +26,13 @@ struct ReloadCommand: AsyncParsableCommand {
     @Option(help: "The catalog: what is sold and what it grants.")
     var catalog: String?
 
+    func validate() throws {
+        // kill(2) takes 0 and numbers below it for many processes, -1 for all that there are.
+        if let process, process < 1 {
+            throw ValidationError("--process: \(process) is no server's process.")
+        }
+    }
+
     func run() async throws {
         let location = try DatabaseLocation(option: database)
         let wanted = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
