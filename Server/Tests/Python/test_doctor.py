@@ -242,6 +242,21 @@ def test_stripe_refuses_another_key(stripe_world):
     assert not [one for one in findings if one["check"] == "stripe.prices"]
 
 
+def test_addresses_of_other_receivers_are_not_repeated(stripe_world):
+    """D3: of a chat's endpoint, the address is the secret. One on our own server is shown: it may be misspelt."""
+    made = [
+        stripe.WebhookEndpoint.create(url=url, enabled_events=["*"])
+        for url in ("http://localhost:9/hooks/T0SECRET?token=S3CRET", "http://127.0.0.1:9/webhook/stripe?token=S3CRET")]
+    try:
+        worst, sentence = state(
+            doctor(stripe_world.directory, stripe_world.environment), "stripe.webhook_endpoint")
+    finally:
+        for endpoint in made:
+            stripe.WebhookEndpoint.delete(endpoint.id)
+    assert worst == "failed" and "http://127.0.0.1:9/webhook/stripe" in sentence and "localhost" in sentence
+    assert "SECRET" not in sentence and "S3CRET" not in sentence, sentence
+
+
 def test_the_webhook_endpoint_and_its_events(stripe_world):
     def found():
         return state(doctor(stripe_world.directory, stripe_world.environment), "stripe.webhook_endpoint")

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Foundation
 import StripeAPI
 import TollgateCore
 
@@ -62,7 +63,8 @@ struct StripeChecks {
         do {
             let endpoints = try await Self.endpoints(stripe)
             if let ours = endpoints.first(where: { $0.url == url }) { return judge(ours) }
-            let others = endpoints.map(\.url).joined(separator: ", ")
+            let others = endpoints.map { Self.name(of: $0.url, besides: base) }
+                .joined(separator: ", ")
             let found = others.isEmpty ? "none" : others
             return .failed(
                 name,
@@ -82,6 +84,18 @@ struct StripeChecks {
         var endpoints: [Stripe.WebhookEndpoint] = []
         for try await endpoint in stripe.webhookEndpoints() { endpoints.append(endpoint) }
         return endpoints
+    }
+
+    /// What to call an endpoint: by its address if it is on our own server, else by its host.
+    ///
+    /// Of chats and other services, the address is the secret.
+    private static func name(of url: String, besides base: String) -> String {
+        guard let parts = URLComponents(string: url), let host = parts.host else {
+            return "one without a host"
+        }
+        guard host == URLComponents(string: base)?.host else { return host }
+        let port = parts.port.map { ":\($0)" } ?? ""
+        return "\(parts.scheme ?? "https")://\(host)\(port)\(parts.path)"
     }
 
     private func judge(_ endpoint: Stripe.WebhookEndpoint) -> Finding {
