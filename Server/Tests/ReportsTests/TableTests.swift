@@ -39,6 +39,22 @@ struct TableTests {
         )
     }
 
+    @Test(
+        "D7: whatever begins a formula in a spreadsheet stands behind an apostrophe",
+        arguments: ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"]
+    )
+    func formulas(first: String) {
+        let table = Reports.Table(
+            name: "test",
+            title: "Test",
+            columns: [.init(first + "B1", "Name", .text)],
+            rows: [[.text(first + "A1")]]
+        )
+        for text in ["'" + first + "A1", "'" + first + "B1"] {
+            #expect(table.csv.contains(text), "\(table.csv)")
+        }
+    }
+
     @Test("JSON keeps money and shares exact")
     func json() throws {
         let json = try #require(

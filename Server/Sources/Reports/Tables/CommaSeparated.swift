@@ -42,12 +42,14 @@ enum TabSeparated {
     }
 }
 
-/// A value that a spreadsheet would take for a formula.
+/// A value that a spreadsheet would take for a formula, Japanese ones also in full width.
+///
+/// https://owasp.org/www-community/attacks/CSV_Injection
 enum Formula {
     /// The value behind an apostrophe where it begins like a formula; a number is a number.
     static func defused(_ value: String) -> String {
         guard let first = value.unicodeScalars.first,
-            "=+-@\t\r".unicodeScalars.contains(first), !isNumber(value)
+            "=+-@\t\r\n＝＋－＠".unicodeScalars.contains(first), !isNumber(value)
         else { return value }
         return "'" + value
     }

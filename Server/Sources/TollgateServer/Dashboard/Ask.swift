@@ -28,9 +28,15 @@ struct Ask: Sendable {
     /// Whether it asks for a page, and changes nothing.
     var isReading: Bool { request.method == .get || request.method == .head }
 
+    /// This page's path: that of the request, in which `//dashboard` is found, too, and which would name
+    /// a host in a link.
+    var pagePath: String {
+        "/" + request.uri.path.split(separator: "/").joined(separator: "/")
+    }
+
     /// Path and query, to come back to.
     var address: String {
-        request.uri.path + (request.uri.query.map { "?\($0)" } ?? "")
+        pagePath + (request.uri.query.map { "?\($0)" } ?? "")
     }
 
     /// This page's address with other parameters; `nil` takes one away.
@@ -45,8 +51,8 @@ struct Ask: Sendable {
         for (name, value) in changes {
             if let value { pairs.append((name, value)) }
         }
-        guard !pairs.isEmpty else { return request.uri.path }
-        return request.uri.path + "?"
+        guard !pairs.isEmpty else { return pagePath }
+        return pagePath + "?"
             + pairs.map { "\(Self.escaped($0.name))=\(Self.escaped($0.value))" }
             .joined(separator: "&")
     }

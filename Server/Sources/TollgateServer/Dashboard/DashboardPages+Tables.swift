@@ -35,7 +35,7 @@ extension DashboardPages {
         content["table"] = placed(table).model
         content["filters"] = filters
         content["hasFilters"] = !filters.isEmpty
-        content["address"] = ask.request.uri.path
+        content["address"] = ask.pagePath
         content["kept"] = keptFields(filters)
         if content["action"] == nil { content["action"] = false }
         return page(template, title, section: section, content)

@@ -118,6 +118,38 @@ struct DashboardTableTests {
         }
     }
 
+    @Test("D7: a customer's name is no formula in the file of a table")
+    func formulas() async throws {
+        try await TestServer.run { server in
+            _ = try await server.customerWithCoins("=HYPERLINK(1)")
+            await server.tollgate.events.publish()
+            var browser = try await server.staff(.viewer)
+            for path in ["/dashboard/customers", "/dashboard/events"] {
+                let csv = try await browser.open(path + "?format=csv")
+                #expect(csv.headers.first(name: "Content-Type") == "text/csv; charset=utf-8")
+                #expect(csv.text.contains("'=HYPERLINK(1)"), "\(path)")
+                #expect(!csv.text.contains(",=") && !csv.text.contains("\r\n="), "\(path)")
+            }
+        }
+    }
+
+    @Test("Another spelling of a page's address leads to no other host")
+    func addresses() async throws {
+        try await TestServer.run { server in
+            _ = try await server.customerWithCoins("buyer")
+            _ = try await server.customerWithCoins("reader")
+            await server.tollgate.events.publish()
+            var browser = try await server.staff(.viewer)
+            for path in ["/dashboard/events", "//dashboard/events", "///dashboard//events"] {
+                let page = try await browser.open(path)
+                #expect(page.text.contains("=\"/dashboard/events?sort="), "\(path)")
+                for attribute in ["href=\"//", "action=\"//", "%2F%2F"] {
+                    #expect(!page.text.contains(attribute), "\(path)")
+                }
+            }
+        }
+    }
+
     @Test("What the rows are filtered by stays in the address of every order and of the file")
     func filtered() async throws {
         try await TestServer.run { server in
